@@ -1,0 +1,66 @@
+import nx from '@nx/eslint-plugin';
+import prettier from 'eslint-config-prettier';
+import * as jsoncParser from 'jsonc-eslint-parser';
+import tseslint from 'typescript-eslint';
+
+// Libraries are leaves; only applications compose them. A new edge is a decision, not a habit.
+const boundaries = {
+  enforceBuildableLibDependency: true,
+  banTransitiveDependencies: true,
+  allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
+  depConstraints: [
+    { sourceTag: 'type:lib', onlyDependOnLibsWithTags: [], bannedExternalImports: ['koffi'] },
+    {
+      sourceTag: 'type:app',
+      onlyDependOnLibsWithTags: ['type:lib'],
+      bannedExternalImports: ['koffi'],
+    },
+  ],
+};
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/dist',
+      '**/out-tsc',
+      '**/coverage',
+      '**/test-output',
+      '**/src/gen',
+      '**/fixtures/programs',
+    ],
+  },
+  ...nx.configs['flat/base'],
+  ...nx.configs['flat/typescript'],
+  ...nx.configs['flat/javascript'],
+  {
+    files: ['**/*.ts', '**/*.js', '**/*.mjs', '**/*.cjs'],
+    rules: { '@nx/enforce-module-boundaries': ['error', boundaries] },
+  },
+  {
+    files: ['{libs,apps}/*/src/**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['libs/*/package.json', 'apps/*/package.json'],
+    languageOptions: { parser: jsoncParser },
+    plugins: { '@nx': nx },
+    rules: {
+      '@nx/dependency-checks': [
+        'error',
+        { ignoredFiles: ['{projectRoot}/jest.config.js', '{projectRoot}/**/*.spec.ts'] },
+      ],
+    },
+  },
+  prettier,
+);

@@ -1,0 +1,22 @@
+const path = require('node:path');
+
+module.exports = {
+  testEnvironment: 'node',
+  // The source condition makes every @wins/* import resolve to TypeScript sources: no build needed.
+  testEnvironmentOptions: { customExportConditions: ['@wins/source', 'node', 'node-addons'] },
+  testMatch: ['<rootDir>/src/**/*.spec.ts'],
+  moduleFileExtensions: ['ts', 'js', 'cjs', 'mjs', 'json', 'node'],
+  resolver: path.join(__dirname, 'tools/jest-resolver.js'),
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2022', keepClassNames: true },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+        swcrc: false,
+      },
+    ],
+  },
+  reporters: ['default', path.join(__dirname, 'tools/jest-summary-reporter.js')],
+};

@@ -1,0 +1,75 @@
+// node tools/gen-proto.mjs <projectRoot> [--check]
+// Generates <projectRoot>/src/gen from <projectRoot>/proto. With --check it writes elsewhere and
+// fails when the committed files differ.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const require = createRequire(import.meta.url);
+const project = path.resolve(root, process.argv[2]);
+const checking = process.argv[3] === '--check';
+
+const committed = path.join(project, 'src', 'gen');
+const out = checking ? mkdtempSync(path.join(tmpdir(), 'wins-proto-')) : committed;
+const protoDir = path.join(project, 'proto');
+const pluginSuffix = process.platform === 'win32' ? '.cmd' : '';
+const plugin = path.join(root, 'node_modules', '.bin', `protoc-gen-ts_proto${pluginSuffix}`);
+const options = [
+  'env=node',
+  'outputServices=grpc-js',
+  'esModuleInterop=true',
+  'importSuffix=.js',
+  'forceLong=bigint',
+  'oneof=unions-value',
+  'useOptionals=messages',
+  'unrecognizedEnum=true',
+  'useExactTypes=false',
+  'outputJsonMethods=false',
+  'outputTypeRegistry=false',
+  'removeEnumPrefix=true',
+  'snakeToCamel=false',
+].join(',');
+
+if (!checking) {
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+}
+const protoc = require.resolve('protoc/protoc.cjs');
+const result = spawnSync(
+  process.execPath,
+  [
+    protoc,
+    `--plugin=protoc-gen-ts_proto=${plugin}`,
+    `--ts_proto_out=${out}`,
+    `--ts_proto_opt=${options}`,
+    `--proto_path=${protoDir}`,
+    ...readdirSync(protoDir)
+      .filter((name) => name.endsWith('.proto'))
+      .sort(),
+  ],
+  { stdio: 'inherit' },
+);
+if (result.status !== 0) process.exit(result.status ?? 1);
+
+if (checking) {
+  const read = (directory) =>
+    new Map(
+      readdirSync(directory)
+        .sort()
+        .map((name) => [name, readFileSync(path.join(directory, name), 'utf8')]),
+    );
+  const fresh = read(out);
+  const kept = read(committed);
+  rmSync(out, { recursive: true, force: true });
+  const drifted = [...new Set([...fresh.keys(), ...kept.keys()])].filter(
+    (name) => fresh.get(name) !== kept.get(name),
+  );
+  for (const name of drifted)
+    console.error(
+      `${path.relative(root, path.join(committed, name))} is not what its proto generates: run npm run proto`,
+    );
+  process.exit(drifted.length === 0 ? 0 : 1);
+}

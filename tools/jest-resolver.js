@@ -1,0 +1,9 @@
+// TypeScript sources import './name.js'; the file beside them is './name.ts'.
+module.exports = (request, options) => {
+  try {
+    return options.defaultResolver(request, options);
+  } catch (error) {
+    if (!/^\.{1,2}\/.*\.js$/.test(request)) throw error;
+    return options.defaultResolver(request.replace(/\.js$/, '.ts'), options);
+  }
+};
