@@ -1,0 +1,1 @@
+export { ProcessError } from './process-error.js';
