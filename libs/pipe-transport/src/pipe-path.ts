@@ -25,6 +25,7 @@ export interface ResolvePipePathOptions {
 }
 
 const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu;
 const WINDOWS_PREFIX = '\\\\.\\pipe\\';
 const WINDOWS_ADDRESS_LIMIT = 256;
 // sun_path holds 108 bytes on Linux and 104 elsewhere, the closing NUL among them. libuv cuts a
@@ -48,13 +49,13 @@ const HIDDEN_NAME_BYTES = 14;
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   const platform = options.platform ?? process.platform;
   const bare = name.replace(LOCAL_PIPE, '');
-  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(name))
+  if (name.search(UNSEEN) >= 0)
     throw invalid(name, 'it has a control, invisible or unpaired character');
   if (platform === 'win32') {
     checkBareName(name, bare);
     const address = WINDOWS_PREFIX + bare;
     if (address.length > WINDOWS_ADDRESS_LIMIT)
-      throw invalid(name, `${address} has ${address.length} characters, of 256 allowed`);
+      throw invalid(name, `its address has ${address.length} characters, of 256 allowed`);
     return { name: bare, address, kind: 'named-pipe' };
   }
   const isSocketPath = bare === name && name.includes('/');
@@ -87,7 +88,7 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
   const limit = platform === 'linux' ? SOCKET_LIMIT_LINUX : SOCKET_LIMIT_ELSEWHERE;
   const length = Buffer.byteLength(address);
   if (length > limit)
-    throw invalid(given, `the socket path ${address} has ${length} bytes, of ${limit} allowed`);
+    throw invalid(given, `its socket path has ${length} bytes, of ${limit} allowed`);
   const directory = posix.dirname(address);
   const room = limit - HIDDEN_NAME_BYTES;
   if (Buffer.byteLength(directory) > room)
@@ -95,10 +96,12 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
 }
 
 function invalid(name: string, found: string): PipeError {
-  const shown = JSON.stringify(name.length > 300 ? `${name.slice(0, 300)}…` : name);
+  const start = name.length > 300 ? `${name.slice(0, 300)}…` : name;
+  // What a terminal or a log would obey instead of show.
+  const shown = start.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
   return new PipeError(
     'invalidName',
-    `cannot take ${shown} for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
+    `cannot take "${shown}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
     { pipe: name },
   );
