@@ -1,3 +1,4 @@
+import { buildSync } from 'esbuild';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replacementRight, socketIdentity } from './claim-name.js';
 import { connectPipe } from './connect-pipe.js';
-import { bundleLibrary } from './fixtures/library-bundle.js';
 import { listenPipe, type ListenPipeOptions } from './listen-pipe.js';
 
 const program = join(__dirname, 'fixtures', 'programs', 'listen.cjs');
@@ -19,7 +19,9 @@ describe('a pipe name on POSIX', () => {
 
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'wins-owner-'));
-    bundle = bundleLibrary(base);
+    bundle = join(base, 'pipe-transport.cjs');
+    const entryPoints = [join(__dirname, 'index.ts')];
+    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node' });
   });
 
   beforeEach(async () => {

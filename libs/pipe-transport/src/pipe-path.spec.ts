@@ -39,7 +39,9 @@ describe('resolvePipePath', () => {
   test('looks for the run directory only when a name needs it', () => {
     const bare = { platform: 'linux', env: {}, uid: 1000 } as const;
     expect(resolvePipePath('/srv/my.sock', bare).address).toBe('/srv/my.sock');
-    expect(() => resolvePipePath('x', bare)).toThrow(expect.objectContaining({ code: 'notFound' }));
+    expect(() => resolvePipePath('x', bare)).toThrow(
+      expect.objectContaining({ code: 'notFound' }) as Error,
+    );
   });
 
   test.each([
@@ -92,7 +94,7 @@ describe('resolvePipePath', () => {
 
   test('does not repeat a text of any size in its message', () => {
     expect(() => resolvePipePath('x'.repeat(1_000_000), posix)).toThrow(
-      expect.objectContaining({ message: expect.stringMatching(/^.{1,1000}$/) as string }),
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,1000}$/) as string }) as Error,
     );
   });
 

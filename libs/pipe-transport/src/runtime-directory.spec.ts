@@ -26,14 +26,14 @@ describe('runtimeDirectory', () => {
       expect.objectContaining({
         code: 'notFound',
         message: expect.stringContaining('set WINS_RUNTIME_DIR') as string,
-      }),
+      }) as Error,
     );
   });
 
   test.each(['relative', './x', '/srv/../etc', '/srv/a\0b'])('refuses %j', (directory) => {
     for (const env of [{ WINS_RUNTIME_DIR: directory }, { XDG_RUNTIME_DIR: directory }])
       expect(() => runtimeDirectory(env, 7)).toThrow(
-        expect.objectContaining({ code: 'invalidName' }),
+        expect.objectContaining({ code: 'invalidName' }) as Error,
       );
   });
 });
