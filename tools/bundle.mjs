@@ -61,7 +61,7 @@ const protoFilesInside = {
               path.dirname(args.path),
               `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
             );
-        const parsed = protobuf.loadSync(file, { keepCase: true }).toJSON({ keepComments: false });
+        const parsed = new protobuf.Root().loadSync(file, { keepCase: true }).toJSON({ keepComments: false });
         contents = contents.replace(
           text,
           text.replace('.loadSync', '.fromJSON').replace(expression, JSON.stringify(parsed)),

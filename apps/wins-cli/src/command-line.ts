@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
-import yargs from 'yargs';
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import yargs from 'yargs/yargs';
 import { CommandError } from './command-error.js';
 import { parseDurationMs } from './duration.js';
 import { EXIT } from './exit-codes.js';

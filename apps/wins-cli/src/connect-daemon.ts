@@ -26,7 +26,7 @@ export async function withDaemon<T>(
     try {
       return await task(client);
     } finally {
-      client.close();
+      await client.close();
     }
   } catch (error) {
     throw await explain(error, address);
@@ -80,9 +80,6 @@ async function explain(error: unknown, address: DaemonAddress): Promise<unknown>
 }
 
 function pipeFailure(error: PipeError): CommandError {
-  const advice =
-    error.code === 'notFound'
-      ? '; is the daemon running and its pipe mounted here? --wait-timeout waits for it'
-      : '';
+  const advice = error.code === 'notFound' ? ' (--wait-timeout waits for it)' : '';
   return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
 }

@@ -5,19 +5,19 @@ import { once } from 'node:events';
  * are escaped.
  */
 export function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeUnit);
+}
+
+function escapeUnit(character: string): string {
+  return character.replace(
+    /[^]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
 /** Makes control characters visible, so that text of others cannot steer a terminal. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnit);
 }
 
 /** Rows under headings, columns padded with two blanks between them. */

@@ -28,6 +28,8 @@ Options:
   --quiet           logs nothing
 `;
 
+// Beside this file once everything is bundled; an import would be resolved while it is built.
+/* eslint-disable @typescript-eslint/no-require-imports */
 function load(command: string | undefined): Application | undefined {
   switch (command) {
     case 'srv':
@@ -40,6 +42,8 @@ function load(command: string | undefined): Application | undefined {
       return undefined;
   }
 }
+
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 async function run(argv: readonly string[]): Promise<number> {
   const words = argv.filter((word) => !word.startsWith('-'));

@@ -55,7 +55,9 @@ describe('the daemon', () => {
   it('starts with a warning about a key that it does not know, where config check fails', async () => {
     const config = workspace.write('config', 'debgu: true\n');
     await using daemon = await Daemon.start(workspace, config);
-    expect(daemon.log).toContainEqual(expect.objectContaining({ level: 'warn', line: 1 }) as LogRecord);
+    expect(daemon.log).toContainEqual(
+      expect.objectContaining({ level: 'warn', line: 1 }) as LogRecord,
+    );
     const { code, stderr } = await wins('srv', 'config', 'check', '--config', config);
     expect(code).toBe(78);
     expect(stderr).toContain('debgu');
@@ -91,7 +93,9 @@ describe('the daemon', () => {
     await using _two = await Daemon.start(workspace, other);
     expect((await info('--server', 'other_wins')).code).toBe(0);
     expect((await info('--server', 'npipe:////./pipe/rancher_wins')).code).toBe(0);
-    expect((await wins('cli', 'prc', 'run', '--path', program, '--server', 'other_wins')).code).toBe(0);
+    expect(
+      (await wins('cli', 'prc', 'run', '--path', program, '--server', 'other_wins')).code,
+    ).toBe(0);
   });
 
   it('takes over the socket file of a daemon that was killed', async () => {
@@ -106,7 +110,10 @@ describe('the daemon', () => {
     const impatient = await info();
     expect(impatient.code).toBe(125);
     expect(impatient.stderr).toMatch(/^wins: [^\n]*rancher_wins[^\n]*--wait-timeout[^\n]*\n$/);
-    const patient = startWins(['cli', 'app', 'info', '--wait-timeout', '60s'], workspace.environment);
+    const patient = startWins(
+      ['cli', 'app', 'info', '--wait-timeout', '60s'],
+      workspace.environment,
+    );
     await using _daemon = await Daemon.start(workspace, workspace.config([]));
     expect((await patient.outcome).code).toBe(0);
   });
@@ -115,7 +122,12 @@ describe('the daemon', () => {
     await using daemon = await Daemon.start(workspace, workspace.config([]));
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     const address = String(ready['address']);
-    for (const bytes of ['', 'GET / HTTP/1.1\r\n\r\n', '\0'.repeat(70_000), 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxx']) {
+    for (const bytes of [
+      '',
+      'GET / HTTP/1.1\r\n\r\n',
+      '\0'.repeat(70_000),
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxx',
+    ]) {
       const socket = connect(address);
       socket.on('error', () => undefined);
       await once(socket, 'connect');
@@ -141,7 +153,8 @@ describe('the daemon', () => {
     afterEach(() => daemon[Symbol.asyncDispose]());
 
     const mayRun = async () => (await wins('cli', 'prc', 'run', '--path', program)).code === 0;
-    const event = (msg: string, skip: number) => daemon.logged((record) => record.msg === msg, skip);
+    const event = (msg: string, skip: number) =>
+      daemon.logged((record) => record.msg === msg, skip);
 
     it('takes a valid new whitelist at once', async () => {
       const skip = daemon.log.length;
@@ -154,10 +167,28 @@ describe('the daemon', () => {
       ['garbage', (file) => writeFileSync(file, '\0\u0001: [')],
       ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],
       ['a value of the wrong type', (file) => writeFileSync(file, 'white_list: 7')],
-      ['a folder', (file) => { rmSync(file); mkdirSync(file); }],
-      ['a link to nowhere', (file) => { rmSync(file); symlinkSync('/nowhere/config', file); }],
+      [
+        'a folder',
+        (file) => {
+          rmSync(file);
+          mkdirSync(file);
+        },
+      ],
+      [
+        'a link to nowhere',
+        (file) => {
+          rmSync(file);
+          symlinkSync('/nowhere/config', file);
+        },
+      ],
       ['nothing', (file) => rmSync(file)],
-      ['a file that anybody may write', (file) => { writeFileSync(file, 'white_list: {}'); chmodSync(file, 0o666); }],
+      [
+        'a file that anybody may write',
+        (file) => {
+          writeFileSync(file, 'white_list: {}');
+          chmodSync(file, 0o666);
+        },
+      ],
     ])('keeps what was valid when it becomes %s, says so, and recovers', async (_what, replace) => {
       const skip = daemon.log.length;
       replace(config);

@@ -44,7 +44,9 @@ describe('what the daemon started', () => {
     expect(everyone()).toHaveLength(3);
     client.child.kill('SIGKILL');
     await until(() => everyone().length === 0);
-    await daemon.logged((record) => record['reason'] === 'ownerDisconnected' || record['reason'] === 'leaseEnded');
+    await daemon.logged(
+      (record) => record['reason'] === 'ownerDisconnected' || record['reason'] === 'leaseEnded',
+    );
   });
 
   it('ends with the exit code of the program when that leaves children behind, and they end too', async () => {
@@ -102,14 +104,14 @@ describe('what the daemon started', () => {
   it('does not outlive the call that started it when the client dies before it holds the lease', async () => {
     // Killed at many moments between connecting and the first output.
     const kills = Array.from({ length: 12 }, async (_, step) => {
-      const client = startWins(
-        ['cli', 'prc', 'run', '--path', family],
-        workspace.environment,
-      );
+      const client = startWins(['cli', 'prc', 'run', '--path', family], workspace.environment);
       const seen = daemon.log.length;
       if (step % 3 !== 0) {
         await Promise.race([
-          daemon.logged((record) => record['action'] === (step % 3 === 1 ? 'start' : 'keepAlive'), seen),
+          daemon.logged(
+            (record) => record['action'] === (step % 3 === 1 ? 'start' : 'keepAlive'),
+            seen,
+          ),
           client.outcome,
         ]);
       }

@@ -9,7 +9,10 @@ interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
-const npm = path.join(path.dirname(process.execPath), process.platform === 'win32' ? 'npm.cmd' : 'npm');
+const npm = path.join(
+  path.dirname(process.execPath),
+  process.platform === 'win32' ? 'npm.cmd' : 'npm',
+);
 const tsc = require.resolve('typescript/bin/tsc');
 const libraries = readdirSync(path.join(ROOT, 'libs')).map((folder) => ({
   folder: path.join(ROOT, 'libs', folder),
@@ -87,7 +90,18 @@ void wrong;`,
     );
     execFileSync(
       process.execPath,
-      [tsc, '--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--typeRoots', path.join(ROOT, 'node_modules/@types'), 'typed.mts'],
+      [
+        tsc,
+        '--noEmit',
+        '--strict',
+        '--module',
+        'nodenext',
+        '--types',
+        'node',
+        '--typeRoots',
+        path.join(ROOT, 'node_modules/@types'),
+        'typed.mts',
+      ],
       { cwd: project, encoding: 'utf8' },
     );
   });
@@ -101,5 +115,7 @@ void wrong;`,
 });
 
 it('every library is known to this test', () => {
-  expect(libraries.map(({ manifest }) => manifest.name).sort()).toEqual(Object.keys(EXPORTS).sort());
+  expect(libraries.map(({ manifest }) => manifest.name).sort()).toEqual(
+    Object.keys(EXPORTS).sort(),
+  );
 });

@@ -107,7 +107,11 @@ process.stdout.write(readFileSync(process.argv[2]));`,
   });
 
   it('is byte-exact for binary output, invalid UTF-8, NUL and a line of 10 MB', async () => {
-    const bytes = Buffer.concat([randomBytes(1_000_000), Buffer.alloc(10_000_000, 'x'), Buffer.from([0xff, 0, 0xfe])]);
+    const bytes = Buffer.concat([
+      randomBytes(1_000_000),
+      Buffer.alloc(10_000_000, 'x'),
+      Buffer.from([0xff, 0, 0xfe]),
+    ]);
     const file = workspace.write('data', bytes);
     const { code, stdout } = await run(binary, '--', file);
     expect(code).toBe(0);
@@ -124,15 +128,18 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     expect(existsSync(workspace.path('rancher-wins-echo.exe'))).toBe(true);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('stops the program on %s and reports how it ended', async (signal) => {
-    const client = startWins(['cli', 'prc', 'run', '--path', sleeper], workspace.environment);
-    await client.printed('asleep');
-    client.child.kill(signal);
-    const { code, stdout, stderr } = await client.outcome;
-    expect(code).toBe(3);
-    expect(stdout.toString()).toContain('told to end');
-    expect(stderr).toContain('rancher-wins-sleeper was stopped: leaseEnded');
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'stops the program on %s and reports how it ended',
+    async (signal) => {
+      const client = startWins(['cli', 'prc', 'run', '--path', sleeper], workspace.environment);
+      await client.printed('asleep');
+      client.child.kill(signal);
+      const { code, stdout, stderr } = await client.outcome;
+      expect(code).toBe(3);
+      expect(stdout.toString()).toContain('told to end');
+      expect(stderr).toContain('rancher-wins-sleeper was stopped: leaseEnded');
+    },
+  );
 
   it('ends quietly when its reader goes away', async () => {
     const client = startWins(['cli', 'prc', 'run', '--path', yes], workspace.environment);
@@ -192,7 +199,12 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     ['an unknown option', ['--path', '/bin/sh', '--pth', 'x'], 125, 'pth'],
     ['an open quote', ['--path', '/bin/sh', '--args', 'a "b'], 125, '--args'],
     ['an unknown protocol', ['--path', '/bin/sh', '--exposes', 'SCTP:1'], 125, 'SCTP:1'],
-    ['arguments in two places', ['--path', '/bin/sh', '--args', 'a', '--', 'b'], 125, 'not from both'],
+    [
+      'arguments in two places',
+      ['--path', '/bin/sh', '--args', 'a', '--', 'b'],
+      125,
+      'not from both',
+    ],
     ['a variable without value', ['--path', both, '--envs', 'FOO'], 125, 'FOO'],
     ['a folder that is not there', ['--path', both, '--dir', '/nowhere/x'], 127, '/nowhere/x'],
   ])('says in one line what is wrong with %s', async (_what, args, code, text) => {
@@ -207,7 +219,10 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     const skip = daemon.log.length;
     await run('/bin/sh');
     const refused = await daemon.logged((record) => record['verdict'] === 'refused', skip);
-    expect(refused).toMatchObject({ action: 'start', path: realpathSync('/bin/sh') === '/bin/sh' ? '/bin/sh' : '/bin/sh' });
+    expect(refused).toMatchObject({
+      action: 'start',
+      path: realpathSync('/bin/sh') === '/bin/sh' ? '/bin/sh' : '/bin/sh',
+    });
     expect(refused['rule']).toEqual(expect.any(String));
     expect(refused['requester']).toEqual(expect.stringMatching(/^pipe:\d+/));
     await run(both);

@@ -1,4 +1,5 @@
-import yargs from 'yargs';
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import yargs from 'yargs/yargs';
 import { EXIT } from './exit-codes.js';
 import { VERSION } from './version.js';
 

@@ -1,7 +1,12 @@
 import type { ProcessOwner } from '@wins/process-manager';
-import { admitHttp2Connection, identifyConnection } from '@wins/wins-api';
-import type { Duplex } from 'node:stream';
+import {
+  admitHttp2Connection,
+  CLIENT_NAME_METADATA_KEY,
+  identifyConnection,
+  peerOf,
+} from '@wins/wins-api';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Longest text of a client about itself that is kept. */
 const LABEL_LENGTH = 128;
@@ -20,36 +25,34 @@ export class Connections {
   private readonly disconnected = new Map<string, AbortController>();
   private lastId = 0;
 
-  constructor(private readonly pipeName: string) {}
-
   /**
    * Prepares an accepted connection for the HTTP/2 server.
    *
-   * @returns The stream to serve, or undefined when the client has gone meanwhile.
+   * @returns The stream to serve, or null when the client has gone meanwhile.
    */
-  async admit(socket: Socket): Promise<Duplex | undefined> {
+  async admit(socket: Socket): Promise<Duplex | null> {
     this.lastId += 1;
     const id = this.lastId;
+    const peer = `pipe:${id}`;
     const controller = new AbortController();
-    this.disconnected.set(peerOf(id), controller);
+    this.disconnected.set(peer, controller);
     socket.once('close', () => {
-      this.disconnected.delete(peerOf(id));
+      this.disconnected.delete(peer);
       controller.abort();
     });
-    const stream = await admitHttp2Connection(socket, { pipeName: this.pipeName });
-    if (stream !== undefined) identifyConnection(stream, id);
+    const stream = await admitHttp2Connection(socket);
+    if (stream !== null) identifyConnection(stream, id);
     return stream;
   }
 
-  /** Who made a call. A connection that has gone owns what it started for no moment longer. */
+  /** Who made a call. What is started for a connection that has gone ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
-    const id = caller.getPeer();
-    const label = String(caller.metadata.get('wins-client')[0] ?? '').slice(0, LABEL_LENGTH);
-    const disconnected = this.disconnected.get(id)?.signal ?? AbortSignal.abort();
-    return { id, label, disconnected };
+    const id = peerOf(caller);
+    const label = String(caller.metadata.get(CLIENT_NAME_METADATA_KEY)[0] ?? '');
+    return {
+      id,
+      label: label.slice(0, LABEL_LENGTH),
+      disconnected: this.disconnected.get(id)?.signal ?? AbortSignal.abort(),
+    };
   }
-}
-
-function peerOf(id: number): string {
-  return `pipe:${id}`;
 }

@@ -60,10 +60,10 @@ export async function runProcess(options: RunOptions): Promise<number> {
 /** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
 async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
   const lease = client.keepAlive(name);
-  let readerGone = false;
+  const reader = { gone: false };
   const stop = (): void => void lease.end().catch(() => undefined);
   const readerLeft = (): void => {
-    readerGone = true;
+    reader.gone = true;
     stop();
   };
   let interrupts = 0;
@@ -81,7 +81,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     for await (const { Options: message } of client.waitProcess(name)) {
       switch (message?.$case) {
         case 'StdOut':
-          if (!readerGone && !(await writeAll(process.stdout, message.value))) readerLeft();
+          if (!reader.gone && !(await writeAll(process.stdout, message.value))) readerLeft();
           break;
         case 'StdErr':
           await writeAll(process.stderr, message.value);
@@ -101,7 +101,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
       }
     }
     await lease.end();
-    if (readerGone) return READER_GONE;
+    if (reader.gone) return READER_GONE;
     // The Go daemon does not say how a process ended: the end of its output counts as success.
     if (exit === undefined) return EXIT.ok;
     if (!quiet && exit.Reason !== 'exited') {

@@ -60,9 +60,6 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
 }
 
 /** Runs `wins` with these arguments to its end. */
-export function runWins(
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<Outcome> {
+export function runWins(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Outcome> {
   return startWins(args, environment).outcome;
 }
