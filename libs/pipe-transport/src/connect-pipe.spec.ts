@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -64,6 +65,21 @@ describe('connectPipe', () => {
       expect(String((await once(socket, 'data'))[0])).toBe('in');
       socket.destroy();
       expect(tries).toBeGreaterThanOrEqual(3);
+    });
+
+    test('has its whole time to be let in, however long it was absent', async () => {
+      const later = join(directory, 'later');
+      let tries = 0;
+      const random = (): number => {
+        tries += 1;
+        // Absent for 20 + 40 + 80 ms by then.
+        if (tries === 4) renameSync(socketPath(), later);
+        return tries < 4 ? 1 : 0;
+      };
+      await expect(
+        connectPipe(later, { timeoutMs: 60, waitTimeoutMs: 600_000, random }),
+      ).rejects.toMatchObject({ code: 'busy' });
+      expect(tries).toBeGreaterThan(4);
     });
 
     test('gives up at once with the reason of the signal', async () => {
