@@ -124,7 +124,7 @@ describe('judgeExecutablePath', () => {
   it('escapes what it quotes, so that a path cannot forge a log line (A34)', () => {
     const verdict = judge('C:\\a\r\n{"level":"info"}\u001b[2J\u202e', NGINX);
     expect(verdict).toMatchObject({ allowed: false });
-    expect('message' in verdict && verdict.message).not.toMatch(/[\r\n\u001b\u202e]/);
+    expect('message' in verdict && verdict.message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 });
 
@@ -189,7 +189,7 @@ describe('the path policy, for any input', () => {
   it('accepts every harmless spelling of a listed path', () => {
     fc.assert(
       fc.property(listed, fc.infiniteStream(fc.nat(3)), (path, dice) => {
-        const spelt = [...path].map((character, index) => {
+        const spelt = Array.from(path, (character, index) => {
           const roll = dice.next().value as number;
           if (character === '\\') return ['\\', '/', index > 3 ? '//' : '/', '\\'][roll] ?? '\\';
           return roll > 1 ? character.toUpperCase() : character.toLowerCase();
