@@ -94,6 +94,11 @@ const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
 
+/** Tells the error of a gRPC call from one that Node raises, such as that of a stream whose reader left. */
+export function isServiceError(error: Error): error is ServiceError {
+  return 'metadata' in error && 'details' in error;
+}
+
 function firstValue(error: ServiceError): string | undefined {
   const [value] = error.metadata.get(ERROR_METADATA_KEY);
   return value === undefined ? undefined : value.toString();

@@ -1,6 +1,6 @@
 import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { WinsClientError } from './client-error.js';
+import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
 import { ApplicationServiceService } from './gen/application.js';
 import type { ApplicationInfo } from './gen/application.js';
@@ -168,7 +168,7 @@ class GrpcWinsClient implements WinsClient {
           request,
           this.metadata,
         )
-        .on('error', done)
+        .on('error', (error) => isServiceError(error) && done(error))
         .on('status', ({ code }) => code === status.OK && done(null)),
     );
     return readToEnd<ProcessWaitResponse>(call, result);

@@ -7,6 +7,9 @@ import type { AuthorityRewriter } from './create-authority-rewriter.js';
  * destroys both, and each half ends with its counterpart.
  */
 export class AuthorityStream extends Duplex {
+  /** Whether the reader can take more. */
+  private wanted = false;
+
   constructor(
     private readonly socket: Socket,
     private readonly rewriter: AuthorityRewriter,
@@ -24,6 +27,7 @@ export class AuthorityStream extends Duplex {
   }
 
   override _read(): void {
+    this.wanted = true;
     this.pump();
   }
 
@@ -53,11 +57,10 @@ export class AuthorityStream extends Duplex {
 
   /** Moves octets inwards until the reader has enough or the socket has no more. */
   private pump(): void {
-    let wanted = true;
-    while (wanted) {
+    while (this.wanted) {
       const chunk = this.socket.read() as Buffer | null;
       if (chunk === null) return;
-      for (const piece of this.rewriter.push(chunk)) wanted = this.push(piece);
+      for (const piece of this.rewriter.push(chunk)) this.wanted = this.push(piece);
     }
   }
 }

@@ -95,9 +95,10 @@ class AnswerReader {
   private request(id: number): void {
     const stream = this.session.request({ ':method': 'POST', ':path': '/' }, { endStream: true });
     const body: Buffer[] = [];
-    let trailers: http2.IncomingHttpHeaders = {};
-    stream.on('response', (headers) => (trailers = { ...trailers, ...headers }));
-    stream.on('trailers', (headers) => (trailers = { ...trailers, ...headers }));
+    const trailers: http2.IncomingHttpHeaders = {};
+    // The status of a call without messages is among the first headers.
+    stream.on('response', (headers) => Object.assign(trailers, headers));
+    stream.on('trailers', (headers: http2.IncomingHttpHeaders) => Object.assign(trailers, headers));
     stream.on('data', (chunk: Buffer) => body.push(chunk));
     stream.on('error', () => undefined);
     stream.on('close', () => {
@@ -130,7 +131,7 @@ class Host {
   readonly kept: ProcessKeepAliveRequest[] = [];
   readonly peers = new Set<string>();
   startError: { code: status; details: string; metadata: Metadata } | undefined;
-  admitted: Duplex | null = null;
+  admitted: Duplex | undefined;
   private listener = net.createServer();
   private directory = '';
 
@@ -140,7 +141,7 @@ class Host {
     this.listener.on('connection', (socket) => {
       void admitHttp2Connection(socket).then((stream) => {
         this.admitted = stream;
-        if (stream === null) return;
+        if (stream === undefined) return;
         identifyConnection(stream, 7);
         injector.injectConnection(stream);
       });
