@@ -45,7 +45,7 @@ async function explain(error: unknown, address: DaemonAddress): Promise<unknown>
     case 'unavailable':
       if (error.connectionLost) {
         return new CommandError(
-          `the connection to the daemon on pipe "${address.server}" was lost: ${error.message}; ` +
+          `the connection to the daemon on pipe "${address.server}" was lost: ${error.details}; ` +
             `look at the daemon's log`,
           EXIT.failed,
           { cause: error },
@@ -58,28 +58,28 @@ async function explain(error: unknown, address: DaemonAddress): Promise<unknown>
         if (reason instanceof PipeError) return pipeFailure(reason);
       }
       return new CommandError(
-        `the daemon on pipe "${address.server}" does not answer: ${error.message}`,
+        `the daemon on pipe "${address.server}" does not answer: ${error.details}`,
         EXIT.failed,
         { cause: error },
       );
     case 'refused':
-      return new CommandError(`the daemon refused: ${error.message}`, EXIT.refused, {
+      return new CommandError(`the daemon refused: ${error.details}`, EXIT.refused, {
         cause: error,
       });
     case 'notFound':
-      return new CommandError(error.message, EXIT.notFound, { cause: error });
+      return new CommandError(error.details, EXIT.notFound, { cause: error });
     case 'unimplemented':
       return new CommandError(
-        `the daemon on pipe "${address.server}" does not know this call: ${error.message}; it may be an older release`,
+        `the daemon on pipe "${address.server}" does not know this call: ${error.details}; it may be an older release`,
         EXIT.failed,
         { cause: error },
       );
     default:
-      return new CommandError(error.message, EXIT.failed, { cause: error });
+      return new CommandError(error.details, EXIT.failed, { cause: error });
   }
 }
 
 function pipeFailure(error: PipeError): CommandError {
   const advice = error.code === 'notFound' ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
+  return new CommandError(`${error.details}${advice}`, EXIT.failed, { cause: error });
 }

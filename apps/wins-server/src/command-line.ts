@@ -50,7 +50,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             .command(
               'run',
               'Serve until told to stop',
-              {},
+              (run) => run,
               handle(async () => (await import('./commands/app-run.js')).runDaemon),
             )
             .demandCommand(1, 1, 'a command is missing: run'),
@@ -72,7 +72,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             .command(
               'schema',
               'Print a JSON Schema of the config file, for editors',
-              {},
+              (schema) => schema,
               handle(async () => (await import('./commands/config-schema.js')).printSchema),
             )
             .demandCommand(1, 1, 'a command is missing: check or schema'),

@@ -2,7 +2,11 @@
  * The one place where the libraries meet: a config becomes a daemon.
  */
 import type { LoadedConfig, WinsConfig } from '@wins/config';
-import { createProcessManager, type AllowedExecutable } from '@wins/process-manager';
+import {
+  checkAllowedExecutables,
+  createProcessManager,
+  type AllowedExecutable,
+} from '@wins/process-manager';
 import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
 import type { Logger } from './logger.js';
 
@@ -46,13 +50,22 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
   };
 }
 
+/** Without digests an entry is not pinned; the process manager takes an empty list for a mistake. */
 function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
-  return whiteList.processPaths;
+  return whiteList.processPaths.map(({ path, envs, sha256 }) => ({
+    path,
+    envs,
+    ...(sha256.length > 0 && { sha256 }),
+  }));
 }
 
 function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
   for (const { message, file, line, keyPath } of warnings) {
     logger.warn({ problem: message, file, line, key: keyPath }, 'config');
+  }
+  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+  for (const { message } of checkAllowedExecutables(allowedBy(config), dialect)) {
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
   }
   if (config.whiteList.processPaths.length === 0) {
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');

@@ -28,9 +28,9 @@ export class Connections {
   /**
    * Prepares an accepted connection for the HTTP/2 server.
    *
-   * @returns The stream to serve, or null when the client has gone meanwhile.
+   * @returns The stream to serve, or undefined when the client has gone meanwhile.
    */
-  async admit(socket: Socket): Promise<Duplex | null> {
+  async admit(socket: Socket): Promise<Duplex | undefined> {
     this.lastId += 1;
     const id = this.lastId;
     const peer = `pipe:${id}`;
@@ -41,7 +41,7 @@ export class Connections {
       controller.abort();
     });
     const stream = await admitHttp2Connection(socket);
-    if (stream !== null) identifyConnection(stream, id);
+    if (stream !== undefined) identifyConnection(stream, id);
     return stream;
   }
 

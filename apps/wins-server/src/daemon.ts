@@ -69,7 +69,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const serve = async (socket: Socket): Promise<void> => {
     const stream = await connections.admit(socket);
     await opened;
-    if (stream !== null && !stream.destroyed) injector.injectConnection(stream);
+    if (stream?.destroyed === false) injector.injectConnection(stream);
   };
 
   const listener: PipeListener = await listenPipe(loaded.config.listen, {

@@ -32,14 +32,11 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   const text = (chunks: Buffer[]) => Buffer.concat(chunks).toString();
-  const outcome = once(child, 'close').then(
-    ([code, signal]: [number | null, NodeJS.Signals | null]) => ({
-      code,
-      signal,
-      stdout: Buffer.concat(stdout),
-      stderr: text(stderr),
-    }),
-  );
+  const outcome = new Promise<Outcome>((resolve) => {
+    child.once('close', (code, signal) => {
+      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: text(stderr) });
+    });
+  });
   return {
     child,
     outcome,

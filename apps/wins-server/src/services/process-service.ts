@@ -8,6 +8,7 @@ import type {
 import {
   RunExposeProtocol,
   type ProcessExit as ExitMessage,
+  type ProcessKeepAliveRequest,
   type ProcessName,
   type ProcessServiceServer,
   type ProcessSummary,
@@ -75,7 +76,7 @@ export function createProcessService(
           (error: unknown) => respond(toRpcError(error)),
         );
       };
-      call.on('data', ({ Data }) => {
+      call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
         if (release !== undefined || failed) return;
         try {
           const lease = find(Data).holdLease(connections.ownerOf(call).id);
@@ -90,11 +91,18 @@ export function createProcessService(
       call.once('error', () => void release?.().catch(() => undefined));
     },
 
-    list: (_call, respond) => respond(null, { Data: manager.list().map(summaryOf) }),
+    list: (_call, respond) => {
+      const living = manager.list().filter(({ state }) => state.kind !== 'ended');
+      respond(null, { Data: living.map(summaryOf) });
+    },
 
     stop: (call, respond) => {
       Promise.resolve()
-        .then(() => manager.stop(call.request.Data, connections.ownerOf(call)))
+        .then(() => {
+          // For operators: whoever may open the pipe may stop what it runs, whoever started it.
+          const process = find(call.request.Data);
+          return process.stop(connections.ownerOf(call).id, { runId: process.runId });
+        })
         .then(
           (exit) => respond(null, { Data: exitMessage(exit) }),
           (error: unknown) => respond(toRpcError(error)),
@@ -131,7 +139,8 @@ function sendOutput(
     }
   };
   let finished = false;
-  const reader = process.read(ownerId, { onReadable: pump });
+  const { Data: name } = call.request;
+  const reader = process.read(ownerId, { onReadable: pump, runId: name?.RunID ?? '' });
   // grpc-js tells the end of every call as `cancelled`, that of a finished one too.
   call.once('cancelled', () => {
     finished = true;
@@ -163,7 +172,7 @@ function summaryOf(process: ManagedProcess): ProcessSummary {
   return {
     Name: nameOf(process),
     Path: process.path,
-    State: process.state,
+    State: process.state.kind,
     PID: process.pid,
     StartedAtMs: BigInt(process.startedAtMs),
     Exposes: process.exposes.map(({ port, protocol }) => ({
