@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../decision-record.js';
+import { LinuxProcessTable } from '../linux-process-table.js';
 import type { ManagedProcess } from '../managed-process.js';
 import type { ManagerEvent } from '../manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
@@ -60,7 +61,7 @@ export class ManagerHarness {
 export class TestOwner {
   readonly #connection = new AbortController();
   readonly id: string;
-  readonly disconnected = this.#connection.signal;
+  readonly disconnected: AbortSignal = this.#connection.signal;
 
   constructor(id = 'pipe:1') {
     this.id = id;
@@ -122,10 +123,5 @@ export async function codeOf(action: Promise<unknown> | (() => unknown)): Promis
 
 /** Whether a process runs; a zombie does not. */
 export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  return true;
+  return new LinuxProcessTable().entry(pid) !== undefined;
 }
