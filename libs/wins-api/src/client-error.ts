@@ -85,8 +85,11 @@ const CODES: Readonly<Partial<Record<status, WinsClientErrorCode>>> = {
   [status.UNAVAILABLE]: 'unavailable',
 };
 
-// How a Go daemon words the refusal of a program.
+// How daemons, the Go ones too, word the refusal of a program.
 const GO_REFUSAL = /^invalid path/;
+
+// How grpc-js words a request that cannot be encoded, such as one with a port of 2^40. It never left.
+const NOT_ENCODED = /^Request message serialization failure/;
 
 // How grpc-js words the end of a connection under a call. A status that the daemon sent, and a connection that was never
 // made ("No connection established"), read differently.
@@ -102,6 +105,13 @@ export function isServiceError(error: Error): error is ServiceError {
 function firstValue(error: ServiceError): string | undefined {
   const [value] = error.metadata.get(ERROR_METADATA_KEY);
   return value === undefined ? undefined : value.toString();
+}
+
+/** What the words of an error say more exactly than its status. */
+function codeOfWords({ code, details }: ServiceError): WinsClientErrorCode | undefined {
+  if (code === status.INVALID_ARGUMENT && GO_REFUSAL.test(details)) return 'refused';
+  if (code === status.INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
+  return undefined;
 }
 
 /** Translates the error of a gRPC call. */
@@ -120,10 +130,8 @@ export function fromServiceError(
   ) {
     return new WinsClientError('unavailable', { ...known, connectionLost: true });
   }
-  const refusedByGo =
-    error.code === status.INVALID_ARGUMENT &&
-    reason === undefined &&
-    GO_REFUSAL.test(error.details);
-  const code = refusedByGo ? 'refused' : (CODES[error.code] ?? 'unknown');
-  return new WinsClientError(code, { ...known, ...(reason === undefined ? {} : { reason }) });
+  return new WinsClientError(codeOfWords(error) ?? CODES[error.code] ?? 'unknown', {
+    ...known,
+    ...(reason === undefined ? {} : { reason }),
+  });
 }

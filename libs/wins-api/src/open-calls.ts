@@ -89,10 +89,12 @@ export class OpenCalls {
     const { address, verifyFailure } = this.options;
     const translated = fromServiceError(error, { method, address });
     const cause = verifyFailure();
-    if (translated.code !== 'unavailable' || translated.connectionLost || cause === undefined) {
+    const found = cause instanceof Error ? cause.message : 'no reason was given';
+    // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
+    const judged = cause !== undefined && error.details.includes(found);
+    if (translated.code !== 'unavailable' || translated.connectionLost || !judged) {
       return translated;
     }
-    const found = cause instanceof Error ? cause.message : 'no reason was given';
     const details = `the server was not accepted: ${found}`;
     return new WinsClientError('unavailable', {
       method,

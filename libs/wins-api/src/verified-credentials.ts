@@ -11,7 +11,7 @@ export type VerifyServer = (socket: Socket) => Promise<void>;
  * for this before it speaks HTTP/2. Keeps account of the open sockets, for `close`.
  */
 export class VerifiedCredentials extends ChannelCredentials {
-  /** Why the latest connection was not accepted; undefined once one was. */
+  /** Why a connection was not accepted, the latest such reason; undefined once one was accepted. */
   verifyFailure: unknown;
 
   private readonly sockets = new Set<Socket>();

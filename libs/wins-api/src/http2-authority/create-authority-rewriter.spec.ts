@@ -175,11 +175,12 @@ describe('createAuthorityRewriter', () => {
     }
   });
 
-  it('replaces it in a later request when the first one had it too', async () => {
+  it('replaces it in later requests when the first one had it, whatever comes between', async () => {
     const block = Buffer.concat([PSEUDO, authority(URL, FORMS.notIndexed)]);
-    const out = rewrite([OPENING, request(block, 1), request(block, 3)]);
-    const seen = await served(out, 2);
-    expect(seen.map((one) => one[':authority'])).toEqual([STAND_IN, STAND_IN]);
+    const other = Buffer.concat([PSEUDO, authority('localhost', FORMS.notIndexed)]);
+    const out = rewrite([OPENING, request(block, 1), request(other, 3), request(block, 5)]);
+    const seen = await served(out, 3);
+    expect(seen.map((one) => one[':authority'])).toEqual([STAND_IN, 'localhost', STAND_IN]);
   });
 
   it('reads past padding and priority', async () => {
@@ -257,7 +258,11 @@ describe('createAuthorityRewriter', () => {
     const field = fc.tuple(fc.stringMatching(/^x-[a-z0-9]{1,8}$/), value);
     await fc.assert(
       fc.asyncProperty(fc.array(field, { maxLength: 6 }), fc.boolean(), async (fields, late) => {
-        const extra = Object.fromEntries([...fields, ['x-url', URL] as const]);
+        const extra = Object.fromEntries([
+          ...fields,
+          ['x-url', URL] as const,
+          ['referer', URL] as const,
+        ]);
         const headers = late
           ? { ':method': 'POST', ':path': URL.slice(6), ...extra, ':authority': URL }
           : { ':authority': URL, ':method': 'POST', ':path': URL.slice(6), ...extra };
