@@ -1,1 +1,6 @@
-module.exports = { preset: '../../jest.preset.js', displayName: 'wins-e2e' };
+module.exports = {
+  preset: '../../jest.preset.js',
+  displayName: 'wins-e2e',
+  // A bound for what hangs, not a measure: real processes on a busy machine take their time.
+  testTimeout: 180_000,
+};

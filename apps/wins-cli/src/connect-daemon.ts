@@ -81,5 +81,5 @@ async function explain(error: unknown, address: DaemonAddress): Promise<unknown>
 
 function pipeFailure(error: PipeError): CommandError {
   const advice = error.code === 'notFound' ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.details}${advice}`, EXIT.failed, { cause: error });
+  return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
 }

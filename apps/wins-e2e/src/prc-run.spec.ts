@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { runWins, startWins, type Outcome } from './harness/built-program.js';
 import { Daemon } from './harness/daemon.js';
 import { processesWith, until } from './harness/process-table.js';
@@ -205,7 +205,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       125,
       'not from both',
     ],
-    ['a variable without value', ['--path', both, '--envs', 'FOO'], 125, 'FOO'],
+    ['a variable without value', ['--path', both, '--envs', 'FOO'], 125, 'NAME=value'],
     ['a folder that is not there', ['--path', both, '--dir', '/nowhere/x'], 127, '/nowhere/x'],
   ])('says in one line what is wrong with %s', async (_what, args, code, text) => {
     const outcome = await wins('cli', 'prc', 'run', ...args);
@@ -219,10 +219,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     const skip = daemon.log.length;
     await run('/bin/sh');
     const refused = await daemon.logged((record) => record['verdict'] === 'refused', skip);
-    expect(refused).toMatchObject({
-      action: 'start',
-      path: realpathSync('/bin/sh') === '/bin/sh' ? '/bin/sh' : '/bin/sh',
-    });
+    expect(refused).toMatchObject({ action: 'start', path: '/bin/sh' });
     expect(refused['rule']).toEqual(expect.any(String));
     expect(refused['requester']).toEqual(expect.stringMatching(/^pipe:\d+/));
     await run(both);
