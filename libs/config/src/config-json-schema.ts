@@ -1,16 +1,14 @@
 import { z } from 'zod';
-import { createFileSchema, notationOf } from './config-schema.js';
+import { FILE_SCHEMA, notationOf } from './config-schema.js';
 
 /**
  * The JSON Schema (draft 2020-12) of the file, for editors; always a new object.
  *
  * It describes the canonical spelling only, so that an editor marks legacy and unknown keys, which
- * the daemon merely warns about. `platform` (default: this one) decides the default of `upgrade.watchingPath`.
+ * the daemon merely warns about.
  */
-export function configJsonSchema(
-  platform: NodeJS.Platform = process.platform,
-): Record<string, unknown> {
-  const schema = z.toJSONSchema(createFileSchema(platform), {
+export function configJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(FILE_SCHEMA, {
     target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {

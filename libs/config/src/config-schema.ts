@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { defaultValues } from './default-config.js';
 
 /**
  * How a part of the file may be written besides its full form; travels in the schema's metadata.
@@ -62,68 +61,71 @@ function allowedPath() {
   }).meta({ shorthand: 'path', strictKeys: true } satisfies Notation & z.GlobalMeta);
 }
 
-/** The file in its canonical spelling: keys, types, limits, defaults, and the wording of what is expected. */
-export function createFileSchema(platform: NodeJS.Platform) {
-  const defaults = defaultValues(platform);
-  return section({
-    debug: flag().describe('Log at debug level.').default(defaults.debug),
-    listen: someText('a pipe name').describe('Name of the gRPC pipe.').default(defaults.listen),
-    proxy: someText('a pipe name').describe('Name of the tunnel pipe.').default(defaults.proxy),
-    white_list: section({
-      processPaths: list(allowedPath(), 'paths')
-        .describe('Programs that containers may run. Empty: nothing may run.')
-        .default([]),
-      proxyPorts: list(port(), 'port numbers')
-        .describe('Host TCP ports that containers may reach. Empty: none.')
-        .default([]),
-    })
-      .describe('What containers may use of the host.')
-      .prefault({}),
-    upgrade: section({
-      mode: z
-        .enum(['none', 'watching', ''], { error: 'none or watching' })
-        // The original wrote an empty mode for the default.
-        .overwrite((mode) => (mode === '' ? 'none' : mode))
-        .describe('Whether the daemon swaps its own binary for the watched file.')
-        .default(defaults.upgradeMode),
-      watchingPath: someText('a path').describe('The watched file.').default(defaults.watchingPath),
-    })
-      .describe('Self-upgrade by a watched file.')
-      .prefault({}),
-    systemagent: section({
-      localEnabled: flag().default(false),
-      remoteEnabled: flag().default(false),
-      preserveWorkDirectory: flag().default(false),
-      workDirectory: text().optional(),
-      localPlanDirectory: text().optional(),
-      appliedPlanDirectory: text().optional(),
-      connectionInfoFile: text().optional(),
-      imagesDirectory: text().optional(),
-      agentRegistriesFile: text().optional(),
-      imageCredentialProviderConfig: text().optional(),
-      imageCredentialProviderBinDirectory: text().optional(),
-      interlockDirectory: text().optional(),
-    })
-      .describe('The embedded system-agent. Absent: off.')
+/**
+ * The file in its canonical spelling: keys, types, limits, defaults, and the wording of what is expected.
+ *
+ * One default is missing here: that of `upgrade.watchingPath` depends on the platform.
+ */
+export const FILE_SCHEMA = section({
+  debug: flag().describe('Log at debug level.').default(false),
+  listen: someText('a pipe name').describe('Name of the gRPC pipe.').default('rancher_wins'),
+  proxy: someText('a pipe name').describe('Name of the tunnel pipe.').default('rancher_wins_proxy'),
+  white_list: section({
+    processPaths: list(allowedPath(), 'paths')
+      .describe('Programs that containers may run. Empty: nothing may run.')
+      .default([]),
+    proxyPorts: list(port(), 'port numbers')
+      .describe('Host TCP ports that containers may reach. Empty: none.')
+      .default([]),
+  })
+    .describe('What containers may use of the host.')
+    .prefault({}),
+  upgrade: section({
+    mode: z
+      .enum(['none', 'watching', ''], { error: 'none or watching' })
+      // The original wrote an empty mode for the default.
+      .overwrite((mode) => (mode === '' ? 'none' : mode))
+      .describe('Whether the daemon swaps its own binary for the watched file.')
+      .default('none'),
+    watchingPath: someText('a path')
+      .describe('The watched file; by default wins.exe (wins) beside the configuration.')
       .optional(),
-    'csi-proxy': section({
-      url: someText('a download address').describe('Download address; %s is the version.'),
-      version: someText('a version'),
-      kubeletPath: someText('a path'),
-    })
-      .describe('The csi-proxy service to install. Absent: none.')
-      .optional(),
-    'tls-config': section({ insecure: flag().optional(), certFilePath: text().optional() })
-      .describe('TLS of the csi-proxy download.')
-      .optional(),
-    agentStrictTLSMode: flag()
-      .describe('The system-agent trusts only the CA it was given.')
-      .default(defaults.agentStrictTlsMode),
-  });
-}
+  })
+    .describe('Self-upgrade by a watched file.')
+    .prefault({}),
+  systemagent: section({
+    localEnabled: flag().default(false),
+    remoteEnabled: flag().default(false),
+    preserveWorkDirectory: flag().default(false),
+    workDirectory: text().optional(),
+    localPlanDirectory: text().optional(),
+    appliedPlanDirectory: text().optional(),
+    connectionInfoFile: text().optional(),
+    imagesDirectory: text().optional(),
+    agentRegistriesFile: text().optional(),
+    imageCredentialProviderConfig: text().optional(),
+    imageCredentialProviderBinDirectory: text().optional(),
+    interlockDirectory: text().optional(),
+  })
+    .describe('The embedded system-agent. Absent: off.')
+    .optional(),
+  'csi-proxy': section({
+    url: someText('a download address').describe('Download address; %s is the version.'),
+    version: someText('a version'),
+    kubeletPath: someText('a path'),
+  })
+    .describe('The csi-proxy service to install. Absent: none.')
+    .optional(),
+  'tls-config': section({ insecure: flag().optional(), certFilePath: text().optional() })
+    .describe('TLS of the csi-proxy download.')
+    .optional(),
+  agentStrictTLSMode: flag()
+    .describe('The system-agent trusts only the CA it was given.')
+    .default(false),
+});
 
-/** The checked content of a file, in canonical spelling with defaults filled in. */
-export type FileContent = z.output<ReturnType<typeof createFileSchema>>;
+/** The checked content of a file, in canonical spelling with the defaults of the schema filled in. */
+export type FileContent = z.output<typeof FILE_SCHEMA>;
 
 /** The notation of a schema, empty when it has none. */
 export function notationOf(schema: z.core.$ZodType): Notation {

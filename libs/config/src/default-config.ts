@@ -7,14 +7,7 @@ export function defaultConfigPath(platform: NodeJS.Platform = process.platform):
   return platform === 'win32' ? 'c:/etc/rancher/wins/config' : '/etc/rancher/wins/config';
 }
 
-/** The value that each key has when the file does not set it; sections not named here are off. */
-export function defaultValues(platform: NodeJS.Platform) {
-  return {
-    debug: false,
-    listen: 'rancher_wins',
-    proxy: 'rancher_wins_proxy',
-    upgradeMode: 'none',
-    watchingPath: platform === 'win32' ? 'c:/etc/rancher/wins/wins.exe' : '/etc/rancher/wins/wins',
-    agentStrictTlsMode: false,
-  } as const;
+/** The file that `upgrade.mode: watching` watches when the configuration names none. */
+export function defaultWatchingPath(platform: NodeJS.Platform): string {
+  return platform === 'win32' ? 'c:/etc/rancher/wins/wins.exe' : '/etc/rancher/wins/wins';
 }

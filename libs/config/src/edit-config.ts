@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError } from './config-error.js';
 import { type ConfigProblem, describeProblem, quote } from './config-problem.js';
-import { createFileSchema, fieldsOf } from './config-schema.js';
+import { fieldsOf, FILE_SCHEMA } from './config-schema.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
 import { readFileValues } from './file-values.js';
 import { nearestKey } from './key-spelling.js';
@@ -27,15 +27,14 @@ export function editConfig(
   options: { readonly fileName?: string } = {},
 ): string {
   const { fileName = 'config' } = options;
-  const schema = createFileSchema(process.platform);
   const edits = Object.entries(changes);
-  const refusals = edits.flatMap(([path, value]) => refuseChange(path, value, schema, fileName));
+  const refusals = edits.flatMap(([path, value]) => refuseChange(path, value, fileName));
   if (refusals.length > 0) throw new ConfigError('invalid', refusals);
 
   const before = parseConfig(source, { fileName });
   let text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   for (const [path, value] of edits)
-    text = changeText(text, path, value, listAt(text, path, schema), fileName);
+    text = changeText(text, path, value, listAt(text, path), fileName);
   const after = parseConfig(text, { fileName });
 
   const paths = Object.keys(changes);
@@ -49,13 +48,8 @@ export function editConfig(
   return text;
 }
 
-function refuseChange(
-  path: string,
-  value: EditValue | null,
-  schema: z.ZodType,
-  file: string,
-): ConfigProblem[] {
-  const known = new Map(keyPaths(schema, ''));
+function refuseChange(path: string, value: EditValue | null, file: string): ConfigProblem[] {
+  const known = new Map(keyPaths(FILE_SCHEMA, ''));
   const field = known.get(path);
   if (field === undefined) {
     const keys = [...known.keys()];
@@ -77,8 +71,8 @@ function* keyPaths(schema: z.core.$ZodType, path: string): Generator<[string, z.
 }
 
 /** The entries of the list at a path as the text has them, repeats included. */
-function listAt(text: string, path: string, schema: z.ZodType): readonly EditItem[] {
-  let value = readFileValues(readYaml(text, ''), schema, false).value;
+function listAt(text: string, path: string): readonly EditItem[] {
+  let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
   for (const key of path.split('.'))
     value =
       typeof value === 'object' && value !== null

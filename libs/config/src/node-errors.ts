@@ -14,9 +14,9 @@ const CODES: ReadonlyMap<string, readonly [FileProblemCode, string]> = new Map([
   ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
 ]);
 
-/** The `code` of an error thrown by Node, such as `ENOENT`. */
+/** The `code` of an error thrown by Node, such as `ENOENT`; told by its form, for Node's `Error` may be of another realm. */
 export function nodeErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
@@ -24,7 +24,6 @@ export function nodeErrorCode(error: unknown): string | undefined {
 export function translateNodeError(error: unknown, file: string, expected: string): ConfigError {
   if (error instanceof ConfigError) return error;
   const nodeCode = nodeErrorCode(error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const [code, found] = CODES.get(nodeCode ?? '') ?? ['unknown', `the failure ${reason}`];
+  const [code, found] = CODES.get(nodeCode ?? '') ?? ['unknown', `the failure ${String(error)}`];
   return fileError(code, file, found, expected, { cause: error });
 }

@@ -124,6 +124,15 @@ describe('defaults', () => {
     expect(read('upgrade: {mode: ""}').config.upgrade.mode).toBe('none');
   });
 
+  it('are not shared between two configurations', () => {
+    const values = () => read('').origins.map(({ value }) => value);
+    const [first, second] = [values(), values()];
+    expect(first).toEqual(second);
+    for (const [index, value] of first.entries())
+      if (typeof value === 'object') expect(value).not.toBe(second[index]);
+    expect(first.some((value) => typeof value === 'object')).toBe(true);
+  });
+
   it('follow the platform', () => {
     expect(parseConfig('', { platform: 'linux' }).config.upgrade.watchingPath).toBe(
       '/etc/rancher/wins/wins',

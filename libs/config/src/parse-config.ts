@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ConfigProblem } from './config-problem.js';
 import {
   bareSchema,
-  createFileSchema,
+  FILE_SCHEMA,
   entryOf,
   fieldsOf,
   type FileContent,
@@ -54,18 +54,19 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const { fileName = 'config', strict = false, platform = process.platform } = options;
   const yaml = readYaml(source, fileName);
   const { report } = yaml;
-  const schema = createFileSchema(platform);
-  const values = readFileValues(yaml, schema, strict);
-  const checked = schema.safeParse(values.value);
+  const values = readFileValues(yaml, FILE_SCHEMA, strict);
+  const checked = FILE_SCHEMA.safeParse(values.value);
   if (!checked.success) reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
   // Only for the compiler: a check that failed has been thrown.
-  const content = checked.data ?? schema.parse({});
+  const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);
+  const config = toWinsConfig(content, platform);
+  const effective = { ...content, upgrade: config.upgrade };
   return {
-    config: toWinsConfig(content),
-    origins: listOrigins(content, schema, '', values.places, report),
+    config,
+    origins: listOrigins(effective, FILE_SCHEMA, '', values.places, report),
     warnings: report.sorted(),
   };
 }

@@ -1,8 +1,9 @@
 import type { FileContent } from './config-schema.js';
+import { defaultWatchingPath } from './default-config.js';
 import type { WinsConfig } from './wins-config.js';
 
-/** Names the checked content of a file as the program does. */
-export function toWinsConfig(file: FileContent): WinsConfig {
+/** Names the checked content of a file as the program does, and completes it. */
+export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): WinsConfig {
   const { white_list: whiteList, upgrade, systemagent } = file;
   const csiProxy = file['csi-proxy'];
   const tlsConfig = file['tls-config'];
@@ -20,7 +21,7 @@ export function toWinsConfig(file: FileContent): WinsConfig {
     },
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
-      watchingPath: upgrade.watchingPath,
+      watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),
     },
     ...(systemagent && { systemAgent: withoutEmpty(systemagent) }),
     ...(csiProxy && { csiProxy }),
