@@ -85,8 +85,8 @@ const CODES: Readonly<Partial<Record<status, WinsClientErrorCode>>> = {
   [status.UNAVAILABLE]: 'unavailable',
 };
 
-// How daemons, the Go ones too, word the refusal of a program.
-const GO_REFUSAL = /^invalid path/;
+// How daemons word the refusal of a program: as the original does, for its clients know no other sign.
+const REFUSAL = /^invalid path/;
 
 // How grpc-js words a request that cannot be encoded, such as one with a port of 2^40. It never left.
 const NOT_ENCODED = /^Request message serialization failure/;
@@ -109,7 +109,7 @@ function firstValue(error: ServiceError): string | undefined {
 
 /** What the words of an error say more exactly than its status. */
 function codeOfWords({ code, details }: ServiceError): WinsClientErrorCode | undefined {
-  if (code === status.INVALID_ARGUMENT && GO_REFUSAL.test(details)) return 'refused';
+  if (code === status.INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
   if (code === status.INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
   return undefined;
 }

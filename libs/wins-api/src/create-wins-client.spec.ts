@@ -373,7 +373,7 @@ describe('createWinsClient', () => {
 
     it.each<[string, { code: status; details: string; metadata?: Metadata }, object]>([
       [
-        'a refusal of ours',
+        'a refusal of ours by its status',
         { code: status.PERMISSION_DENIED, details: 'no rule', metadata: marked('pathNotAllowed') },
         { code: 'refused', reason: 'pathNotAllowed' },
       ],
@@ -383,13 +383,13 @@ describe('createWinsClient', () => {
         { code: 'refused', reason: undefined },
       ],
       [
-        'a marked error that only begins like the refusal of a Go daemon',
+        'a refusal of ours in the words of a Go daemon',
         {
           code: status.INVALID_ARGUMENT,
-          details: 'invalid path',
-          metadata: marked('invalidArgument'),
+          details: 'invalid path: no rule',
+          metadata: marked('pathNotAllowed'),
         },
-        { code: 'invalidRequest', reason: 'invalidArgument' },
+        { code: 'refused', reason: 'pathNotAllowed' },
       ],
       [
         'a bad request',
