@@ -2,6 +2,8 @@ import type { ProcessError, ProcessErrorCode } from './process-error.js';
 import type { StartPlan, StartRequest } from './start-request.js';
 
 const MAX_AUDITED_PATH = 1024;
+const MAX_AUDITED_NAMES = 64;
+const MAX_AUDITED_NAME = 128;
 
 /**
  * One decision, for the audit log. It holds neither arguments nor the values of variables, which may
@@ -23,6 +25,7 @@ export interface DecisionRecord {
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
   readonly argumentCount?: number;
+  /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
   readonly environmentNames?: readonly string[];
 }
 
@@ -50,6 +53,11 @@ export function startDecision(
     ...(rule === undefined ? {} : { rule }),
     ...(sha256 === undefined ? {} : { sha256 }),
     argumentCount: args.length,
-    environmentNames: envs.map((entry) => entry.slice(0, Math.max(0, entry.indexOf('=')))),
+    environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
+}
+
+// What has no `=` may be a value that lost its name.
+function auditedName(entry: string): string {
+  return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
 }

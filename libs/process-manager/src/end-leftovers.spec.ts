@@ -26,6 +26,9 @@ import {
 const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
 
+// Real programs on a busy machine: the limit is only there to end a test that hangs.
+jest.setTimeout(60_000);
+
 describe('what earlier daemons left', () => {
   const table = new LinuxProcessTable();
   let harness: ManagerHarness;

@@ -1,4 +1,5 @@
-import type { LinuxProcessTable, ProcessEntry } from './linux-process-table.js';
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
 import type { Leftover, LeftoverSearch } from './process-host.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
@@ -8,7 +9,7 @@ import { findTreeMembers } from './tree-members.js';
 export interface LeftoverContext {
   readonly table: LinuxProcessTable;
   readonly isDaemonAlive: (daemon: string) => boolean;
-  readonly startTokenOf: (entry: ProcessEntry) => string;
+  readonly startTokenOf: (entry: LinuxProcessEntry) => string;
 }
 
 /**
@@ -21,41 +22,33 @@ export async function findLeftovers(
   search: LeftoverSearch,
 ): Promise<readonly Leftover[]> {
   const { table } = context;
+  const processes = await table.processes();
   const found = new Map<number, Leftover>();
-  const ours = ancestry(table);
+  const ours = ancestry(processes);
   const add = (
-    entry: ProcessEntry | undefined,
+    entry: LinuxProcessEntry,
     evidence: Leftover['evidence'],
     runId: string | undefined,
     claimed = false,
   ): void => {
-    if (entry === undefined || ours.has(entry.pid) || found.has(entry.pid)) return;
+    if (ours.has(entry.pid) || found.has(entry.pid)) return;
     found.set(entry.pid, leftover(table, entry, { evidence, runId, claimed }));
   };
 
   for (const { runId, pid, startToken } of search.remembered) {
-    const entry = table.entry(pid);
+    const entry = processes.get(pid);
     if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
     const leader = { runId, pid, startTicks: entry.startTicks };
-    for (const member of await findTreeMembers(table, leader)) add(member, 'record', runId);
+    for (const member of findTreeMembers(processes, leader)) add(member, 'record', runId);
   }
   const executables = new Set(search.executables);
-  for await (const pid of table.pids()) {
-    const executable = executables.size === 0 ? undefined : table.executable(pid);
-    if (executable !== undefined && executables.has(executable)) {
-      const entry = table.entry(pid);
-      const marks = [table.marker(pid), entry && table.marker(entry.sessionId)];
-      add(
-        entry,
-        'executable',
-        marks[0]?.runId,
-        marks.some((mark) => isClaimed(context, mark)),
-      );
-    } else if (search.marked) {
-      const mark = table.marker(pid);
-      if (mark !== undefined && !isClaimed(context, mark)) {
-        add(table.entry(pid), 'marker', mark.runId);
-      }
+  for (const entry of processes.values()) {
+    if (executables.size > 0 && executables.has(entry.executable ?? '')) {
+      const marks = [entry.marker, processes.get(entry.sessionId)?.marker];
+      const claimed = marks.some((mark) => isClaimed(context, mark));
+      add(entry, 'executable', entry.marker?.runId, claimed);
+    } else if (search.marked && entry.marker !== undefined && !isClaimed(context, entry.marker)) {
+      add(entry, 'marker', entry.marker.runId);
     }
   }
   return [...found.values()];
@@ -66,17 +59,18 @@ function isClaimed(context: LeftoverContext, mark: RunMarker | undefined): boole
 }
 
 // A daemon may itself have been started through an earlier one, and then it carries that one's mark.
-function ancestry(table: LinuxProcessTable): Set<number> {
+function ancestry(processes: LinuxProcesses): Set<number> {
   const pids = new Set<number>();
-  for (let pid = process.pid; pid > 0 && !pids.has(pid); pid = table.entry(pid)?.parentPid ?? 0) {
+  for (let pid = process.pid; pid > 0 && !pids.has(pid);) {
     pids.add(pid);
+    pid = processes.get(pid)?.parentPid ?? 0;
   }
   return pids;
 }
 
 function leftover(
   table: LinuxProcessTable,
-  { pid, startTicks }: ProcessEntry,
+  { pid, startTicks }: LinuxProcessEntry,
   facts: Pick<Leftover, 'evidence' | 'runId' | 'claimed'>,
 ): Leftover {
   const lives = (): boolean => table.entry(pid)?.startTicks === startTicks;

@@ -18,22 +18,37 @@ describe('LinuxProcessTable', () => {
     await once(child, 'spawn');
     const pid = child.pid ?? 0;
     const table = new LinuxProcessTable();
-    const entry = { pid, parentPid: process.pid, groupId: pid, sessionId: pid };
-    expect(table.entry(pid)).toMatchObject(entry);
-    expect((await table.entries()).get(pid)).toEqual(table.entry(pid));
+    const facts = { pid, parentPid: process.pid, groupId: pid, sessionId: pid };
+    expect(table.entry(pid)).toMatchObject(facts);
+    const entry = (await table.processes()).get(pid);
+    expect(entry).toMatchObject(facts);
     expect(table.startTicks(pid)).toBeGreaterThanOrEqual(table.startTicks(process.pid) ?? Infinity);
-    expect(table.marker(pid)).toEqual(marker);
-    expect(table.executable(pid)).toBe(file);
+    expect([entry?.marker, entry?.executable]).toEqual([marker, file]);
     rmSync(file);
-    expect(table.executable(pid)).toBe(file);
+    expect(table.entry(pid)?.executable).toBe(file);
+    const late = table.entry(pid);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect([table.entry(pid), table.marker(pid), table.executable(pid)]).toEqual([
+    expect([table.entry(pid), late?.marker, late?.executable]).toEqual([
       undefined,
       undefined,
       undefined,
     ]);
     directory.close();
+  });
+
+  it('shows each caller a moment after its call, though calls share scans', async () => {
+    const table = new LinuxProcessTable();
+    const first = table.processes();
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1e9)'], { stdio: 'ignore' });
+    await once(child, 'spawn');
+    const [second, third] = [table.processes(), table.processes()];
+    await first;
+    expect((await second).has(child.pid ?? 0)).toBe(true);
+    expect(await third).toBe(await second);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await table.processes()).has(child.pid ?? 0)).toBe(false);
   });
 });
 

@@ -2,7 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
 
-import type { LinuxProcessTable, ProcessEntry } from './linux-process-table.js';
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcessTable } from './linux-process-table.js';
 import type { HostExit, HostProcess } from './process-host.js';
 import { sendSignal } from './send-signal.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
@@ -67,9 +68,10 @@ export class PosixProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  async #members(): Promise<ProcessEntry[] | undefined> {
+  async #members(): Promise<LinuxProcessEntry[] | undefined> {
     try {
-      return this.#table === undefined ? [] : await findTreeMembers(this.#table, this.#leader);
+      if (this.#table === undefined) return [];
+      return findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
       // Out of descriptors, say: unknown, so whoever asks will ask again.
       return undefined;

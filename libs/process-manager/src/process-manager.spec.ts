@@ -24,6 +24,9 @@ import {
 
 const FOREVER = 'echo ready; exec sleep 1000';
 
+// Real programs on a busy machine: the limit is only there to end a test that hangs.
+jest.setTimeout(60_000);
+
 describe('createProcessManager', () => {
   let harness: ManagerHarness;
 
@@ -257,6 +260,22 @@ describe('createProcessManager', () => {
       await forgetful.start(requestFor(program))
     ).ended;
     while (forgetful.list().length > 0) await new Promise(setImmediate);
+  });
+
+  it('lets one connection own many runs, which all end when it breaks', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `tool${index}`);
+    const programs = names.map((name) => harness.program(name, FOREVER));
+    const manager = harness.manager(names);
+    const warnings: unknown[] = [];
+    const onWarning = (warning: unknown) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const owner = new TestOwner();
+    const runs = await Promise.all(programs.map((p) => manager.start(requestFor(p, { owner }))));
+    owner.disconnect();
+    const exits = await Promise.all(runs.map((run) => run.ended));
+    process.off('warning', onWarning);
+    expect(exits.map(({ reason }) => reason)).toEqual(names.map(() => 'ownerDisconnected'));
+    expect(warnings).toEqual([]);
   });
 
   it('limits how many run at once', async () => {

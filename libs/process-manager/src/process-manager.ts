@@ -94,9 +94,20 @@ class DefaultProcessManager implements ProcessManager {
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteOptions) {
-    const { onEvent } = options;
-    // In a microtask of its own, so that what a listener throws cannot stop a supervision half-way.
-    this.#options = { ...options, onEvent: (event) => queueMicrotask(() => onEvent(event)) };
+    const { onDecision, onEvent } = options;
+    this.#options = {
+      ...options,
+      onDecision: (record) => {
+        try {
+          onDecision(record);
+        } catch (cause) {
+          const message = `cannot audit the decision: ${String(cause)}`;
+          throw new ProcessError('unknown', message, { cause });
+        }
+      },
+      // In a microtask of its own, so that what a listener throws cannot stop a supervision half-way.
+      onEvent: (event) => queueMicrotask(() => onEvent(event)),
+    };
     options.host.ensurePrivateDirectory(options.stateDirectory);
     this.#records = new RunRecords(options.stateDirectory);
     this.#registry = new RunRegistry(

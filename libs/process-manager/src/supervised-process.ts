@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
 import type { DecisionRecord } from './decision-record.js';
@@ -97,6 +98,8 @@ export class SupervisedProcess implements ManagedProcess {
       this.#leaderExit = exit;
       return this.end('exited');
     });
+    // One connection may own any number of runs.
+    setMaxListeners(0, run.owner.disconnected);
     if (run.owner.disconnected.aborted) void this.end('ownerDisconnected');
     else run.owner.disconnected.addEventListener('abort', this.#onDisconnected, { once: true });
   }

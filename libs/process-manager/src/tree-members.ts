@@ -1,4 +1,5 @@
-import type { LinuxProcessTable, ProcessEntry } from './linux-process-table.js';
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcesses } from './linux-process-table.js';
 
 /** The leader of a run, which may have ended already. */
 export interface TreeLeader {
@@ -15,23 +16,20 @@ export interface TreeLeader {
  *
  * Nothing that started before the leader can belong to it. When the leader's PID has been given to
  * another process, a session of that number is not ours, and only the mark and parents count.
- *
- * @throws what reading `/proc` throws, for example EMFILE.
  */
-export async function findTreeMembers(
-  table: LinuxProcessTable,
+export function findTreeMembers(
+  processes: LinuxProcesses,
   leader: TreeLeader,
-): Promise<ProcessEntry[]> {
-  const entries = await table.entries();
-  const atLeaderPid = entries.get(leader.pid);
+): LinuxProcessEntry[] {
+  const atLeaderPid = processes.get(leader.pid);
   const reused = atLeaderPid !== undefined && atLeaderPid.startTicks !== leader.startTicks;
-  const candidates = [...entries.values()].filter(
+  const candidates = [...processes.values()].filter(
     (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
   );
-  const members = new Map<number, ProcessEntry>();
+  const members = new Map<number, LinuxProcessEntry>();
   for (const entry of candidates) {
     const inSession = !reused && entry.sessionId === leader.pid;
-    if (inSession || table.marker(entry.pid)?.runId === leader.runId) members.set(entry.pid, entry);
+    if (inSession || entry.marker?.runId === leader.runId) members.set(entry.pid, entry);
   }
   for (let before = -1; before !== members.size;) {
     before = members.size;
