@@ -61,7 +61,11 @@ const protoFilesInside = {
               path.dirname(args.path),
               `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
             );
-        const parsed = new protobuf.Root().loadSync(file, { keepCase: true }).toJSON({ keepComments: false });
+        // Names are put into camel case when a .proto is parsed, unless the package says otherwise.
+        const keepCase = source.includes('keepCase: true');
+        const parsed = new protobuf.Root()
+          .loadSync(file, { keepCase })
+          .toJSON({ keepComments: false });
         contents = contents.replace(
           text,
           text.replace('.loadSync', '.fromJSON').replace(expression, JSON.stringify(parsed)),

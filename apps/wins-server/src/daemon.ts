@@ -1,10 +1,11 @@
-import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
+import { ServerCredentials, type Server, type ServerOptions } from '@grpc/grpc-js';
 import type { LoadedConfig } from '@wins/config';
 import { listenPipe, resolvePipePath, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
 import { applicationServiceDefinition, processServiceDefinition } from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import { Connections } from './connections.js';
+import { createGuardedServer } from './guarded-server.js';
 import { Health } from './health.js';
 import type { Logger } from './logger.js';
 import { addReflection } from './reflection.js';
@@ -55,7 +56,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { manager, logger, loaded } = parts;
   const connections = new Connections();
   const health = new Health();
-  const server = new Server(LIMITS);
+  const server = createGuardedServer(LIMITS);
   server.addService(applicationServiceDefinition, createApplicationService(parts.executable));
   server.addService(processServiceDefinition, createProcessService(manager, connections));
   health.addTo(server);

@@ -23,6 +23,7 @@ export async function runDaemon(options: RunOptions): Promise<number> {
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
   const { daemon, applyConfig } = await composeDaemon(loaded, logger);
+  let exitCode: number = EXIT.ok;
   try {
     using _watch = watchConfig(file, {
       changed: (next) => {
@@ -33,11 +34,16 @@ export async function runDaemon(options: RunOptions): Promise<number> {
         logger.error({ err }, 'config rejected; the last valid one stays in force'),
     });
     logger.info({ address: daemon.address, pid: process.pid }, 'ready');
-    const { signal } = await shutdown.requested;
-    logger.info({ signal }, 'stopping');
+    const request = await shutdown.requested;
+    if ('error' in request) {
+      exitCode = EXIT.internal;
+      logger.fatal({ err: request.error }, 'stopping: the daemon failed');
+    } else {
+      logger.info({ signal: request.signal }, 'stopping');
+    }
   } finally {
     await daemon.close();
   }
   logger.info('stopped');
-  return EXIT.ok;
+  return exitCode;
 }

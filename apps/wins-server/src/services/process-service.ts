@@ -18,6 +18,9 @@ import {
 import type { Connections } from '../connections.js';
 import { toRpcError } from '../rpc-errors.js';
 
+/** Messages of one Wait call that are handed to the connection and not yet written. */
+const MESSAGES_UNDER_WAY = 2;
+
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
   manager: ProcessManager,
@@ -111,36 +114,40 @@ export function createProcessService(
   };
 }
 
-/** Streams output as fast as the client takes it, then the exit. */
+/**
+ * Streams output as fast as the client takes it, then the exit.
+ *
+ * Few messages are under way at a time: a lone chunk goes out at once, and while the connection is
+ * busy the log gathers small chunks into large ones.
+ */
 function sendOutput(
   process: ManagedProcess,
   ownerId: string,
   call: ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>,
 ): void {
-  let blocked = false;
+  let underWay = 0;
+  let finished = false;
+  const sent = (): void => {
+    underWay -= 1;
+    pump();
+  };
   const pump = (): void => {
-    while (!blocked) {
+    if (finished) return;
+    while (underWay < MESSAGES_UNDER_WAY) {
       const chunk = reader.next();
       if (chunk === undefined) break;
-      if (!call.write({ Options: outputMessage(chunk) })) {
-        blocked = true;
-        call.once('drain', () => {
-          blocked = false;
-          pump();
-        });
-      }
+      underWay += 1;
+      call.write({ Options: outputMessage(chunk) }, sent);
     }
-    if (reader.ended && !finished) {
-      finished = true;
-      void process.ended.then((exit) => {
-        call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
-        call.end();
-      });
-    }
+    if (!reader.ended) return;
+    finished = true;
+    void process.ended.then((exit) => {
+      call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
+      call.end();
+    });
   };
-  let finished = false;
-  const { Data: name } = call.request;
-  const reader = process.read(ownerId, { onReadable: pump, runId: name?.RunID ?? '' });
+  const runId = call.request.Data?.RunID ?? '';
+  const reader = process.read(ownerId, { onReadable: pump, runId });
   // grpc-js tells the end of every call as `cancelled`, that of a finished one too.
   call.once('cancelled', () => {
     finished = true;
