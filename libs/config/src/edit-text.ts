@@ -98,9 +98,9 @@ class TextEditor {
     if (map === null || value === null) {
       if (value !== null) this.put(map, key, value);
       else if (map !== null)
-        this.#remove(map, (index) => pairs.includes(map.items[index] as never));
+        this.#remove(map, (index) => pairs.some((each) => each === map.items[index]));
     } else if (isSeq(list) && Array.isArray(value)) {
-      this.#setList(map, key, list as List, current, value as readonly EditItem[]);
+      this.#setList(map, list as List, current, value as readonly EditItem[]);
     } else {
       this.put(map, key, value);
     }
@@ -110,7 +110,7 @@ class TextEditor {
   put(map: Section | null, key: string, content: Content): void {
     const pair = this.pairs(map, key).at(-1);
     if (map === null || pair === undefined) {
-      this.#append(map, flowPair(key, content), blockPair(key, content));
+      this.#append(map, [flowPair(key, content)], blockPair(key, content));
       return;
     }
     const { colonEnd } = this.#extent(map, map.items.indexOf(pair));
@@ -128,9 +128,8 @@ class TextEditor {
   }
 
   finish(): string {
-    // From the back, so that what is still to be done keeps its place. At one place a cut comes before what is
-    // inserted there, and of two insertions the later one, which so ends up behind the earlier.
-    const splices = [...this.#splices].reverse().sort((a, b) => b.start - a.start || b.end - a.end);
+    // From the back, so that what is still to be done keeps its place.
+    const splices = [...this.#splices].sort((a, b) => b.start - a.start);
     return splices.reduce(
       (text, { start, end, insert }) => text.slice(0, start) + insert + text.slice(end),
       this.#text,
@@ -140,7 +139,6 @@ class TextEditor {
   /** Entries that are wanted in the order they have stay; what follows is added behind the last. */
   #setList(
     map: Section,
-    key: string,
     list: List,
     current: readonly EditItem[],
     wanted: readonly EditItem[],
@@ -156,10 +154,16 @@ class TextEditor {
       return;
     }
     this.#remove(list, (index) => !kept.has(index));
-    for (const item of added) this.#append(list, flowValue(item), [`- ${flowValue(item)}`]);
+    const values = added.map(flowValue);
+    if (added.length > 0)
+      this.#append(
+        list,
+        values,
+        values.map((item) => `- ${item}`),
+      );
     if (wanted.length > 0) return;
-    const pair = this.pairs(map, key).at(-1);
-    const { colonEnd } = this.#extent(map, map.items.indexOf(pair as never));
+    const place = map.items.findLastIndex((pair) => pair.value === list);
+    const { colonEnd } = this.#extent(map, place);
     if (colonEnd === undefined) throw new NotEditable();
     this.#splice(colonEnd, colonEnd, ' []');
   }
@@ -179,18 +183,23 @@ class TextEditor {
     }
   }
 
-  #append(collection: Section | List | null, flow: string, block: readonly string[]): void {
-    const extents = collection === null ? [] : this.#extents(collection);
-    const last = extents.at(-1);
+  #append(
+    collection: Section | List | null,
+    flow: readonly string[],
+    block: readonly string[],
+  ): void {
     if (collection === null) {
       this.#insertLines(this.#text.length, '', block);
-    } else if (last === undefined) {
-      this.#replaceFlow(collection, isSeq(collection) ? `[${flow}]` : `{${flow}}`);
+      return;
+    }
+    const last = this.#extents(collection).at(-1);
+    if (last === undefined) {
+      const all = flow.join(', ');
+      this.#replaceFlow(collection, isSeq(collection) ? `[${all}]` : `{${all}}`);
     } else if (collection.flow === true) {
       const lead = this.#text.slice(this.#lineStart(last.start), last.start);
-      const separator =
-        lead.trim() === '' && extents.length > 0 ? `,${this.#lineEnd}${lead}` : ', ';
-      this.#splice(last.end, last.end, separator + flow);
+      const separator = lead.trim() === '' ? `,${this.#lineEnd}${lead}` : ', ';
+      this.#splice(last.end, last.end, flow.map((entry) => separator + entry).join(''));
     } else {
       this.#insertLines(this.#nextLine(last.end), this.#indentOf(collection), block);
     }
