@@ -100,7 +100,7 @@ export interface ProcessName {
 }
 
 export interface ProcessExit {
-  /** The exit code, 32 bits unsigned as Windows has it; 0 when a signal ended the process. */
+  /** The exit code, 32 bits unsigned as Windows has it; 128 + n when signal n ended the process. */
   Code: number;
   /** The signal that ended the process ("SIGKILL"), or empty. */
   Signal: string;
@@ -115,7 +115,7 @@ export interface ProcessSkipped {
 export interface ProcessSummary {
   Name?: ProcessName | undefined;
   Path: string;
-  /** "running", "stopping" or "ended". */
+  /** "running", "stopping", "killing" or "draining". */
   State: string;
   PID: number;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
