@@ -60,8 +60,10 @@ function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
 }
 
 function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
-  for (const { message, file, line, keyPath } of warnings) {
-    logger.warn({ problem: message, file, line, key: keyPath }, 'config');
+  for (const { code, message, file, line, keyPath } of warnings) {
+    if (code !== 'noWhiteList') {
+      logger.warn({ problem: message, code, file, line, key: keyPath }, 'config');
+    }
   }
   const dialect = process.platform === 'win32' ? 'windows' : 'posix';
   for (const { message } of checkAllowedExecutables(allowedBy(config), dialect)) {

@@ -12,8 +12,7 @@ interface CheckOptions {
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  const { found, origins, warnings } = await loadConfig(file);
-  const errors = warnings.filter((warning) => warning.code === 'unknownKey');
+  const { found, origins, warnings } = await loadConfig(file, { strict: true });
   if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
@@ -28,5 +27,5 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     }
   }
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
-  return errors.length === 0 ? EXIT.ok : EXIT.config;
+  return EXIT.ok;
 }
