@@ -51,7 +51,10 @@ async function startServer(args, isReady) {
 /** Wall time in ms of a command whose output nobody keeps. */
 async function timed(args) {
   const start = now();
-  const child = spawn(process.execPath, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
   return now() - start;
@@ -130,16 +133,30 @@ try {
   const logs = await pairs(
     PAIRS,
     () => throughput((bytes) => [bare, 'stream', socket, String(bytes)]),
-    () => throughput((bytes) => [wins, 'cli', 'prc', 'run', '--path', writer, '--args', String(bytes)]),
+    () =>
+      throughput((bytes) => [wins, 'cli', 'prc', 'run', '--path', writer, '--args', String(bytes)]),
   );
-  report('output of prc run', 'MB/s', logs, logs.ratio.toFixed(2), 'at least 0.85', logs.ratio >= 0.85);
+  report(
+    'output of prc run',
+    'MB/s',
+    logs,
+    logs.ratio.toFixed(2),
+    'at least 0.85',
+    logs.ratio >= 0.85,
+  );
 
   const echo = bareClient(socket);
   const client = createWinsClient({ address });
   const body = Buffer.alloc(48);
   const unary = await pairs(
     PAIRS,
-    () => p50(() => new Promise((resolve, reject) => echo.echo(body, (error) => (error ? reject(error) : resolve())))),
+    () =>
+      p50(
+        () =>
+          new Promise((resolve, reject) =>
+            echo.echo(body, (error) => (error ? reject(error) : resolve())),
+          ),
+      ),
     () => p50(() => client.info()),
   );
   echo.close();

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { CommandError } from './command-error.js';
+import { digestFile } from './digest-file.js';
 import { EXIT } from './exit-codes.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */
@@ -10,15 +9,13 @@ export interface ProgramDigests {
   readonly sha256: string;
 }
 
-const READ_BYTES = 1024 * 1024;
-
 /**
  * Digests of a program as it is seen from here. The daemon runs the program only when the host has
  * the same bytes under the same path.
  *
  * @throws CommandError (127) when there is no such file, or it cannot be read.
  */
-export async function digestProgram(path: string): Promise<ProgramDigests> {
+export function digestProgram(path: string): ProgramDigests {
   const problem = (found: string, cause?: unknown) =>
     new CommandError(
       `--path ${path}: ${found}; the program must be at the same path here and on the host`,
@@ -26,15 +23,9 @@ export async function digestProgram(path: string): Promise<ProgramDigests> {
       { cause },
     );
   try {
-    if (!(await stat(path)).isFile()) throw problem('not a file');
-    const sha1 = createHash('sha1');
-    const sha256 = createHash('sha256');
-    const file = createReadStream(path, { highWaterMark: READ_BYTES });
-    for await (const chunk of file as AsyncIterable<Buffer>) {
-      sha1.update(chunk);
-      sha256.update(chunk);
-    }
-    return { sha1: sha1.digest('hex'), sha256: sha256.digest('hex') };
+    // Looked at before it is opened: opening a FIFO would wait for a writer.
+    if (!statSync(path).isFile()) throw problem('not a file');
+    return digestFile(path, ['sha1', 'sha256']);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;

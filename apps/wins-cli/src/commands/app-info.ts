@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { withDaemon } from '../connect-daemon.js';
+import { digestFile } from '../digest-file.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 import { COMMIT, VERSION } from '../version.js';
@@ -12,19 +10,11 @@ interface InfoOptions {
   readonly output: 'json' | 'table';
 }
 
-async function ownChecksum(): Promise<string> {
-  const hash = createHash('sha1');
-  await pipeline(createReadStream(process.argv[1] ?? process.execPath), hash);
-  return hash.digest('hex');
-}
-
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(options: InfoOptions): Promise<number> {
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const [checksum, server] = await Promise.all([
-    ownChecksum(),
-    withDaemon(address, (client) => client.info()),
-  ]);
+  const server = await withDaemon(address, (client) => client.info());
+  const { sha1: checksum } = digestFile(process.argv[1] ?? process.execPath, ['sha1']);
   const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };
   if (options.output === 'table') {
     const rows = Object.entries({ client, server }).map(([side, info]) => [

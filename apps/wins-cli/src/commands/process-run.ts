@@ -49,7 +49,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Envs: readList('envs', options.envs, (entries) => entries),
     Dir: options.dir === undefined ? path.dirname(program) : path.resolve(options.dir),
   };
-  const { sha1, sha256 } = await digestProgram(program);
+  const { sha1, sha256 } = digestProgram(program);
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
   return withDaemon(address, async (client) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
