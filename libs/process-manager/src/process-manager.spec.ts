@@ -237,12 +237,14 @@ describe('createProcessManager', () => {
     expect(manager.find({ value })).toBe(second);
     expect(manager.find({ value, runId: first.runId })).toBe(first);
     expect(manager.list()).toEqual([first, second]);
-    await second.holdLease('pipe:1').release();
-    await expect(codeOf(() => manager.find({ value }))).resolves.toBe('notFound');
     await expect(codeOf(() => manager.find({ value: 'x', runId: first.runId }))).resolves.toBe(
       'notFound',
     );
-    expect(manager.list()).toEqual([first]);
+    await first.holdLease('pipe:1').release();
+    expect(manager.list()).toEqual([second]);
+    expect(manager.find({ value })).toBe(second);
+    await second.holdLease('pipe:1').release();
+    await expect(codeOf(() => manager.find({ value }))).resolves.toBe('notFound');
   });
 
   it('remembers no more ended runs than it may run, and none for longer than asked', async () => {

@@ -76,6 +76,15 @@ describe('ProcessOutput', () => {
     expect(skippedOf(drain(slow))).toBe(0);
   });
 
+  it('pauses again when somebody else has resumed the pipes', () => {
+    const output = new ProcessOutput(MIB, source);
+    output.createReader();
+    while (!isPaused()) output.append('stdout', Buffer.alloc(64 * KIB));
+    source.resume();
+    output.append('stdout', Buffer.alloc(64 * KIB));
+    expect(source.paused).toBe(true);
+  });
+
   it('resumes a paused child in drop mode when the last reader leaves', () => {
     const output = new ProcessOutput(MIB, source);
     const reader = output.createReader();

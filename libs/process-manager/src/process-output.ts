@@ -114,8 +114,9 @@ export class ProcessOutput implements ReadableLog {
 
   #steer(): void {
     const behind = this.#behind();
-    if (!this.#paused && behind >= this.#pauseAt) {
+    if (behind >= this.#pauseAt) {
       this.#paused = true;
+      // Again each time: Node resumes the pipes of a child by itself when the child exits.
       this.#source.pause();
     } else if (this.#paused && behind <= this.#pauseAt / 2) {
       this.#paused = false;

@@ -1,5 +1,10 @@
 import type { LinuxProcessEntry } from './linux-process-entry.js';
-import type { LinuxProcesses } from './linux-process-table.js';
+
+/** What decides whether a process belongs to a run. */
+export type TreeProcess = Pick<
+  LinuxProcessEntry,
+  'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'marker'
+>;
 
 /** The leader of a run, which may have ended already. */
 export interface TreeLeader {
@@ -17,16 +22,16 @@ export interface TreeLeader {
  * Nothing that started before the leader can belong to it. When the leader's PID has been given to
  * another process, a session of that number is not ours, and only the mark and parents count.
  */
-export function findTreeMembers(
-  processes: LinuxProcesses,
+export function findTreeMembers<Process extends TreeProcess>(
+  processes: ReadonlyMap<number, Process>,
   leader: TreeLeader,
-): LinuxProcessEntry[] {
+): Process[] {
   const atLeaderPid = processes.get(leader.pid);
   const reused = atLeaderPid !== undefined && atLeaderPid.startTicks !== leader.startTicks;
   const candidates = [...processes.values()].filter(
     (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
   );
-  const members = new Map<number, LinuxProcessEntry>();
+  const members = new Map<number, Process>();
   for (const entry of candidates) {
     const inSession = !reused && entry.sessionId === leader.pid;
     if (inSession || entry.marker?.runId === leader.runId) members.set(entry.pid, entry);
