@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { startDecision } from './decision-record.js';
 import { endStaleCopies, recoverProcesses } from './end-leftovers.js';
-import { parsePath } from './executable-policy.js';
+import { parsePath, type AllowedExecutable } from './executable-policy.js';
 import type { ManagedProcess } from './managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
 import type { CompleteOptions } from './manager-options.js';
@@ -37,6 +37,7 @@ export class DefaultProcessManager implements ProcessManager {
   /** Every name that is starting or running, by key. */
   readonly #taken = new Map<string, Reservation>();
   readonly #starts = new Set<Promise<unknown>>();
+  #allowed: readonly AllowedExecutable[];
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteOptions) {
@@ -54,6 +55,7 @@ export class DefaultProcessManager implements ProcessManager {
       // In a microtask of its own, so that what a listener throws cannot stop a supervision half-way.
       onEvent: (event) => queueMicrotask(() => onEvent(event)),
     };
+    this.#allowed = options.allowed;
     options.host.ensurePrivateDirectory(options.stateDirectory);
     this.#records = new RunRecords(options.stateDirectory);
     this.#registry = new RunRegistry(
@@ -64,8 +66,8 @@ export class DefaultProcessManager implements ProcessManager {
   }
 
   recover(): Promise<readonly RecoveredProcess[]> {
-    const { allowed, host } = this.#options;
-    const stagedPaths = allowed.flatMap(({ path }) => {
+    const { host } = this.#options;
+    const stagedPaths = this.#allowed.flatMap(({ path }) => {
       const parsed = parsePath(path, host.dialect);
       return 'refused' in parsed || parsed.baseName === '' ? [] : [stagedPathOf(parsed)];
     });
@@ -78,6 +80,10 @@ export class DefaultProcessManager implements ProcessManager {
     const forget = (): unknown => this.#starts.delete(start);
     start.then(forget, forget);
     return start;
+  }
+
+  setAllowed(allowed: readonly AllowedExecutable[]): void {
+    this.#allowed = [...allowed];
   }
 
   find(name: RunName): ManagedProcess {
@@ -110,7 +116,8 @@ export class DefaultProcessManager implements ProcessManager {
       let sha256: string;
       try {
         this.#checkpoint(request, signal);
-        plan = planStart(request, { ...this.#options, dialect: host.dialect });
+        const { environment } = this.#options;
+        plan = planStart(request, { allowed: this.#allowed, environment, dialect: host.dialect });
         reservation = this.#reserve(plan);
         sha256 = await this.#prepare(plan, () => this.#checkpoint(request, signal));
         onDecision(startDecision(request, runId, { plan, sha256 }));

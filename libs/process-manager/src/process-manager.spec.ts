@@ -73,6 +73,16 @@ describe('createProcessManager', () => {
     expect(existsSync(path.join(harness.programs, 'rancher-wins-tool'))).toBe(false);
   });
 
+  it('takes a new list for later starts and leaves alone what runs', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    const run = await manager.start(requestFor(program));
+    manager.setAllowed([]);
+    expect(run.state.kind).toBe('running');
+    await run.stop('pipe:1');
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('pathNotAllowed');
+  });
+
   it('refuses a second start of what runs, names who holds the name, and harms nothing (F23)', async () => {
     const program = harness.program('tool', FOREVER);
     mkdirSync(path.join(harness.programs, 'other'));

@@ -1,4 +1,5 @@
 import { DefaultProcessManager } from './default-process-manager.js';
+import type { AllowedExecutable } from './executable-policy.js';
 import type { ManagedProcess } from './managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
 import { completeOptions, type ProcessManagerOptions } from './manager-options.js';
@@ -33,6 +34,8 @@ export interface ProcessManager {
    * `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
+  /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
+  setAllowed(allowed: readonly AllowedExecutable[]): void;
   /**
    * The newest run of a name, or exactly the one with the run id; ended ones are found for a while.
    *
