@@ -75,11 +75,13 @@ describe('the gRPC pipe', () => {
       'grpc.health.v1.Health',
       address,
     );
-    const answer = await new Promise((resolve, reject) =>
-      health['check']?.({ service: 'wins.ProcessService' }, (error: unknown, found: unknown) =>
-        error === null ? resolve(found) : reject(error as Error),
-      ),
-    );
+    const answer = await new Promise<unknown>((resolve, reject) => {
+      const done = (error: Error | null, found: unknown): void => {
+        if (error === null) resolve(found);
+        else reject(error);
+      };
+      health['check']?.({ service: 'wins.ProcessService' }, done);
+    });
     expect(answer).toEqual({ status: 'SERVING' });
     health.close();
   });

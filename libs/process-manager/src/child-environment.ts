@@ -43,8 +43,8 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const keyOf = (name: string): string => (dialect === 'windows' ? foldAscii(name) : name);
   const allowed = new Set(request.allowedNames.map(keyOf));
   const asked = new Map<string, readonly [name: string, value: string]>();
-  for (const entry of request.envs) {
-    const [name, value] = splitEntry(entry);
+  for (const [index, entry] of request.envs.entries()) {
+    const [name, value] = splitEntry(entry, index);
     const key = keyOf(name);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
     if (isMarker(name, dialect) || (isGuarded(name, dialect) && !allowed.has(key))) {
@@ -67,11 +67,12 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   return environment;
 }
 
-function splitEntry(entry: string): readonly [name: string, value: string] {
+function splitEntry(entry: string, index: number): readonly [name: string, value: string] {
   const equals = entry.indexOf('=');
   // The entry may be a secret with its name forgotten, so it is not repeated in the message.
-  if (equals < 0) throw invalid('an environment entry has no "="; wanted NAME=value');
-  if (equals === 0) throw invalid('an environment entry has an empty name; wanted NAME=value');
+  if (equals < 0) throw invalid(`environment entry ${index + 1} has no "="; wanted NAME=value`);
+  if (equals === 0)
+    throw invalid(`environment entry ${index + 1} has an empty name; wanted NAME=value`);
   const name = entry.slice(0, equals);
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\x00-\x1f\x7f]/.test(name) || entry.includes('\0')) {

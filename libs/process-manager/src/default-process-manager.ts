@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 import { startDecision } from './decision-record.js';
 import { endStaleCopies, recoverProcesses } from './end-leftovers.js';
@@ -37,6 +37,7 @@ export class DefaultProcessManager implements ProcessManager {
   /** Every name that is starting or running, by key. */
   readonly #taken = new Map<string, Reservation>();
   readonly #starts = new Set<Promise<unknown>>();
+  readonly #lineage: string;
   #allowed: readonly AllowedExecutable[];
   #closing: Promise<void> | undefined;
 
@@ -58,6 +59,7 @@ export class DefaultProcessManager implements ProcessManager {
     this.#allowed = options.allowed;
     options.host.ensurePrivateDirectory(options.stateDirectory);
     this.#records = new RunRecords(options.stateDirectory);
+    this.#lineage = lineageOf(options.stateDirectory);
     this.#registry = new RunRegistry(
       (name) => processNameKey(name, options.host.dialect),
       options.lingerMs,
@@ -71,7 +73,7 @@ export class DefaultProcessManager implements ProcessManager {
       const parsed = parsePath(path, host.dialect);
       return 'refused' in parsed || parsed.baseName === '' ? [] : [stagedPathOf(parsed)];
     });
-    return recoverProcesses(this.#options, this.#records, stagedPaths);
+    return recoverProcesses(this.#options, this.#records, stagedPaths, this.#lineage);
   }
 
   start(request: StartRequest, { signal }: StartOptions = {}): Promise<ManagedProcess> {
@@ -189,7 +191,8 @@ export class DefaultProcessManager implements ProcessManager {
     const { name, path, stagedPath, args, env, directory } = plan;
     let hostProcess: HostProcess;
     try {
-      const command = { runId, file: stagedPath, argv0: path, args, env, directory };
+      const lineage = this.#lineage;
+      const command = { runId, lineage, file: stagedPath, argv0: path, args, env, directory };
       hostProcess = await host.start(command);
     } catch (error) {
       onEvent({ type: 'startFailed', runId, error });
@@ -259,4 +262,9 @@ function asProcessError(error: unknown): ProcessError {
   if (error instanceof ProcessError) return error;
   const message = `cannot start the process: ${String(error)}`;
   return new ProcessError('unknown', message, { cause: error });
+}
+
+/** Daemons that share a state directory are one line: each ends what the one before it left. */
+function lineageOf(stateDirectory: string): string {
+  return createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16);
 }

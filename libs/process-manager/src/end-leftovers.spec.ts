@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -28,6 +29,9 @@ const RUN_ID = '0123456789abcdef'.repeat(2);
 
 // Real programs on a busy machine: the limit is only there to end a test that hangs.
 jest.setTimeout(60_000);
+
+const lineageOf = (directory: string): string =>
+  createHash('sha256').update(directory).digest('hex').slice(0, 16);
 
 describe('what earlier daemons left', () => {
   const table = new LinuxProcessTable();
@@ -64,8 +68,9 @@ describe('what earlier daemons left', () => {
     return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
   }
 
-  function markedBy(daemon: string): NodeJS.ProcessEnv {
-    return { RANCHER_WINS_RUN: `${RUN_ID}:${daemon}` };
+  /** The mark of a daemon with the same state directory, unless another lineage is given. */
+  function markedBy(daemon: string, lineage = lineageOf(harness.stateDirectory)) {
+    return { RANCHER_WINS_RUN: `${RUN_ID}:${lineage}:${daemon}` };
   }
 
   function writeRecord(fields: object, runId = RUN_ID): string {
@@ -103,6 +108,12 @@ describe('what earlier daemons left', () => {
     const daemon = spawnProcess(SLEEP, ['1000']);
     const env = markedBy(`${daemon.pid}:${tokenOf(daemon.pid)}`);
     const { pid } = spawnProcess(SLEEP, ['1000'], env);
+    await expect(recovered(harness.manager([]), pid)).resolves.toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('is left alone when it carries the mark of another line of daemons', async () => {
+    const { pid } = spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon, '0123456789abcdef'));
     await expect(recovered(harness.manager([]), pid)).resolves.toEqual([]);
     expect(isRunning(pid)).toBe(true);
   });

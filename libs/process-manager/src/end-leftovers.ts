@@ -21,12 +21,13 @@ export async function recoverProcesses(
   surroundings: Surroundings,
   runRecords: RunRecords,
   stagedPaths: readonly string[],
+  lineage: string,
 ): Promise<readonly RecoveredProcess[]> {
   const { host, onEvent } = surroundings;
   const { records, ignored } = runRecords.readAll();
   for (const record of ignored) onEvent({ type: 'recordIgnored', ...record });
   const remembered = records.filter(({ daemon }) => !host.isDaemonAlive(daemon));
-  const search = { executables: stagedPaths, remembered, marked: true };
+  const search = { executables: stagedPaths, remembered, lineage };
 
   const recovered: RecoveredProcess[] = [];
   const stuck = new Set<string | undefined>();
@@ -57,7 +58,7 @@ export async function endStaleCopies(
   { host, graceMs, onEvent }: Surroundings,
   stagedPath: string,
 ): Promise<void> {
-  const search = { executables: [stagedPath], remembered: [], marked: false };
+  const search = { executables: [stagedPath], remembered: [] };
   const found = await host.findLeftovers(search);
   const claimed = found.find((leftover) => leftover.claimed);
   if (claimed !== undefined) throw stillRunning(stagedPath, claimed, 'belongs to another daemon');

@@ -62,6 +62,7 @@ describe('a run whose tree cannot be ended', () => {
       graceMs: 5,
       leaseTimeoutMs: 1000,
       maxBufferedBytes: 1000,
+      firstReaderMs: 1000,
       onDecision: () => undefined,
       onEvent: ({ type }) => told.push(type),
       onEnded: (_run, treeGone) => told.push(treeGone),

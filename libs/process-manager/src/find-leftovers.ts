@@ -13,7 +13,7 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon, by a
+ * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a
  * record whose PID and start time both match (then with the whole tree), or by the verified copy
  * that they run. Neither this process nor its ancestors are ever listed.
  */
@@ -47,11 +47,20 @@ export async function findLeftovers(
       const marks = [entry.marker, processes.get(entry.sessionId)?.marker];
       const claimed = marks.some((mark) => isClaimed(context, mark));
       add(entry, 'executable', entry.marker?.runId, claimed);
-    } else if (search.marked && entry.marker !== undefined && !isClaimed(context, entry.marker)) {
+    } else if (entry.marker !== undefined && isOrphanOf(search.lineage, entry.marker, context)) {
       add(entry, 'marker', entry.marker.runId);
     }
   }
   return [...found.values()];
+}
+
+// Another line of daemons ends its own: two of them side by side must not meddle with each other.
+function isOrphanOf(
+  lineage: string | undefined,
+  mark: RunMarker,
+  context: LeftoverContext,
+): boolean {
+  return mark.lineage === lineage && !isClaimed(context, mark);
 }
 
 function isClaimed(context: LeftoverContext, mark: RunMarker | undefined): boolean {

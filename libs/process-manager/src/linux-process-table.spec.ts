@@ -12,7 +12,7 @@ describe('LinuxProcessTable', () => {
     const directory = createPrivateDirectory();
     const file = path.join(directory.path, 'a) R 1\n(b');
     copyFileSync(realpathSync('/bin/sleep'), file);
-    const marker = { runId: 'ab'.repeat(16), daemon: '7:8.9.x' };
+    const marker = { runId: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
     const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
     const child = spawn(file, ['1000'], { detached: true, stdio: 'ignore', env });
     await once(child, 'spawn');
@@ -52,15 +52,18 @@ describe('LinuxProcessTable', () => {
   });
 });
 
+const LINEAGE = '0123456789abcdef';
+
 describe('the run marker', () => {
   it.each([
     '',
     'x',
-    `${'ab'.repeat(16)}:0:1`,
-    `${'ab'.repeat(16)}:7:`,
-    `${'AB'.repeat(16)}:7:1`,
-    `${'ab'.repeat(16)}:7:1 `,
-    `${'ab'.repeat(16)}:7:${'1'.repeat(200)}`,
+    `${'ab'.repeat(16)}:7:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:0:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:`,
+    `${'AB'.repeat(16)}:${LINEAGE}:7:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:1 `,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:${'1'.repeat(200)}`,
   ])('is not read from %j, which we never write', (text) => {
     expect(parseRunMarker(text)).toBeUndefined();
   });

@@ -28,6 +28,11 @@ export interface ProcessManagerOptions {
   /** How long an ended run is remembered while its lease was not given back. Default 60,000. */
   readonly lingerMs?: number;
   /**
+   * How long a run's output waits for its first reader, in milliseconds, before the oldest is
+   * dropped; a program that writes more than `maxBufferedBytes` waits as long. Default 10,000.
+   */
+  readonly firstReaderMs?: number;
+  /**
    * Output kept per run, at least, in bytes (64 KiB more at most); also how far a reader may lag
    * before its child waits. Default 1 MiB.
    */
@@ -59,6 +64,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
     lingerMs: checked('lingerMs', options.lingerMs ?? 60_000, 0, MAX_TIMER_MS),
+    firstReaderMs: checked('firstReaderMs', options.firstReaderMs ?? 10_000, 0, MAX_TIMER_MS),
     maxBufferedBytes: checked(
       'maxBufferedBytes',
       options.maxBufferedBytes ?? 1024 * 1024,

@@ -92,12 +92,12 @@ async function startOnce(
   table: LinuxProcessTable | undefined,
   tokenOf: (startTicks: number) => string,
 ): Promise<HostProcess> {
-  const { runId } = command;
+  const { runId, lineage } = command;
   const child = spawn(command.file, [...command.args], {
     argv0: command.argv0,
     cwd: command.directory,
     // First, so that it is found at once; a shell may reorder it for its own children.
-    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ runId, daemon }), ...command.env },
+    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ runId, lineage, daemon }), ...command.env },
     detached: true,
     shell: false,
     stdio: ['ignore', 'pipe', 'pipe'],

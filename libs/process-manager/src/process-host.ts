@@ -13,6 +13,8 @@ export interface ProcessTree {
 /** What to start. Everything in it was decided and verified before. */
 export interface HostCommand {
   readonly runId: string;
+  /** Which daemons may end it once this one is dead: those with the same state directory. */
+  readonly lineage: string;
   /** Absolute path of the verified copy. */
   readonly file: string;
   /** What the program sees as its own name: the path of the original. */
@@ -65,8 +67,8 @@ export interface LeftoverSearch {
   readonly executables: readonly string[];
   /** Processes of daemons that are known to be dead. */
   readonly remembered: readonly RememberedProcess[];
-  /** Also every process that carries the mark of a dead daemon. */
-  readonly marked: boolean;
+  /** Also every process that carries the mark of a dead daemon of this lineage. */
+  readonly lineage?: string;
 }
 
 /**

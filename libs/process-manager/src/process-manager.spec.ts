@@ -166,7 +166,9 @@ describe('createProcessManager', () => {
       .split('\n')
       .filter((line) => !/^(PWD|_)=/.test(line));
     const marker = lines.find((line) => line.startsWith('RANCHER_WINS_RUN='));
-    expect(marker).toMatch(new RegExp(`^RANCHER_WINS_RUN=${run.runId}:${process.pid}:`));
+    expect(marker).toMatch(
+      new RegExp(`^RANCHER_WINS_RUN=${run.runId}:[0-9a-f]{16}:${process.pid}:`),
+    );
     expect(lines.filter((line) => line !== marker && line !== '').sort()).toEqual([
       'A=1',
       'BASH_ENV=/b',

@@ -43,6 +43,7 @@ describe('ProcessOutput', () => {
 
   it('keeps the newest megabyte when nobody reads, and never pauses the child', () => {
     const output = new ProcessOutput(MIB, source);
+    output.stopHolding();
     const all = randomBytes(3 * MIB);
     for (let at = 0; at < all.length; at += 50_000) {
       output.append('stdout', all.subarray(at, at + 50_000));
@@ -54,6 +55,24 @@ describe('ProcessOutput', () => {
     expect(kept.length).toBeGreaterThanOrEqual(MIB);
     expect(kept.equals(all.subarray(-kept.length))).toBe(true);
     expect(chunks[0]).toEqual({ stream: 'skipped', bytes: all.length - kept.length });
+  });
+
+  it('holds the first output for the first reader: the child waits and nothing is lost', () => {
+    const output = new ProcessOutput(MIB, source);
+    let written = 0;
+    for (; !source.paused; written += 1) output.append('stdout', Buffer.alloc(64 * KIB, written));
+    expect(written).toBe(16);
+    const chunks = drain(output.createReader());
+    expect(skippedOf(chunks)).toBe(0);
+    expect(bytesOf(chunks, 'stdout').length).toBe(MIB);
+    expect(isPaused()).toBe(false);
+  });
+
+  it('lets a child go on that waited for a first reader who never came', () => {
+    const output = new ProcessOutput(MIB, source);
+    while (!source.paused) output.append('stdout', Buffer.alloc(64 * KIB));
+    output.stopHolding();
+    expect(isPaused()).toBe(false);
   });
 
   it('pauses the child for the slowest reader, loses nothing, and resumes when it reads on', () => {
@@ -111,6 +130,7 @@ describe('ProcessOutput', () => {
 
   it('bounds memory, not only bytes, when a child alternates single bytes on both streams', () => {
     const output = new ProcessOutput(64 * KIB, source);
+    output.stopHolding();
     for (let i = 0; i < 10_000; i += 1) output.append(i % 2 ? 'stdout' : 'stderr', Buffer.of(i));
     expect(output.bufferedBytes).toBeLessThanOrEqual(64 * KIB + 512);
     const reader = output.createReader();

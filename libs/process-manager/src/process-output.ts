@@ -16,6 +16,9 @@ export interface OutputSource {
  * The bounded output log of one run, shared by all its readers. With a reader attached the source
  * is paused while the slowest is `maxBufferedBytes` behind, so nothing is lost; with none the oldest
  * output is dropped, so that the newest `maxBufferedBytes` stay and the child never waits.
+ *
+ * Until the first reader attaches, or `stopHolding()`, it is as if one were attached that has read
+ * nothing: whoever starts a program needs a moment to attach, and the first output matters.
  */
 export class ProcessOutput implements ReadableLog {
   readonly #source: OutputSource;
@@ -28,6 +31,7 @@ export class ProcessOutput implements ReadableLog {
   #pauseAt: number;
   #paused = false;
   #closed = false;
+  #holding = true;
 
   constructor(maxBufferedBytes: number, source: OutputSource) {
     this.#maxBufferedBytes = maxBufferedBytes;
@@ -59,9 +63,17 @@ export class ProcessOutput implements ReadableLog {
   createReader(options: OutputReaderOptions = {}): OutputReader {
     const reader = new LogReader(this, this.#firstSequence, this.#droppedBytes, options);
     this.#readers.add(reader);
+    this.#holding = false;
     if (options.signal?.aborted === true) reader.close();
     this.#steer();
     return reader;
+  }
+
+  /** Waits for a first reader no longer; idempotent. */
+  stopHolding(): void {
+    this.#holding = false;
+    this.#dropOldest();
+    this.#steer();
   }
 
   /**
@@ -103,6 +115,7 @@ export class ProcessOutput implements ReadableLog {
   }
 
   #dropOldest(): void {
+    if (this.#holding) return;
     for (let head = this.#blocks[0]; head !== undefined; head = this.#blocks[0]) {
       if (this.bufferedBytes - head.cost < this.#maxBufferedBytes) return;
       for (const reader of this.#readers) if (reader.sequence === this.#firstSequence) return;
@@ -126,6 +139,7 @@ export class ProcessOutput implements ReadableLog {
 
   #behind(): number {
     if (this.bufferedBytes < this.#pauseAt / 2) return 0;
+    if (this.#holding) return this.bufferedBytes;
     let behind = 0;
     for (const reader of this.#readers) {
       if (reader.caughtUp) continue;

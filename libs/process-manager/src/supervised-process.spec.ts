@@ -234,7 +234,7 @@ describe('a supervised process', () => {
   });
 
   it('never blocks a child that nobody reads, and keeps the newest output', async () => {
-    const run = await startShell('head -c 20000000 /dev/zero; echo last');
+    const run = await startShell('head -c 20000000 /dev/zero; echo last', { firstReaderMs: 1 });
     await expect(run.ended).resolves.toMatchObject({ code: 0 });
     const { stdout, skipped } = await outputOf(run);
     expect(stdout.endsWith('\0last\n')).toBe(true);

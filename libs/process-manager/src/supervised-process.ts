@@ -38,6 +38,7 @@ export interface Supervision {
   readonly graceMs: number;
   readonly leaseTimeoutMs: number;
   readonly maxBufferedBytes: number;
+  readonly firstReaderMs: number;
   readonly onDecision: (record: DecisionRecord) => void;
   readonly onEvent: (event: ManagerEvent) => void;
   /** The run ended; `treeGone` is false when something of it could not be ended. */
@@ -63,6 +64,7 @@ export class SupervisedProcess implements ManagedProcess {
   readonly #output: ProcessOutput;
   readonly #outputClosed: Promise<unknown>;
   readonly #lease: KeepAliveLease;
+  readonly #holdTimer: NodeJS.Timeout;
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
@@ -86,6 +88,7 @@ export class SupervisedProcess implements ManagedProcess {
       pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
       resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
     });
+    this.#holdTimer = setTimeout(() => this.#output.stopHolding(), supervision.firstReaderMs);
     this.#outputClosed = Promise.all([
       this.#collect('stdout', stdout),
       this.#collect('stderr', stderr),
@@ -162,6 +165,7 @@ export class SupervisedProcess implements ManagedProcess {
     const { name, runId } = this;
     this.owner.disconnected.removeEventListener('abort', this.#onDisconnected);
     this.#lease.stopClock();
+    clearTimeout(this.#holdTimer);
 
     // Most programs leave nothing behind, and then nobody needs to be asked to end.
     const leftAlone = reason === 'exited' && (await this.#host.isGone());

@@ -2,7 +2,7 @@ import { findTreeMembers, type TreeProcess } from './tree-members.js';
 
 const RUN_ID = 'ab'.repeat(16);
 const LEADER = { runId: RUN_ID, pid: 100, startTicks: 5000 };
-const MARKER = { runId: RUN_ID, daemon: '7:1.2.x' };
+const MARKER = { runId: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
 
 function membersAmong(...processes: Partial<TreeProcess>[]): number[] {
   const stranger = { parentPid: 1, sessionId: 1, startTicks: 6000, marker: undefined };

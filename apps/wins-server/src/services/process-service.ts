@@ -18,9 +18,6 @@ import {
 import type { Connections } from '../connections.js';
 import { toRpcError } from '../rpc-errors.js';
 
-/** Messages of one Wait call that are handed to the connection and not yet written. */
-const MESSAGES_UNDER_WAY = 2;
-
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
   manager: ProcessManager,
@@ -115,37 +112,33 @@ export function createProcessService(
 }
 
 /**
- * Streams output as fast as the client takes it, then the exit.
- *
- * Few messages are under way at a time: a lone chunk goes out at once, and while the connection is
- * busy the log gathers small chunks into large ones.
+ * Streams output as fast as the client takes it, then the exit. While the connection is busy the log
+ * gathers small chunks into large ones.
  */
 function sendOutput(
   process: ManagedProcess,
   ownerId: string,
   call: ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>,
 ): void {
-  let underWay = 0;
+  let blocked = false;
   let finished = false;
-  const sent = (): void => {
-    underWay -= 1;
-    pump();
-  };
   const pump = (): void => {
-    if (finished) return;
-    while (underWay < MESSAGES_UNDER_WAY) {
+    while (!blocked && !finished) {
       const chunk = reader.next();
       if (chunk === undefined) break;
-      underWay += 1;
-      call.write({ Options: outputMessage(chunk) }, sent);
+      blocked = !call.write({ Options: outputMessage(chunk) });
     }
-    if (!reader.ended) return;
+    if (finished || !reader.ended) return;
     finished = true;
     void process.ended.then((exit) => {
       call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
       call.end();
     });
   };
+  call.on('drain', () => {
+    blocked = false;
+    pump();
+  });
   const runId = call.request.Data?.RunID ?? '';
   const reader = process.read(ownerId, { onReadable: pump, runId });
   // grpc-js tells the end of every call as `cancelled`, that of a finished one too.
