@@ -1,3 +1,4 @@
+import { DEFAULT_PIPE_NAME } from '@wins/wins-api';
 import type { Argv } from 'yargs';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
@@ -6,8 +7,6 @@ import { parseDurationMs } from './duration.js';
 import { EXIT } from './exit-codes.js';
 import { VERSION } from './version.js';
 
-const DEFAULT_SERVER = 'rancher_wins';
-
 /** What a command answers: the exit code. */
 type Handler<T> = (options: T) => Promise<number>;
 
@@ -15,7 +14,7 @@ function withDaemonOptions<T>(parser: Argv<T>) {
   return parser
     .option('server', {
       type: 'string',
-      default: DEFAULT_SERVER,
+      default: DEFAULT_PIPE_NAME,
       describe: "Name or path of the daemon's pipe",
     })
     .option('wait-timeout', {

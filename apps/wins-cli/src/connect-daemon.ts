@@ -4,6 +4,9 @@ import { hostname } from 'node:os';
 import { CommandError } from './command-error.js';
 import { EXIT } from './exit-codes.js';
 
+/** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
 /** Where the daemon is and how long to wait until it is there. */
 export interface DaemonAddress {
   /** Name or path of the daemon's pipe. */
@@ -22,6 +25,7 @@ export async function withDaemon<T>(
     const client = createWinsClient({
       address: resolvePipePath(address.server).address,
       clientName: `${hostname()}/${process.pid}`,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
     try {
       return await task(client);

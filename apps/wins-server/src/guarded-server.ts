@@ -23,6 +23,8 @@ export function createGuardedServer(options: ServerOptions): Server {
   const handle = inside._streamHandler;
   if (handle === undefined) throw new Error('grpc-js has no _streamHandler to guard');
   inside._streamHandler = function (interceptors, stream, headers) {
+    // A reset is an error of the stream, also for one that nobody looks at any more.
+    stream.on('error', () => undefined);
     if (!stream.destroyed && !stream.closed) handle.call(this, interceptors, stream, headers);
   };
   return server;

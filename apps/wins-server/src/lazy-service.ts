@@ -1,7 +1,6 @@
 import type {
   MethodDefinition,
   Server,
-  ServiceDefinition,
   UntypedHandleCall,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
@@ -42,7 +41,7 @@ export function addLazyService(
     if (method === undefined) throw new Error(`the library does not serve ${path}`);
     return method;
   };
-  const definition: ServiceDefinition = {};
+  const definition: Record<string, MethodDefinition<unknown, unknown>> = {};
   const implementation: UntypedServiceImplementation = {};
   for (const method of methods) {
     const { path } = method;

@@ -1,11 +1,11 @@
 import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import http2 from 'node:http2';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import {
   admitHttp2Connection,
   applicationServiceDefinition,
@@ -21,6 +21,8 @@ import {
   routeServiceDefinition,
   RunExposeProtocol,
 } from '../index.js';
+import { AnswerReader, messagesOf, recordedClient } from '../testing/index.js';
+import type { Answer, RecordedCommand } from '../testing/index.js';
 import type {
   ApplicationServiceServer,
   HnsServiceServer,
@@ -31,97 +33,6 @@ import type {
   ProcessStartRequest,
   RouteServiceServer,
 } from '../index.js';
-
-/** One connection as it crossed the pipe between the Go client and the Go server. */
-type Recording = readonly { readonly from: 'client' | 'server'; readonly hex: string }[];
-
-// Pings and their answers concern the two that talked then: a peer ends the connection over an answer to no ping.
-const PING = /00000806(?:00|01)00000000.{16}/g;
-const RECORDED = path.join(__dirname, '..', 'recorded');
-
-/** The client's half. */
-async function clientHalf(name: string): Promise<Buffer> {
-  const file = path.join(RECORDED, `go-wins-0.1.1-${name}.json`);
-  const recording = JSON.parse(await readFile(file, 'utf8')) as Recording;
-  const hex = recording.filter(({ from }) => from === 'client').map((entry) => entry.hex);
-  return Buffer.from(hex.join('').replaceAll(PING, ''), 'hex');
-}
-
-interface Answer {
-  status: number;
-  message: string;
-  body: Buffer;
-}
-
-/**
- * Reads what the server sent: a real HTTP/2 client gets it in place of an answer to its own requests, so that header
- * blocks are decoded by somebody else's code.
- */
-class AnswerReader {
-  readonly answers = new Map<number, Answer>();
-  private readonly arrived: (() => void)[] = [];
-
-  constructor(streams: readonly number[]) {
-    const silent = new Duplex({
-      read: () => undefined,
-      write: (_chunk, _encoding, done) => done(),
-    });
-    this.silent = silent;
-    this.session = http2.connect('http://localhost', { createConnection: () => silent });
-    this.session.on('error', () => undefined);
-    for (let id = 1; id <= Math.max(...streams); id += 2) this.request(id);
-  }
-
-  private readonly silent: Duplex;
-  private readonly session: http2.ClientHttp2Session;
-
-  feed(chunk: Buffer): void {
-    this.silent.push(chunk);
-  }
-
-  async ended(id: number): Promise<Answer> {
-    for (;;) {
-      const answer = this.answers.get(id);
-      if (answer !== undefined) return answer;
-      await new Promise<void>((resolve) => this.arrived.push(resolve));
-    }
-  }
-
-  close(): void {
-    this.session.destroy();
-    this.silent.destroy();
-  }
-
-  private request(id: number): void {
-    const stream = this.session.request({ ':method': 'POST', ':path': '/' }, { endStream: true });
-    const body: Buffer[] = [];
-    const trailers: http2.IncomingHttpHeaders = {};
-    // The status of a call without messages is among the first headers.
-    stream.on('response', (headers) => Object.assign(trailers, headers));
-    stream.on('trailers', (headers: http2.IncomingHttpHeaders) => Object.assign(trailers, headers));
-    stream.on('data', (chunk: Buffer) => body.push(chunk));
-    stream.on('error', () => undefined);
-    stream.on('close', () => {
-      this.answers.set(id, {
-        status: Number(trailers['grpc-status'] ?? -1),
-        message: decodeURIComponent(String(trailers['grpc-message'] ?? '')),
-        body: Buffer.concat(body),
-      });
-      for (const tell of this.arrived.splice(0)) tell();
-    });
-  }
-}
-
-/** Splits the body of an answer into its gRPC messages. */
-function messagesOf(body: Buffer): Buffer[] {
-  const messages: Buffer[] = [];
-  for (let at = 0; at < body.length;) {
-    const length = body.readUInt32BE(at + 1);
-    messages.push(body.subarray(at + 5, at + 5 + length));
-    at += 5 + length;
-  }
-  return messages;
-}
 
 const NAME = { Value: 'rancher-wins-ngin', RunID: '' };
 
@@ -226,8 +137,12 @@ describe('a Go client of release 0.1.1, as recorded', () => {
   });
 
   /** Sends the recorded octets in pieces of `size` and collects the answers to the streams. */
-  async function replay(name: string, streams: number[], size = Infinity): Promise<Answer[]> {
-    const half = await clientHalf(name);
+  async function replay(
+    name: RecordedCommand,
+    streams: number[],
+    size = Infinity,
+  ): Promise<Answer[]> {
+    const half = recordedClient(name);
     const reader = new AnswerReader(streams);
     const socket = net.connect(address);
     open.push(socket, { destroy: () => reader.close() });
@@ -306,7 +221,7 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     expect(host.starts[0]?.Path).toBe(String.raw`C:\windows\system32\cmd.exe`);
   });
 
-  it.each([
+  it.each<[RecordedCommand, number]>([
     ['host-get-version', 0],
     ['network-get', 0],
     ['route-add', 0],
@@ -335,7 +250,7 @@ describe('a Go client of release 0.1.1, as recorded', () => {
         }
       });
     });
-    socket.write(await clientHalf('app-info'));
+    socket.write(recordedClient('app-info'));
     await reset;
     expect(requests).toEqual([]);
     socket.destroy();
