@@ -1,6 +1,7 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 
 import { RUN_MARKER_VARIABLE } from './child-environment.js';
+import { readProcFile } from './read-proc-file.js';
 import { parseRunMarker, type RunMarker } from './run-marker.js';
 
 /**
@@ -21,7 +22,7 @@ export class LinuxProcessEntry {
 
   /** Reads a process; undefined when there is none. */
   static read(pid: number): LinuxProcessEntry | undefined {
-    const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
     return stat === undefined ? undefined : new LinuxProcessEntry(pid, stat);
   }
 
@@ -39,7 +40,7 @@ export class LinuxProcessEntry {
   /** The mark in the environment with which the process was started. */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
-      const environment = attempt(() => readFileSync(`/proc/${this.pid}/environ`, 'latin1'));
+      const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
       const prefix = `${RUN_MARKER_VARIABLE}=`;
       const found = environment?.split('\0').find((entry) => entry.startsWith(prefix));
       this.#marker = found === undefined ? undefined : parseRunMarker(found.slice(prefix.length));

@@ -12,7 +12,7 @@ export class Daemon implements AsyncDisposable {
   /** Starts the daemon and waits until it serves. */
   static async start(workspace: Workspace, config: string, ...args: string[]): Promise<Daemon> {
     const daemon = Daemon.launch(workspace, config, ...args);
-    await daemon.logged((record) => record.msg === 'ready');
+    await daemon.ready();
     return daemon;
   }
 
@@ -21,6 +21,11 @@ export class Daemon implements AsyncDisposable {
     return new Daemon(
       startWins(['srv', 'app', 'run', '--config', config, ...args], workspace.environment),
     );
+  }
+
+  /** Waits until the daemon serves. */
+  async ready(): Promise<void> {
+    await this.logged((record) => record.msg === 'ready');
   }
 
   get child(): ChildProcess {
