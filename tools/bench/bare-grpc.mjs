@@ -4,7 +4,6 @@
 import grpc from '@grpc/grpc-js';
 
 const MESSAGE_BYTES = 64 * 1024;
-const WINDOW_BYTES = 4 * 1024 * 1024;
 
 const identity = (bytes) => bytes;
 const method = (name, responseStream) => ({
@@ -21,9 +20,7 @@ const definition = { stream: method('Stream', true), echo: method('Echo', false)
 export const BareClient = grpc.makeGenericClientConstructor(definition, 'Bare');
 
 export function bareClient(socket) {
-  return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure(), {
-    'grpc-node.flow_control_window': WINDOW_BYTES,
-  });
+  return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure());
 }
 
 async function serve(socket) {

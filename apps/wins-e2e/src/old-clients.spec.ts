@@ -113,7 +113,7 @@ describe('the daemon and a Go client of release 0.1.1', () => {
     const messages = messagesOf(waited?.body ?? Buffer.alloc(0)).map((message) =>
       ProcessWaitResponse.decode(message),
     );
-    const text = (arm: string) =>
+    const text = (arm: 'StdOut' | 'StdErr') =>
       messages
         .flatMap(({ Options }) => (Options?.$case === arm ? [String(Options.value)] : []))
         .join('');
