@@ -94,7 +94,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                 withDaemonOptions(run)
                   .option('path', {
                     type: 'string',
-                    demandOption: 'which program? give its absolute path with --path',
+                    demandOption: true,
                     describe: 'Absolute path of the program, the same here and on the host',
                   })
                   .option('args', {
