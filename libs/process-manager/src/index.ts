@@ -26,6 +26,7 @@
  * const { code } = await lease.release();
  * await manager.close();
  */
+export { createProcessManager } from './create-process-manager.js';
 export type { DecisionRecord } from './decision-record.js';
 export {
   checkAllowedExecutables,
@@ -59,7 +60,7 @@ export type {
   ProcessTree,
   RememberedProcess,
 } from './process-host.js';
-export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
+export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './process-state.js';
 export type { RunName } from './run-registry.js';
 export type { StartRequest } from './start-request.js';
