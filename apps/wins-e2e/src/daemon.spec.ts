@@ -83,6 +83,15 @@ describe('the daemon', () => {
     expect((await info()).code).toBe(0);
   });
 
+  it('does not serve where others could tamper with its pipe: it says what it found and ends with 77', async () => {
+    mkdirSync(workspace.runtimeDirectory);
+    chmodSync(workspace.runtimeDirectory, 0o777);
+    const { code, stderr } = await Daemon.launch(workspace, workspace.config([])).outcome;
+    expect(code).toBe(77);
+    expect(stderr).toContain(workspace.runtimeDirectory);
+    expect(stderr).toContain('777');
+  });
+
   it('serves beside another daemon that has another pipe', async () => {
     const program = workspace.program('both', 'console.log(1)');
     await using _one = await Daemon.start(workspace, workspace.config([program]));
