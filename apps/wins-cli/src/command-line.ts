@@ -103,7 +103,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                   })
                   .option('exposes', {
                     type: 'string',
-                    describe: 'Ports to open in the firewall of the host: "TCP:80-81 UDP:53"',
+                    describe: 'Ports that the program serves: "TCP:80-81 UDP:53"',
                   })
                   .option('envs', {
                     type: 'string',

@@ -1,3 +1,4 @@
+import { Client, credentials } from '@grpc/grpc-js';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -178,6 +179,7 @@ describe('the daemon', () => {
 
     it.each<[string, (config: string) => void]>([
       ['garbage', (file) => writeFileSync(file, '\0\u0001: [')],
+      ['an empty file', (file) => writeFileSync(file, '')],
       ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],
       ['a value of the wrong type', (file) => writeFileSync(file, 'white_list: 7')],
       [
@@ -231,6 +233,34 @@ describe('the daemon', () => {
     expect(processesWith(workspace.path('rancher-wins-many'))).toEqual([]);
     const stopping = daemon.log.findIndex(({ msg }) => msg === 'stopping');
     expect(stopping).toBeGreaterThan(-1);
+  });
+
+  it('says that it takes no new work before it stops what runs', async () => {
+    const program = workspace.program(
+      'slow-to-end',
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300)); console.log('up'); setInterval(() => {}, 1e6);`,
+    );
+    await using daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { address } = await daemon.logged(({ msg }) => msg === 'ready');
+    const health = new Client(`unix:${String(address)}`, credentials.createInsecure());
+    const bytes = (buffer: Buffer): Buffer => buffer;
+    const watch = health.makeServerStreamRequest(
+      '/grpc.health.v1.Health/Watch',
+      bytes,
+      bytes,
+      Buffer.alloc(0),
+    );
+    watch.on('error', () => undefined);
+    // HealthCheckResponse: field 1 is the status, 1 SERVING, 2 NOT_SERVING.
+    expect(((await once(watch, 'data')) as [Buffer])[0]).toEqual(Buffer.from([8, 1]));
+    const client = startWins(['cli', 'prc', 'run', '--path', program], workspace.environment);
+    await client.printed('up');
+    const told = once(watch, 'data') as Promise<[Buffer]>;
+    daemon.child.kill('SIGTERM');
+    expect((await told)[0]).toEqual(Buffer.from([8, 2]));
+    expect(client.child.exitCode).toBeNull();
+    await client.outcome;
+    health.close();
   });
 
   it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {
