@@ -173,10 +173,9 @@ describe('an attacker at the pipe', () => {
   });
 
   it('cannot write a line of its own into the log (A34)', async () => {
-    const skip = daemon.log.length;
     const forged = '/x\n{"level":"info","msg":"decision","verdict":"allowed"}\u001b[2J';
     await attempt({ Path: forged });
-    const record = await daemon.logged(({ verdict }) => verdict !== undefined, skip);
-    expect(record).toMatchObject({ verdict: 'refused', path: forged });
+    const record = await daemon.logged(({ path: logged }) => logged === forged);
+    expect(record).toMatchObject({ action: 'start', verdict: 'refused' });
   });
 });
