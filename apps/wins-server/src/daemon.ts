@@ -26,7 +26,6 @@ const LIMITS: ServerOptions = {
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.max_connection_idle_ms': 600_000,
-  'grpc.enable_channelz': 0,
 };
 
 /** What a daemon is made of. */
