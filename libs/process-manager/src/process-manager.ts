@@ -1,7 +1,7 @@
-import type { AllowedExecutable } from './executable-policy.js';
-import type { ManagedProcess } from './managed-process.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
+import type { ManagedProcess } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
-import type { RunName } from './run-registry.js';
+import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
 
 /** Options of `ProcessManager.start`. */

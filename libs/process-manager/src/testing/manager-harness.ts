@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../decision-record.js';
-import { LinuxProcessTable } from '../linux-process-table.js';
-import type { ManagedProcess } from '../managed-process.js';
+import { LinuxProcessTable } from '../host/linux-process-table.js';
+import type { ManagedProcess } from '../supervision/managed-process.js';
 import type { ManagerEvent } from '../manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
-import type { OutputChunk, OutputReader } from '../output-reader.js';
+import type { OutputChunk, OutputReader } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
 import { createProcessManager } from '../create-process-manager.js';
 import type { ProcessManager } from '../process-manager.js';

@@ -3,8 +3,8 @@ import { getEventListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
 
 import type { ManagedProcess } from './managed-process.js';
-import type { ProcessManagerOptions } from './manager-options.js';
-import type { StartRequest } from './start-request.js';
+import type { ProcessManagerOptions } from '../manager-options.js';
+import type { StartRequest } from '../start-request.js';
 import {
   codeOf,
   isRunning,
@@ -13,7 +13,7 @@ import {
   requestFor,
   TestOwner,
   untilOutput,
-} from './testing/manager-harness.js';
+} from '../testing/manager-harness.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
 const STUBBORN = 'trap "" TERM; echo ready; while :; do sleep 1; done';
