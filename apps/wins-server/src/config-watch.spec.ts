@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { watchConfig } from './config-watch.js';
+import { fileState, watchConfig } from './config-watch.js';
 
 const HANGS_AFTER_MS = 60_000;
 
@@ -17,7 +17,7 @@ describe('a config file that is watched', () => {
 
   beforeAll(() => {
     writeFileSync(file, 'debug: false\n', { mode: 0o600 });
-    watch = watchConfig(file, {
+    watch = watchConfig(file, fileState(file), {
       changed: (loaded) => events.emit('changed', loaded),
       rejected: (reason) => events.emit('rejected', reason),
     });
@@ -41,7 +41,7 @@ describe('a config file that is watched', () => {
 
       told = once(events, 'rejected');
       rmSync(file);
-      expect(((await told) as [Error])[0].message).toContain('has gone');
+      expect(((await told) as [Error])[0].message).toContain('is gone');
 
       told = once(events, 'changed');
       writeFileSync(file, 'debug: false\n', { mode: 0o600 });

@@ -1,9 +1,7 @@
 import { loadConfig, type LoadedConfig } from '@wins/config';
-import { unwatchFile, watchFile, type Stats } from 'node:fs';
+import { statSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 1000;
-/** A file that is written in place can be seen half; one that rested for longer than a look is whole. */
-const SETTLE_MS = 1500;
 
 /** What became of a changed config file. */
 export interface ConfigWatchEvents {
@@ -13,35 +11,47 @@ export interface ConfigWatchEvents {
   readonly rejected: (reason: unknown) => void;
 }
 
+/** What tells one state of a file from another; take it before the file is loaded. */
+export type FileState = 'gone' | 'empty' | (string & {});
+
+/** The state of a file as it is now. */
+export function fileState(file: string): FileState {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return size === 0n ? 'empty' : `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+  } catch {
+    return 'gone'; // or out of reach, which comes to the same
+  }
+}
+
 /**
  * Follows a config file by looking at it once a second, which sees replaced files, links and files
- * on any file system alike. A change counts once the file has rested.
+ * on any file system alike. A change counts once the file is the same at two looks in a row: one
+ * that is written in place can be seen half.
+ *
+ * @param known - The state of the file before it was loaded.
  */
-export function watchConfig(file: string, events: ConfigWatchEvents): Disposable {
+export function watchConfig(file: string, known: FileState, events: ConfigWatchEvents): Disposable {
+  let seen = known;
+  let isChanging = false;
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading = Promise.resolve();
-  let settling: NodeJS.Timeout | undefined;
-  const load = (): void => {
-    loading = loading.then(async () => {
-      try {
-        events.changed(await loadConfig(file));
-      } catch (error) {
-        events.rejected(error);
-      }
-    });
+  const load = async (): Promise<void> => {
+    try {
+      events.changed(await loadConfig(file));
+    } catch (error) {
+      events.rejected(error);
+    }
   };
-  const look = ({ nlink, size }: Stats): void => {
-    clearTimeout(settling);
+  const look = (): void => {
+    const state = fileState(file);
+    const isSame = state === seen;
+    seen = state;
+    if (isSame && isChanging) loading = loading.then(load);
+    isChanging = !isSame && state !== 'gone' && state !== 'empty';
     // Nobody empties a whitelist like that: it is how editors and failed copies leave a file.
-    if (nlink === 0) events.rejected(new Error(`the config file ${file} has gone`));
-    else if (size === 0) events.rejected(new Error(`the config file ${file} is empty`));
-    else settling = setTimeout(load, SETTLE_MS).unref();
+    if (!isSame && !isChanging) events.rejected(new Error(`the config file ${file} is ${state}`));
   };
-  watchFile(file, { persistent: false, interval: LOOK_EVERY_MS }, look);
-  return {
-    [Symbol.dispose]: () => {
-      clearTimeout(settling);
-      unwatchFile(file, look);
-    },
-  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

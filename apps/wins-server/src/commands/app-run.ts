@@ -1,5 +1,5 @@
 import { defaultConfigPath, loadConfig } from '@wins/config';
-import { watchConfig } from '../config-watch.js';
+import { fileState, watchConfig } from '../config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
 import { createLogger, logLevel } from '../logger.js';
@@ -16,6 +16,7 @@ interface RunOptions {
 export async function runDaemon(options: RunOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   using shutdown = listenForShutdown();
+  const known = fileState(file);
   const loaded = await loadConfig(file);
   const level = (debug: boolean) =>
     logLevel({ debug: options.debug || debug, quiet: options.quiet });
@@ -25,7 +26,7 @@ export async function runDaemon(options: RunOptions): Promise<number> {
   const { daemon, applyConfig } = await composeDaemon(loaded, logger);
   let exitCode: number = EXIT.ok;
   try {
-    using _watch = watchConfig(file, {
+    using _watch = watchConfig(file, known, {
       changed: (next) => {
         logger.level = level(next.config.debug);
         applyConfig(next);

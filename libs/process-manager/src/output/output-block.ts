@@ -40,9 +40,9 @@ export class OutputBlock {
     return this.#length;
   }
 
-  /** What the block counts against the limit of its log, in bytes. */
+  /** What the block counts against the limit of its log, in bytes; it holds at most twice as much memory. */
   get cost(): number {
-    return Math.max(this.#buffer.length, MIN_COST_BYTES);
+    return Math.max(this.#length, MIN_COST_BYTES);
   }
 
   /** Takes the piece in if it belongs to the same stream and fits; tells whether it did. */
