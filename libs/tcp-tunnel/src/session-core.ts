@@ -1,0 +1,349 @@
+import type { Carrier, CarrierEvents } from './carrier.js';
+import { ChannelStream, type ChannelLink } from './channel-stream.js';
+import { Fifo } from './fifo.js';
+import { SharedBuffer, type FlowLimits } from './flow-control.js';
+import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
+import { TunnelError } from './tunnel-error.js';
+import { decodeMessage } from './wire/decode.js';
+import { MessageEncoder } from './wire/encode.js';
+import type { TunnelMessage } from './wire/message.js';
+import type { Int64 } from './wire/varint.js';
+
+/** The numbers of a session, complete. A tick is the session's only clock. */
+export interface SessionSettings {
+  readonly tickMs: number;
+  readonly silenceTimeoutMs: number;
+  readonly syncIntervalMs: number;
+  readonly halfClosedIdleMs: number;
+  readonly heldEndIdleMs: number;
+  readonly flow: FlowLimits;
+}
+
+/** What differs between the two roles. */
+export type SessionRole =
+  | { readonly kind: 'client' }
+  /** A Connect of the peer; answers with the text of a refusal, or undefined to have the channel opened. */
+  | {
+      readonly kind: 'server';
+      readonly admit: (address: string, id: Int64) => string | undefined;
+      readonly opened: (channel: ChannelStream, address: string) => void;
+      readonly listed: number;
+    };
+
+const CLOSE_NORMAL = 1000;
+const CLOSE_PROTOCOL = 1002;
+const CLOSE_UNSUPPORTED = 1003;
+/** A tick that comes late counts as no more than this many of its intervals: our own stall is not the peer's silence. */
+const LATE_TICK = 1.5;
+/** A client may list a channel only after it opened it; one that the server saw within this many ticks is not judged. */
+const SYNC_GRACE_TICKS = 1;
+
+/**
+ * The session of either role over any carrier: it routes messages to channels, sends their data in turn, keeps time, and
+ * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside.
+ */
+export class SessionCore implements CarrierEvents, ChannelLink {
+  readonly encoder = new MessageEncoder();
+  readonly shared: SharedBuffer;
+  readonly #role: SessionRole;
+  readonly #carrier: Carrier;
+  readonly #settings: SessionSettings;
+  /** Channels whose id is alive on the wire. */
+  readonly #live = new Map<Int64, ChannelStream>();
+  /** Channels that are not destroyed yet; some of them still have something to be read. */
+  readonly #undestroyed = new Set<ChannelStream>();
+  readonly #round = new Fifo<ChannelStream>();
+  readonly #onEnd: (end: TunnelEnd) => void;
+  readonly #onIdle: () => void;
+  #state: SessionState = { kind: 'open' };
+  #pumping = false;
+  #peerRevision = 0;
+  #nextId = 1;
+  #ticks = 0;
+  #silentMs = 0;
+  readonly #sent = (): void => {
+    if (this.#round.length > 0) this.#pump();
+  };
+
+  constructor(options: {
+    readonly role: SessionRole;
+    readonly carrier: Carrier;
+    readonly settings: SessionSettings;
+    /** Called once. */
+    readonly onEnd: (end: TunnelEnd) => void;
+    /** The last channel was destroyed. */
+    readonly onIdle: () => void;
+  }) {
+    this.#role = options.role;
+    this.#carrier = options.carrier;
+    this.#settings = options.settings;
+    this.#onEnd = options.onEnd;
+    this.#onIdle = options.onIdle;
+    this.shared = new SharedBuffer(options.settings.flow);
+    // A peer that knows extensions answers; to any other the message is of an unknown type.
+    if (this.#role.kind === 'client') this.control(this.encoder.hello());
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get channelCount(): number {
+    return this.#undestroyed.size;
+  }
+
+  /** Opens a channel of the client role; data may be written at once. */
+  connect(address: string): ChannelStream {
+    const id = this.#nextId++;
+    const channel = this.#open(id);
+    this.control(this.encoder.connect(id, address));
+    return channel;
+  }
+
+  drain(): void {
+    this.#move({ kind: 'draining' });
+  }
+
+  /** Resets what is open, closes the carrier after what was queued, and keeps `end` as the cause. */
+  close(end: TunnelEnd, code = CLOSE_NORMAL, text = ''): void {
+    if (this.#state.kind === 'closing' || this.#state.kind === 'closed') return;
+    for (const channel of [...this.#undestroyed]) channel.destroy(sessionEnded(end));
+    this.#move({ kind: 'closing', end });
+    this.#carrier.close(code, text);
+  }
+
+  /** The clock. `elapsedMs` is the monotonic time since the last tick. */
+  tick(elapsedMs: number): void {
+    if (this.#state.kind !== 'open' && this.#state.kind !== 'draining') return;
+    this.#ticks += 1;
+    const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
+    this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
+    if (this.#silentMs >= silenceTimeoutMs) {
+      const message = `heard nothing from the peer for ${Math.round(this.#silentMs)} ms; at most ${silenceTimeoutMs} ms are allowed`;
+      this.#fail(new TunnelError('peer-silent', message));
+      return;
+    }
+    for (const channel of [...this.#live.values()]) channel.tick();
+    if (this.#role.kind === 'client') {
+      this.#carrier.ping();
+      if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
+        this.control(this.encoder.sync([...this.#live.keys()]));
+    }
+    this.#pump();
+  }
+
+  // What channels ask for.
+
+  get peerExtended(): boolean {
+    return this.#peerRevision >= 1;
+  }
+
+  get holdsLocalEnd(): boolean {
+    return this.#role.kind === 'client';
+  }
+
+  get halfClosedIdleTicks(): number {
+    const { halfClosedIdleMs, heldEndIdleMs, tickMs } = this.#settings;
+    return Math.max(1, Math.ceil((this.peerExtended ? halfClosedIdleMs : heldEndIdleMs) / tickMs));
+  }
+
+  /** Control messages pass the data that waits for its turn. */
+  control(message: Buffer): void {
+    if (this.#state.kind !== 'open' && this.#state.kind !== 'draining') return;
+    this.#carrier.send(message, this.#sent);
+    this.#boundUnsent();
+  }
+
+  ready(channel: ChannelStream): void {
+    if (!channel.queued && channel.sendable) {
+      channel.queued = true;
+      this.#round.push(channel);
+    }
+    this.#pump();
+  }
+
+  release(channel: ChannelStream): void {
+    if (this.#live.get(channel.id) === channel) this.#live.delete(channel.id);
+  }
+
+  // What the carrier tells.
+
+  message(bytes: Buffer): void {
+    if (this.#state.kind === 'closed') return;
+    this.#silentMs = 0;
+    let message: TunnelMessage;
+    try {
+      message = decodeMessage(bytes);
+    } catch (error) {
+      if (!(error instanceof TunnelError)) throw error;
+      this.#fail(error);
+      return;
+    }
+    this.#dispatch(message);
+  }
+
+  heard(): void {
+    this.#silentMs = 0;
+    this.#boundUnsent();
+  }
+
+  violated(what: string): void {
+    this.#fail(new TunnelError('protocol-violation', what), CLOSE_UNSUPPORTED);
+  }
+
+  closed(code: number, reason: string, error: Error | undefined): void {
+    const end: TunnelEnd =
+      this.#state.kind === 'closing'
+        ? this.#state.end
+        : error === undefined
+          ? { reason: 'peer-closed', code, text: reason }
+          : {
+              reason: 'failed',
+              error: new TunnelError('carrier-failed', `the WebSocket failed: ${error.message}`, {
+                cause: error,
+              }),
+            };
+    if (!this.#move({ kind: 'closed', end })) return;
+    // Channels that the peer closed before are complete; they live on until they are read.
+    for (const channel of [...this.#live.values()]) channel.abandon(sessionEnded(end));
+    this.#round.clear();
+    this.#onEnd(end);
+  }
+
+  #dispatch(message: TunnelMessage): void {
+    switch (message.type) {
+      case 'data': {
+        const channel = this.#live.get(message.id);
+        if (channel === undefined) this.#answerUnknown(message.id);
+        else channel.acceptData(message.payload);
+        return;
+      }
+      case 'connect':
+        this.#acceptConnect(message.id, message.address);
+        return;
+      case 'error':
+        this.#live.get(message.id)?.acceptError(message.text);
+        return;
+      case 'pause':
+        this.#live.get(message.id)?.acceptPause();
+        return;
+      case 'resume':
+        this.#live.get(message.id)?.acceptResume();
+        return;
+      case 'end': {
+        const channel = this.#live.get(message.id);
+        if (channel === undefined) this.#answerUnknown(message.id);
+        else channel.acceptEnd();
+        return;
+      }
+      case 'sync':
+        this.#acceptSync(message.ids);
+        return;
+      case 'hello':
+        this.#acceptHello(message.revision);
+        return;
+      case 'add-client':
+      case 'remove-client':
+      case 'unknown':
+        return;
+    }
+  }
+
+  #acceptConnect(id: Int64, address: string): void {
+    // A Connect that arrives twice is one Connect.
+    if (this.#live.has(id)) return;
+    if (this.#role.kind === 'client') {
+      this.control(this.encoder.error(id, 'connect not allowed: this end only opens streams'));
+      return;
+    }
+    const refusal =
+      this.#state.kind === 'open' ? this.#role.admit(address, id) : 'the tunnel is closing';
+    if (refusal === undefined) this.#role.opened(this.#open(id), address);
+    else this.control(this.encoder.error(id, refusal));
+  }
+
+  #acceptSync(ids: readonly Int64[]): void {
+    if (this.#role.kind === 'client') return;
+    const listed = new Set(ids);
+    for (const channel of [...this.#live.values()]) {
+      if (listed.has(channel.id) || this.#ticks - channel.bornTick <= SYNC_GRACE_TICKS) continue;
+      const message = 'the peer no longer lists the stream as open';
+      channel.abandon(new TunnelError('channel-forgotten', message, { channel: channel.id }));
+    }
+    // The peer waits for streams whose end got lost.
+    for (const id of ids.slice(0, this.#role.listed))
+      if (!this.#live.has(id)) this.#answerUnknown(id);
+  }
+
+  #acceptHello(revision: number): void {
+    const first = this.#peerRevision === 0;
+    this.#peerRevision = Math.max(this.#peerRevision, revision);
+    if (!first || !this.peerExtended) return;
+    if (this.#role.kind === 'server') this.control(this.encoder.hello());
+    for (const channel of [...this.#live.values()]) channel.peerBecameExtended();
+  }
+
+  #answerUnknown(id: Int64): void {
+    this.control(this.encoder.error(id, `connection not found tunnel/0/${id}`));
+  }
+
+  #open(id: Int64): ChannelStream {
+    const channel = new ChannelStream(id, this, this.#ticks);
+    this.#live.set(id, channel);
+    this.#undestroyed.add(channel);
+    channel.once('close', () => {
+      this.#undestroyed.delete(channel);
+      if (this.#undestroyed.size === 0) this.#onIdle();
+    });
+    return channel;
+  }
+
+  /** Sends one message of each channel in turn while the carrier takes them; `#sent` goes on where this stops. */
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    while (this.#carrier.bufferedBytes < this.#settings.flow.inFlightBytes) {
+      const channel = this.#round.shift();
+      if (channel === undefined) break;
+      channel.queued = false;
+      if (!channel.sendable) continue;
+      this.#carrier.send(channel.takeMessage(), this.#sent);
+      channel.messageSent();
+      if (!channel.queued && channel.sendable) {
+        channel.queued = true;
+        this.#round.push(channel);
+      }
+    }
+    this.#pumping = false;
+  }
+
+  #boundUnsent(): void {
+    const unsent = this.#carrier.bufferedBytes;
+    if (unsent <= this.#settings.flow.unsentCapBytes) return;
+    this.#fail(
+      new TunnelError('send-overflow', `${unsent} bytes wait for a peer that reads nothing`),
+    );
+  }
+
+  #fail(error: TunnelError, code = CLOSE_PROTOCOL): void {
+    if (this.#state.kind === 'closing' || this.#state.kind === 'closed') return;
+    this.#move({ kind: 'closing', end: { reason: 'failed', error } });
+    for (const channel of [...this.#live.values()])
+      channel.abandon(sessionEnded({ reason: 'failed', error }));
+    if (error.code === 'protocol-violation') this.#carrier.close(code, error.code);
+    else this.#carrier.terminate();
+  }
+
+  #move(next: SessionState): boolean {
+    if (!mayMoveSession(this.#state.kind, next.kind)) return false;
+    this.#state = next;
+    return true;
+  }
+}
+
+function sessionEnded(end: TunnelEnd): TunnelError {
+  const cause = end.reason === 'failed' ? end.error : undefined;
+  return new TunnelError('session-ended', `the tunnel ended (${cause?.code ?? end.reason})`, {
+    cause,
+  });
+}
