@@ -22,12 +22,12 @@ export interface SessionSettings {
 /** What differs between the two roles. */
 export type SessionRole =
   | { readonly kind: 'client' }
-  /** A Connect of the peer; answers with the text of a refusal, or undefined to have the channel opened. */
   | {
       readonly kind: 'server';
-      readonly admit: (address: string, id: Int64) => string | undefined;
-      readonly opened: (channel: ChannelStream, address: string) => void;
-      readonly listed: number;
+      /** A Connect came: the text of a refusal, or what to do with the channel that is opened. */
+      readonly admit: (address: string, id: Int64) => string | ((channel: ChannelStream) => void);
+      /** So many ids of a list are looked at for streams that we do not have. */
+      readonly mostListed: number;
     };
 
 const CLOSE_NORMAL = 1000;
@@ -107,9 +107,14 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   /** Resets what is open, closes the carrier after what was queued, and keeps `end` as the cause. */
   close(end: TunnelEnd, code = CLOSE_NORMAL, text = ''): void {
     if (this.#state.kind === 'closing' || this.#state.kind === 'closed') return;
-    for (const channel of [...this.#undestroyed]) channel.destroy(sessionEnded(end));
+    for (const channel of [...this.#live.values()]) channel.destroy(sessionEnded(end));
     this.#move({ kind: 'closing', end });
     this.#carrier.close(code, text);
+  }
+
+  /** Destroys what outlived the session: channels that the peer completed and nobody has read to the end. */
+  destroyChannels(): void {
+    for (const channel of [...this.#undestroyed]) channel.destroy();
   }
 
   /** The clock. `elapsedMs` is the monotonic time since the last tick. */
@@ -256,10 +261,9 @@ export class SessionCore implements CarrierEvents, ChannelLink {
       this.control(this.encoder.error(id, 'connect not allowed: this end only opens streams'));
       return;
     }
-    const refusal =
-      this.#state.kind === 'open' ? this.#role.admit(address, id) : 'the tunnel is closing';
-    if (refusal === undefined) this.#role.opened(this.#open(id), address);
-    else this.control(this.encoder.error(id, refusal));
+    const admitted = this.#role.admit(address, id);
+    if (typeof admitted === 'string') this.control(this.encoder.error(id, admitted));
+    else admitted(this.#open(id));
   }
 
   #acceptSync(ids: readonly Int64[]): void {
@@ -271,7 +275,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
       channel.abandon(new TunnelError('channel-forgotten', message, { channel: channel.id }));
     }
     // The peer waits for streams whose end got lost.
-    for (const id of ids.slice(0, this.#role.listed))
+    for (const id of ids.slice(0, this.#role.mostListed))
       if (!this.#live.has(id)) this.#answerUnknown(id);
   }
 
