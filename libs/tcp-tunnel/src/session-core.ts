@@ -160,10 +160,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   ready(channel: ChannelStream): void {
-    if (!channel.queued && channel.sendable) {
-      channel.queued = true;
-      this.#round.push(channel);
-    }
+    this.#enqueue(channel);
     this.#pump();
   }
 
@@ -302,6 +299,12 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     return channel;
   }
 
+  #enqueue(channel: ChannelStream): void {
+    if (channel.queued || !channel.sendable) return;
+    channel.queued = true;
+    this.#round.push(channel);
+  }
+
   /** Sends one message of each channel in turn while the carrier takes them; `#sent` goes on where this stops. */
   #pump(): void {
     if (this.#pumping) return;
@@ -313,10 +316,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
       if (!channel.sendable) continue;
       this.#carrier.send(channel.takeMessage(), this.#sent);
       channel.messageSent();
-      if (!channel.queued && channel.sendable) {
-        channel.queued = true;
-        this.#round.push(channel);
-      }
+      this.#enqueue(channel);
     }
     this.#pumping = false;
   }
