@@ -25,11 +25,13 @@ export interface ChannelLink {
   ready(channel: ChannelStream): void;
   /** The id is no longer alive on the wire. */
   release(channel: ChannelStream): void;
+  /** The channel is destroyed. */
+  gone(channel: ChannelStream): void;
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** More than one read of a socket, so that a chunk that is sent at once does not stop its source. */
-const WRITE_AHEAD_BYTES = 96 * 1024;
+/** Small, because every stalled channel holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
+const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
 /** A view is copied when it would keep alive a buffer of more than this many times its length. */
@@ -64,7 +66,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
     this.#link = link;
     this.#receiveGate = new ReceiveGate(link.shared);
-    this.once('end', () => this.#destroyIfPeerClosed());
+    this.on('end', destroyIfPeerClosed);
   }
 
   get state(): ChannelState {
@@ -150,7 +152,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     if (text === CLEAN_END) {
       this.#close({ reason: 'peer-closed' });
       this.#finishReading();
-      this.#destroyIfPeerClosed();
+      this.destroyIfPeerClosed();
       return;
     }
     const message = `the peer reset the stream: ${printable(text)}`;
@@ -204,6 +206,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     this.#held.clear();
     this.#receiveGate.dispose();
     this.#outgoing.discard();
+    this.#link.gone(this);
     done(error);
   }
 
@@ -279,7 +282,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
   }
 
   /** Writes after the peer's close go nowhere, so a channel that is read to the end serves nobody. */
-  #destroyIfPeerClosed(): void {
+  destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }
 
@@ -294,6 +297,11 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     this.#state = next;
     return true;
   }
+}
+
+/** One function for the `end` of every channel, as there are many short ones. */
+function destroyIfPeerClosed(this: ChannelStream): void {
+  this.destroyIfPeerClosed();
 }
 
 /** A small view into a large received buffer would keep the whole of it alive for as long as nobody reads. */

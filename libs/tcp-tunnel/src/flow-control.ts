@@ -27,7 +27,7 @@ export interface FlowLimits {
 export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   pauseAboveBytes: 2 * MIB,
   resumeBelowBytes: 256 * KIB,
-  sharedBufferBytes: 32 * MIB,
+  sharedBufferBytes: 24 * MIB,
   leastShareBytes: 64 * KIB,
   repeatPauseBytes: 512 * KIB,
   channelCapBytes: 16 * MIB,

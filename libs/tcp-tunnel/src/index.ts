@@ -22,7 +22,7 @@ export type { TunnelOptions } from './session-settings.js';
 export type { SessionState, TunnelEnd } from './session-state.js';
 export type { TunnelChannel } from './tunnel-channel.js';
 export { listenTcp } from './tcp-listener.js';
-export type { ListenTcpOptions, TcpListener } from './tcp-listener.js';
+export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp-listener.js';
 export type { Dial, DialTarget } from './tcp-connector.js';
 export { judgeDestination } from './destination-policy.js';
 export type { DestinationRule, DestinationVerdict } from './destination-policy.js';

@@ -14,7 +14,8 @@ export function joinSocket(socket: Socket, channel: TunnelChannel, lingerMs: num
   let linger: NodeJS.Timeout | undefined;
 
   const forward = (chunk: Buffer): void => {
-    if (!channel.write(chunk)) socket.pause();
+    // A full buffer that is empty again by now was sent within the call.
+    if (!channel.write(chunk) && channel.writableLength > 0) socket.pause();
   };
   socket.on('data', forward);
   channel.on('drain', () => socket.resume());
@@ -39,6 +40,8 @@ export function joinSocket(socket: Socket, channel: TunnelChannel, lingerMs: num
       socket.resetAndDestroy();
       return;
     }
+    // It goes by itself once the last bytes are out.
+    if (socket.readableEnded) return;
     socket.off('data', forward);
     socket.resume();
     const begin = (): void => {

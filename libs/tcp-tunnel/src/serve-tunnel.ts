@@ -2,7 +2,6 @@ import type { WebSocket } from 'ws';
 import type { ChannelStream } from './channel-stream.js';
 import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
 import { joinSocket } from './join-socket.js';
-import { dialError } from './node-errors.js';
 import { positiveInteger, type TunnelOptions } from './session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
@@ -99,7 +98,7 @@ class ServerSession extends SocketSession implements ServerTunnel {
     if (this.channelCount >= this.#maxChannels)
       return this.#refuse({ ...record, rule: 'channel-limit' });
     this.#options.onConnect?.(record);
-    return (stream) => void this.#dial(stream, verdict.port);
+    return (stream) => this.#dial(stream, verdict.port);
   }
 
   #refuse(record: ConnectRecord): string {
@@ -107,24 +106,23 @@ class ServerSession extends SocketSession implements ServerTunnel {
     return `connect not allowed: ${record.rule}`;
   }
 
-  async #dial(channel: ChannelStream, port: number): Promise<void> {
-    const gone = new AbortController();
-    const abort = (): void => gone.abort();
+  #dial(channel: ChannelStream, port: number): void {
+    const giveUp = dialLoopback(
+      port,
+      { timeoutMs: this.#dialTimeoutMs, dial: this.#options.dial ?? dialTcp },
+      (outcome) => {
+        channel.off('close', giveUp);
+        if (outcome instanceof TunnelError) {
+          channel.destroy(outcome);
+          return;
+        }
+        this.own(outcome);
+        joinSocket(outcome, channel, this.#lingerMs);
+      },
+    );
+    // The `close` that follows acts on it.
     channel.on('error', () => undefined);
-    channel.once('close', abort);
-    try {
-      const socket = await dialLoopback(port, {
-        timeoutMs: this.#dialTimeoutMs,
-        dial: this.#options.dial ?? dialTcp,
-        signal: gone.signal,
-      });
-      channel.off('close', abort);
-      this.own(socket);
-      if (channel.destroyed) socket.destroy();
-      else joinSocket(socket, channel, this.#lingerMs);
-    } catch (error) {
-      channel.destroy(error instanceof TunnelError ? error : dialError(port, error));
-    }
+    channel.once('close', giveUp);
   }
 }
 

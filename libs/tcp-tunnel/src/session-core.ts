@@ -168,6 +168,11 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     if (this.#live.get(channel.id) === channel) this.#live.delete(channel.id);
   }
 
+  gone(channel: ChannelStream): void {
+    this.#undestroyed.delete(channel);
+    if (this.#undestroyed.size === 0) this.#onIdle();
+  }
+
   // What the carrier tells.
 
   message(bytes: Buffer): void {
@@ -292,10 +297,6 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     const channel = new ChannelStream(id, this, this.#ticks);
     this.#live.set(id, channel);
     this.#undestroyed.add(channel);
-    channel.once('close', () => {
-      this.#undestroyed.delete(channel);
-      if (this.#undestroyed.size === 0) this.#onIdle();
-    });
     return channel;
   }
 

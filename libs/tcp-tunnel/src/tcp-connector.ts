@@ -12,7 +12,7 @@ export interface DialTarget {
 export type Dial = (target: DialTarget) => Socket;
 
 const HOSTS = ['127.0.0.1', '::1'] as const;
-/** One message of data less would stop the writer after every write. */
+/** With less than one message of data every write would stop the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
 /** The real dialler: TCP without delay, half-open allowed. */
@@ -22,63 +22,56 @@ export const dialTcp: Dial = ({ host, port }) => {
 };
 
 /**
- * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both. The
- * caller owns the socket; it is paused, and nothing of it is lost.
- *
- * @throws {TunnelError} `dial-refused`, `dial-timeout`, `dial-failed` (the failure of 127.0.0.1 when both fail), or
- * `aborted` when the signal fires.
+ * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both.
+ * `done` is called once, later: with a connected socket, which the callee then owns, or with a {@link TunnelError}:
+ * `dial-refused`, `dial-timeout`, `dial-failed` (what 127.0.0.1 said, when both fail). The returned function gives up,
+ * after which `done` is not called. One runs for every stream, so it is a callback and not a promise with a signal.
  */
 export function dialLoopback(
   port: number,
-  options: { readonly timeoutMs: number; readonly dial?: Dial; readonly signal?: AbortSignal },
-): Promise<Socket> {
-  const { dial = dialTcp, timeoutMs, signal } = options;
-  return new Promise((resolve, reject) => {
-    let current: Socket | undefined;
-    let firstError: TunnelError | undefined;
-    let settled = false;
-    const settle = (outcome: Socket | TunnelError): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-      if (!(outcome instanceof TunnelError)) {
-        resolve(outcome);
-        return;
-      }
-      current?.destroy();
-      reject(outcome);
+  options: { readonly timeoutMs: number; readonly dial: Dial },
+  done: (outcome: Socket | TunnelError) => void,
+): () => void {
+  const { dial, timeoutMs } = options;
+  let current: Socket | undefined;
+  let firstError: TunnelError | undefined;
+  let settled = false;
+
+  const settle = (): boolean => {
+    if (settled) return false;
+    settled = true;
+    clearTimeout(timer);
+    return true;
+  };
+  const giveUp = (): void => {
+    if (settle()) current?.destroy();
+  };
+  const timer = setTimeout(() => {
+    giveUp();
+    const message = `dialled the loopback on port ${port}: no answer within ${timeoutMs} ms`;
+    done(new TunnelError('dial-timeout', message, { port }));
+  }, timeoutMs);
+
+  const attempt = (index: number): void => {
+    const host = HOSTS[index];
+    if (host === undefined) {
+      if (settle()) done(firstError ?? dialError(port, undefined));
+      return;
+    }
+    const socket = dial({ host, port });
+    const fail = (cause: Error): void => {
+      // A second error of a socket that is given up must not end the process.
+      socket.on('error', () => undefined);
+      firstError ??= dialError(port, cause);
+      if (!settled) attempt(index + 1);
     };
-    const timer = setTimeout(() => {
-      const message = `dialled the loopback on port ${port}: no answer within ${timeoutMs} ms`;
-      settle(new TunnelError('dial-timeout', message, { port }));
-    }, timeoutMs);
-    const abort = (): void =>
-      settle(new TunnelError('aborted', `dialling port ${port} was aborted`, { port }));
-    const attempt = (index: number): void => {
-      const host = HOSTS[index];
-      if (host === undefined) {
-        settle(firstError ?? dialError(port, undefined));
-        return;
-      }
-      const socket = dial({ host, port });
-      const fail = (cause: Error): void => {
-        socket.removeListener('connect', succeed);
-        // A second error of a socket that is given up must not end the process.
-        socket.on('error', () => undefined);
-        firstError ??= dialError(port, cause);
-        if (!settled) attempt(index + 1);
-      };
-      const succeed = (): void => {
-        socket.removeListener('error', fail);
-        settle(socket);
-      };
-      current = socket;
-      socket.once('error', fail);
-      socket.once('connect', succeed);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted === true) abort();
-    else attempt(0);
-  });
+    current = socket;
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.off('error', fail);
+      if (settle()) done(socket);
+    });
+  };
+  attempt(0);
+  return giveUp;
 }

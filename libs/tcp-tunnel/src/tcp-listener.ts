@@ -10,16 +10,22 @@ export interface ListenTcpOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * The stream for one accepted connection, which then belongs to it. A promise holds the connection unread meanwhile;
-   * its signal fires when the connection ends first. A failure resets that connection.
+   * The stream for one accepted connection, which then belongs to it. A promise holds the connection unread meanwhile. A
+   * failure resets that connection.
    */
-  readonly open: (signal: AbortSignal) => TunnelChannel | Promise<TunnelChannel>;
+  readonly open: (connection: PendingConnection) => TunnelChannel | Promise<TunnelChannel>;
   /** Connections at a time. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
   /** How long bytes from a client are thrown away after the tunnel ended its stream. Default 2,000. */
   readonly lingerMs?: number;
   /** A connection could not get its stream. It must not throw. */
   readonly onRefused?: (error: unknown) => void;
+}
+
+/** An accepted connection that has no stream yet. */
+export interface PendingConnection {
+  /** Fires when the connection ends before it got its stream. Made when it is asked for. */
+  readonly signal: AbortSignal;
 }
 
 /** A published port. Whoever made it closes it. */
@@ -92,23 +98,31 @@ function listen(server: Server, { host, port }: ListenTcpOptions): Promise<void>
 }
 
 function accept(socket: Socket, options: ListenTcpOptions): void {
-  const gone = new AbortController();
-  const abort = (): void => gone.abort();
+  let gone: AbortController | undefined;
   const ignore = (): void => undefined;
-  socket.once('close', abort);
   socket.on('error', ignore);
   const join = (channel: TunnelChannel): void => {
-    socket.off('close', abort);
+    gone = undefined;
     if (socket.destroyed) channel.on('error', ignore).destroy();
     else joinSocket(socket, channel, options.lingerMs ?? 2_000);
   };
   const refuse = (error: unknown): void => {
+    gone = undefined;
     socket.resetAndDestroy();
     options.onRefused?.(error);
   };
+  const connection: PendingConnection = {
+    get signal() {
+      if (gone === undefined) {
+        gone = new AbortController();
+        socket.once('close', () => gone?.abort());
+      }
+      return gone.signal;
+    },
+  };
   try {
-    const opened = options.open(gone.signal);
-    if (opened instanceof Promise) opened.then(join, refuse);
+    const opened = options.open(connection);
+    if ('then' in opened) opened.then(join, refuse);
     else join(opened);
   } catch (error) {
     refuse(error);

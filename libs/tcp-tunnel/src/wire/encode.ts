@@ -62,7 +62,11 @@ export class MessageEncoder {
   }
 
   #withText(type: number, id: Int64, text: string, limit: number): Buffer {
-    return Buffer.concat([this.#bare(type, id), cutText(text, limit)]);
+    const headerBytes = this.#writeHeader(type, id);
+    const message = Buffer.allocUnsafe(headerBytes + Math.min(Buffer.byteLength(text), limit));
+    this.#header.copy(message, 0, 0, headerBytes);
+    // `write` stops before a character that does not fit.
+    return message.subarray(0, headerBytes + message.write(text, headerBytes));
   }
 
   #writeHeader(type: number, id: Int64): number {
@@ -74,13 +78,4 @@ export class MessageEncoder {
       at = writeVarint(header, at, VESTIGIAL_DEADLINE);
     return at;
   }
-}
-
-function cutText(text: string, limit: number): Buffer {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= limit) return bytes;
-  let end = limit;
-  // Back off the continuation bytes of a character that the limit would split.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end);
 }

@@ -14,6 +14,6 @@ export const PROTOCOL_LIMITS = {
   clientKeyBytes: 100,
   /** The list of a SyncConnections: 16,384 ids of 8 bytes. A longer one ends the session. */
   syncBytes: 16_384 * 8,
-  /** The body of a Data message that is sent: larger frames span reads at the peer and are copied there. */
-  sentDataBytes: 32 * 1024,
+  /** The body of a Data message that is sent: what one read of a socket gives, so that it is one message. */
+  sentDataBytes: 64 * 1024,
 } as const;
