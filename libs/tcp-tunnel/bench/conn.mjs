@@ -126,12 +126,16 @@ async function main(megabytes) {
     ['connections per second', connectionsPerSecond, 'atLeast', 0.7],
   ];
 
-  for (const [name, measure, sense, bound] of rows.slice(5,6)) {
-    const c0=await memory([relayed.child,served.child,tunnelled.child]);
+  for (const [name, measure, sense, bound] of rows.slice(5, 6)) {
+    const c0 = await memory([relayed.child, served.child, tunnelled.child]);
     const results = { relay: [], tunnel: [] };
     for (let round = 0; round < 3; round += 1)
       for (const way of ['relay', 'tunnel']) results[way].push(await measure(ways[way]));
-    const c1=await memory([relayed.child,served.child,tunnelled.child]); console.log('cpu us/conn relay,server,client', c1.map((v,i)=>((v-c0[i])/9000).toFixed(0)).join(' '));
+    const c1 = await memory([relayed.child, served.child, tunnelled.child]);
+    console.log(
+      'cpu us/conn relay,server,client',
+      c1.map((v, i) => ((v - c0[i]) / 9000).toFixed(0)).join(' '),
+    );
     const [relay, tunnel] = [quantile(results.relay, 0.5), quantile(results.tunnel, 0.5)];
     const ratio = tunnel / relay;
     const met = sense === 'atLeast' ? ratio >= bound : ratio <= bound;
@@ -144,7 +148,9 @@ async function main(megabytes) {
       `${sense} ${bound}`,
     );
   }
-  for (const child of children) child.kill(); rmSync(directory,{recursive:true}); return;
+  for (const child of children) child.kill();
+  rmSync(directory, { recursive: true });
+  return;
   for (const [name, way] of Object.entries(ways)) {
     const bulk = connect(way, '127.0.0.1').on('error', () => undefined);
     bulk.write('f');
@@ -261,7 +267,11 @@ function quantile(values, q) {
 }
 
 function answerMemory() {
-  process.on('message', () => {const u=process.cpuUsage();process.send(process.env.SYS?u.system:u.user+u.system)}); process.on('SIGTERM',()=>process.exit());
+  process.on('message', () => {
+    const u = process.cpuUsage();
+    process.send(process.env.SYS ? u.system : u.user + u.system);
+  });
+  process.on('SIGTERM', () => process.exit());
 }
 
 function memory(children) {

@@ -166,7 +166,9 @@ describe('a server of a client that knows no half-close', () => {
 
   it('delivers a request whose end follows at once', async () => {
     let request: Promise<Buffer> | undefined;
-    const target = await startTcpServer((socket) => (request = readAll(socket)));
+    const target = await startTcpServer((socket) => {
+      request = readAll(socket);
+    });
     closers.push(() => target.close());
     const { client } = await serverOfOldClient({ allowedPorts: [target.port] });
     client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));

@@ -79,9 +79,9 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
         const client = connect(carrier.path);
         const cutter = cutInto(cut);
         cutter.pipe(client);
-        let received = Buffer.alloc(0);
+        let received: Buffer = Buffer.alloc(0);
         client.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
-        cutter.write(recording.client.head + '', 'latin1');
+        cutter.write(recording.client.head, 'latin1');
         cutter.write(recording.client.body);
         const body = (): Buffer => received.subarray(received.indexOf(HEAD_END) + HEAD_END.length);
         await until(
@@ -105,7 +105,7 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
     it('satisfies our client, which gets what the original got', async () => {
       const directory = await mkdtemp(path.join(tmpdir(), 'recorded-'));
       const socketPath = path.join(directory, 'carrier.sock');
-      let sent = Buffer.alloc(0);
+      let sent: Buffer = Buffer.alloc(0);
       const server = createServer((socket) =>
         answerFromRecording(socket, recording.server.body, (bytes) => (sent = bytes)),
       );
@@ -127,7 +127,7 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
 
 /** A server that shakes hands and then plays the recorded server half once both streams are open. */
 function answerFromRecording(socket: Socket, body: Buffer, seen: (bytes: Buffer) => void): void {
-  let received = Buffer.alloc(0);
+  let received: Buffer = Buffer.alloc(0);
   let stage: 'head' | 'connects' | 'played' = 'head';
   socket.on('error', () => undefined);
   socket.on('data', (chunk: Buffer) => {

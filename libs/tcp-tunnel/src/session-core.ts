@@ -92,6 +92,10 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     return this.#undestroyed.size;
   }
 
+  get #active(): boolean {
+    return this.#state.kind === 'open' || this.#state.kind === 'draining';
+  }
+
   /** Opens a channel of the client role; data may be written at once. */
   connect(address: string): ChannelStream {
     const id = this.#nextId++;
@@ -106,7 +110,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
 
   /** Resets what is open, closes the carrier after what was queued, and keeps `end` as the cause. */
   close(end: TunnelEnd, code = CLOSE_NORMAL, text = ''): void {
-    if (this.#state.kind === 'closing' || this.#state.kind === 'closed') return;
+    if (!this.#active) return;
     for (const channel of [...this.#live.values()]) channel.destroy(sessionEnded(end));
     this.#move({ kind: 'closing', end });
     this.#carrier.close(code, text);
@@ -119,7 +123,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
 
   /** The clock. `elapsedMs` is the monotonic time since the last tick. */
   tick(elapsedMs: number): void {
-    if (this.#state.kind !== 'open' && this.#state.kind !== 'draining') return;
+    if (!this.#active) return;
     this.#ticks += 1;
     const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
     this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
@@ -154,7 +158,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
 
   /** Control messages pass the data that waits for its turn. */
   control(message: Buffer): void {
-    if (this.#state.kind !== 'open' && this.#state.kind !== 'draining') return;
+    if (!this.#active) return;
     this.#carrier.send(message, this.#sent);
     this.#boundUnsent();
   }
@@ -176,7 +180,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   // What the carrier tells.
 
   message(bytes: Buffer): void {
-    if (this.#state.kind === 'closed') return;
+    if (!this.#active) return;
     this.#silentMs = 0;
     let message: TunnelMessage;
     try {
@@ -331,7 +335,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   #fail(error: TunnelError, code = CLOSE_PROTOCOL): void {
-    if (this.#state.kind === 'closing' || this.#state.kind === 'closed') return;
+    if (!this.#active) return;
     this.#move({ kind: 'closing', end: { reason: 'failed', error } });
     for (const channel of [...this.#live.values()])
       channel.abandon(sessionEnded({ reason: 'failed', error }));

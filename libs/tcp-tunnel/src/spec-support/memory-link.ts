@@ -60,6 +60,11 @@ export class MemoryLink implements Carrier {
     entry.sent();
   }
 
+  /** Everything goes out and nobody is told. */
+  forget(): void {
+    this.#buffered.length = 0;
+  }
+
   deliver(): void {
     const bytes = this.wire.shift();
     // A real carrier delivers views into its own read buffer.
