@@ -156,8 +156,13 @@ export class ChannelStream extends Duplex implements TunnelChannel {
       return;
     }
     const message = `the peer reset the stream: ${printable(text)}`;
-    this.#failure = new TunnelError('channel-reset', message, { channel: this.id });
-    this.#close({ reason: 'failed', error: this.#failure });
+    this.failAfterHeld(new TunnelError('channel-reset', message, { channel: this.id }));
+  }
+
+  /** The channel is over without a word to the peer, which knows; what it sent before is delivered first. */
+  failAfterHeld(error: TunnelError): void {
+    this.#failure = error;
+    this.#close({ reason: 'failed', error });
     this.#failWhenDrained();
   }
 
@@ -170,7 +175,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     this.#link.ready(this);
   }
 
-  /** The channel is over without a word to the peer: the session ended, or the peer no longer knows the id. */
+  /** The session ended: the channel is over at once. */
   abandon(error: TunnelError): void {
     this.#close({ reason: 'failed', error });
     this.destroy(error);

@@ -1,5 +1,6 @@
+import type { ChannelStream } from './channel-stream.js';
 import { DEFAULT_FLOW_LIMITS } from './flow-control.js';
-import { SessionCore, type SessionSettings } from './session-core.js';
+import { SessionCore, type SessionRole, type SessionSettings } from './session-core.js';
 import type { TunnelEnd } from './session-state.js';
 import { MemoryLink } from './spec-support/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
@@ -12,21 +13,32 @@ const settings: SessionSettings = {
   syncIntervalMs: 60_000,
   halfClosedIdleMs: 600_000,
   heldEndIdleMs: 10_000,
-  flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024 },
+  flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024, unsentCapBytes: 1024 * 1024 },
 };
 const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;
 
-function client(): { core: SessionCore; link: MemoryLink; ends: TunnelEnd[] } {
+interface Session {
+  readonly core: SessionCore;
+  readonly link: MemoryLink;
+  readonly ends: TunnelEnd[];
+}
+
+function session(role: SessionRole): Session {
   const link = new MemoryLink(Number.MAX_SAFE_INTEGER);
   const ends: TunnelEnd[] = [];
-  const core = new SessionCore({
-    role: { kind: 'client' },
-    carrier: link,
-    settings,
-    onEnd: (end) => ends.push(end),
-    onIdle: () => undefined,
-  });
+  const onEnd = (end: TunnelEnd): void => void ends.push(end);
+  const core = new SessionCore({ role, carrier: link, settings, onEnd, onIdle: () => undefined });
   return { core, link, ends };
+}
+
+function client(): Session {
+  return session({ kind: 'client' });
+}
+
+function server(): Session & { readonly opened: ChannelStream[] } {
+  const opened: ChannelStream[] = [];
+  const admit = () => (channel: ChannelStream) => void opened.push(channel);
+  return { ...session({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
 /** What a session put on the wire, as `type id`; each look hands on what the carrier holds. */
@@ -90,6 +102,38 @@ describe('what a session sends', () => {
     expect(sent(link)).toEqual([]);
     core.tick(5_000);
     expect(sent(link)).toEqual(['data 1', 'data 1']);
+  });
+});
+
+describe('what a server answers', () => {
+  it('is bounded: a client that makes it answer and reads nothing loses its session', () => {
+    const { core, link, ends } = server();
+    const { message } = new MessageEncoder().data(77, 0);
+    let answered = 0;
+    while (core.state.kind === 'open') {
+      core.message(message);
+      answered += 1;
+    }
+    expect(link.bufferedBytes).toBeGreaterThan(settings.flow.unsentCapBytes);
+    expect(link.bufferedBytes).toBeLessThan(settings.flow.unsentCapBytes + 200);
+    expect(answered).toBeGreaterThan(100);
+    core.closed(1006, '', undefined);
+    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'send-overflow' } }]);
+  });
+
+  it('delivers what a stream holds before it fails because the client no longer lists it', async () => {
+    const { core, opened } = server();
+    const encode = new MessageEncoder();
+    core.message(encode.connect(1, 'tcp/localhost:1'));
+    const { message, bodyOffset } = encode.data(1, 4);
+    message.write('held', bodyOffset);
+    core.message(message);
+    for (let tick = 0; tick < 3; tick += 1) core.tick(5_000);
+    core.message(encode.sync([]));
+    let text = '';
+    opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const error = await new Promise<unknown>((resolve) => opened[0]?.once('error', resolve));
+    expect([text, error]).toMatchObject(['held', { code: 'channel-forgotten' }]);
   });
 });
 

@@ -278,7 +278,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     for (const channel of [...this.#live.values()]) {
       if (listed.has(channel.id) || this.#ticks - channel.bornTick <= SYNC_GRACE_TICKS) continue;
       const message = 'the peer no longer lists the stream as open';
-      channel.abandon(new TunnelError('channel-forgotten', message, { channel: channel.id }));
+      channel.failAfterHeld(new TunnelError('channel-forgotten', message, { channel: channel.id }));
     }
     // The peer waits for streams whose end got lost.
     for (const id of ids.slice(0, this.#role.mostListed))

@@ -14,6 +14,7 @@ interface Sent {
  */
 export class MemoryLink implements Carrier {
   readonly #buffered: Sent[] = [];
+  #bufferedBytes = 0;
   readonly wire: Buffer[] = [];
   peer: CarrierEvents | undefined;
   pings = 0;
@@ -25,7 +26,7 @@ export class MemoryLink implements Carrier {
   constructor(private readonly wireCapacity: number) {}
 
   get bufferedBytes(): number {
-    return this.#buffered.reduce((sum, entry) => sum + entry.bytes.length, 0);
+    return this.#bufferedBytes;
   }
 
   get idle(): boolean {
@@ -37,6 +38,7 @@ export class MemoryLink implements Carrier {
     const { type } = decodeMessage(bytes);
     this.sentTypes.set(type, (this.sentTypes.get(type) ?? 0) + 1);
     this.#buffered.push({ bytes, sent });
+    this.#bufferedBytes += bytes.length;
   }
 
   ping(): void {
@@ -55,6 +57,7 @@ export class MemoryLink implements Carrier {
     if (this.wire.length >= this.wireCapacity) return;
     const entry = this.#buffered.shift();
     if (entry === undefined) return;
+    this.#bufferedBytes -= entry.bytes.length;
     if (this.toLose > 0 && LOSABLE.has(decodeMessage(entry.bytes).type)) this.toLose -= 1;
     else this.wire.push(entry.bytes);
     entry.sent();
@@ -63,6 +66,7 @@ export class MemoryLink implements Carrier {
   /** Everything goes out and nobody is told. */
   forget(): void {
     this.#buffered.length = 0;
+    this.#bufferedBytes = 0;
   }
 
   deliver(): void {
