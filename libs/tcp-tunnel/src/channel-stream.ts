@@ -3,6 +3,7 @@ import { mayMove, type ChannelEnd, type ChannelState } from './channel-state.js'
 import { Fifo } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
+import type { RoundMember } from './send-round.js';
 import type { TunnelChannel } from './tunnel-channel.js';
 import { TunnelError } from './tunnel-error.js';
 import type { MessageEncoder } from './wire/encode.js';
@@ -41,8 +42,7 @@ const MOST_PINNED = 4;
  * The stream behind {@link TunnelChannel}, with the half that only its session may touch. The file is one thing because
  * the two directions share the state on the wire.
  */
-export class ChannelStream extends Duplex implements TunnelChannel {
-  /** Owned by the session's scheduler: the channel is in the round. */
+export class ChannelStream extends Duplex implements TunnelChannel, RoundMember {
   queued = false;
 
   #state: ChannelState = { kind: 'open' };
@@ -95,7 +95,7 @@ export class ChannelStream extends Duplex implements TunnelChannel {
     done();
   }
 
-  /** The next Data message, filled from as many chunks as it takes. Call {@link messageSent} after sending it. */
+  /** The next Data message, filled from as many chunks as it takes. */
   takeMessage(): Buffer {
     const length = Math.min(this.#outgoing.length, PROTOCOL_LIMITS.sentDataBytes);
     const { message, bodyOffset } = this.#link.encoder.data(this.id, length);

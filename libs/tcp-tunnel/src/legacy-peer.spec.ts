@@ -58,6 +58,28 @@ describe('a client of a server that knows no half-close', () => {
     expect(server.count('error') + server.count('end')).toBe(0);
   });
 
+  it('brings the whole answer to a client that goes on sending after it, then lets go of it', async () => {
+    const { client, server } = await clientOfOldServer();
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      lingerMs: 50,
+      open: () => client.connect(80),
+    });
+    closers.push(() => listener.close());
+    const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    const sending = setInterval(() => socket.write(Buffer.alloc(10_000)), 1);
+    await until(() => server.dataOf(1).length > 0);
+    for (let part = 0; part < 8; part += 1) server.sendData(1, Buffer.alloc(500_000, 'a'));
+    server.send(server.encode.error(1, 'EOF'));
+    await until(() => client.channelCount === 0);
+    expect((await readAll(socket)).length).toBe(4_000_000);
+    await until(() => listener.connectionCount === 0);
+    clearInterval(sending);
+    socket.destroy();
+  });
+
   it('gives the end up when the answer does not come', async () => {
     const { client, server } = await clientOfOldServer({ tickMs: 10, heldEndIdleMs: 30 });
     const channel = client.connect(80);

@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws';
 import { isTcpPort } from './destination-policy.js';
 import type { TunnelOptions } from './session-settings.js';
-import { positiveInteger } from './session-settings.js';
+import { channelLimit } from './session-settings.js';
 import type { TunnelChannel } from './tunnel-channel.js';
 import { TunnelError } from './tunnel-error.js';
 import { SocketSession, type TunnelSession } from './tunnel-session.js';
 
 /** Options of the end that opens streams. */
 export interface OpenTunnelOptions extends TunnelOptions {
-  /** Streams at a time. Default 1,024; one more throws `too-many-channels`. */
+  /** Streams at a time. Default 1,024, at most 16,384; one more throws `too-many-channels`. */
   readonly maxChannels?: number;
   /**
    * Towards a peer that knows no half-close: how long the end of a local writer is held back, counted from the last data,
@@ -36,7 +36,7 @@ export interface ClientTunnel extends TunnelSession {
  * @throws {TunnelError} `websocket-not-open`, `invalid-option`.
  */
 export function openTunnel(socket: WebSocket, options: OpenTunnelOptions = {}): ClientTunnel {
-  const maxChannels = positiveInteger('maxChannels', options.maxChannels ?? 1024);
+  const maxChannels = channelLimit(options.maxChannels);
   return new ClientSession(socket, maxChannels, options);
 }
 

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { ChannelStream } from './channel-stream.js';
 import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
 import { joinSocket } from './join-socket.js';
-import { positiveInteger, type TunnelOptions } from './session-settings.js';
+import { channelLimit, positiveInteger, type TunnelOptions } from './session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
 import { SocketSession, type TunnelSession } from './tunnel-session.js';
@@ -25,7 +25,7 @@ export interface ConnectRecord {
 export interface ServeTunnelOptions extends TunnelOptions {
   /** The ports of the loopback that may be dialled; an empty list allows none. */
   readonly allowedPorts: readonly number[];
-  /** Streams at a time, sockets that are just closing included. Default 1,024; one more is refused, alone. */
+  /** Streams at a time, sockets that are just closing included. Default 1,024, at most 16,384; one more is refused, alone. */
   readonly maxChannels?: number;
   /** For 127.0.0.1 and ::1 together. Default 10,000. */
   readonly dialTimeoutMs?: number;
@@ -66,7 +66,7 @@ class ServerSession extends SocketSession implements ServerTunnel {
   readonly #lingerMs: number;
 
   constructor(socket: WebSocket, options: ServeTunnelOptions) {
-    const maxChannels = positiveInteger('maxChannels', options.maxChannels ?? 1024);
+    const maxChannels = channelLimit(options.maxChannels);
     const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
     const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
     const allowedPorts = portSet(options.allowedPorts);

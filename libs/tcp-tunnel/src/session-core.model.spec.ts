@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { ChannelStream } from './channel-stream.js';
 import type { FlowLimits } from './flow-control.js';
-import { SessionCore, type SessionSettings } from './session-core.js';
+import { SessionCore } from './session-core.js';
+import type { SessionSettings } from './session-settings.js';
 import { MemoryLink } from './spec-support/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
 

@@ -1,6 +1,8 @@
 import type { ChannelStream } from './channel-stream.js';
 import { DEFAULT_FLOW_LIMITS } from './flow-control.js';
-import { SessionCore, type SessionRole, type SessionSettings } from './session-core.js';
+import { SessionCore } from './session-core.js';
+import type { SessionRole } from './session-role.js';
+import type { SessionSettings } from './session-settings.js';
 import type { TunnelEnd } from './session-state.js';
 import { MemoryLink } from './spec-support/memory-link.js';
 import { decodeMessage } from './wire/decode.js';

@@ -1,7 +1,9 @@
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { ChannelStream, type ChannelLink } from './channel-stream.js';
-import { Fifo } from './fifo.js';
-import { SharedBuffer, type FlowLimits } from './flow-control.js';
+import { SharedBuffer } from './flow-control.js';
+import type { SessionRole } from './session-role.js';
+import type { SessionSettings } from './session-settings.js';
+import { SendRound } from './send-round.js';
 import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
 import { TunnelError } from './tunnel-error.js';
 import { decodeMessage } from './wire/decode.js';
@@ -9,38 +11,18 @@ import { MessageEncoder } from './wire/encode.js';
 import type { TunnelMessage } from './wire/message.js';
 import type { Int64 } from './wire/varint.js';
 
-/** The numbers of a session, complete. A tick is the session's only clock. */
-export interface SessionSettings {
-  readonly tickMs: number;
-  readonly silenceTimeoutMs: number;
-  readonly syncIntervalMs: number;
-  readonly halfClosedIdleMs: number;
-  readonly heldEndIdleMs: number;
-  readonly flow: FlowLimits;
-}
-
-/** What differs between the two roles. */
-export type SessionRole =
-  | { readonly kind: 'client' }
-  | {
-      readonly kind: 'server';
-      /** A Connect came: the text of a refusal, or what to do with the channel that is opened. */
-      readonly admit: (address: string, id: Int64) => string | ((channel: ChannelStream) => void);
-      /** So many ids of a list are looked at for streams that we do not have. */
-      readonly mostListed: number;
-    };
-
 const CLOSE_NORMAL = 1000;
 const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 /** A tick that comes late counts as no more than this many of its intervals: our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** A client may list a channel only after it opened it; one that the server saw within this many ticks is not judged. */
+/** Some clients take the list before a Connect and write it after: a channel this young is not judged by it. */
 const SYNC_GRACE_TICKS = 1;
 
 /**
  * The session of either role over any carrier: it routes messages to channels, sends their data in turn, keeps time, and
- * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside.
+ * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside. The file is one thing
+ * because every message, tick and end acts on the same table of channels.
  */
 export class SessionCore implements CarrierEvents, ChannelLink {
   readonly encoder = new MessageEncoder();
@@ -52,18 +34,14 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   readonly #live = new Map<Int64, ChannelStream>();
   /** Channels that are not destroyed yet; some of them still have something to be read. */
   readonly #undestroyed = new Set<ChannelStream>();
-  readonly #round = new Fifo<ChannelStream>();
+  readonly #round: SendRound;
   readonly #onEnd: (end: TunnelEnd) => void;
   readonly #onIdle: () => void;
   #state: SessionState = { kind: 'open' };
-  #pumping = false;
   #peerRevision = 0;
   #nextId = 1;
   #ticks = 0;
   #silentMs = 0;
-  readonly #sent = (): void => {
-    if (this.#round.length > 0) this.#pump();
-  };
 
   constructor(options: {
     readonly role: SessionRole;
@@ -79,6 +57,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#settings = options.settings;
     this.#onEnd = options.onEnd;
     this.#onIdle = options.onIdle;
+    this.#round = new SendRound(options.carrier, options.settings.flow.inFlightBytes);
     this.shared = new SharedBuffer(options.settings.flow);
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
@@ -109,11 +88,11 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   /** Resets what is open, closes the carrier after what was queued, and keeps `end` as the cause. */
-  close(end: TunnelEnd, code = CLOSE_NORMAL, text = ''): void {
+  close(end: TunnelEnd): void {
     if (!this.#active) return;
     for (const channel of [...this.#live.values()]) channel.destroy(sessionEnded(end));
     this.#move({ kind: 'closing', end });
-    this.#carrier.close(code, text);
+    this.#carrier.close(CLOSE_NORMAL, '');
   }
 
   /** Destroys what outlived the session: channels that the peer completed and nobody has read to the end. */
@@ -138,7 +117,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
       if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
         this.control(this.encoder.sync([...this.#live.keys()]));
     }
-    this.#pump();
+    this.#round.run();
   }
 
   // What channels ask for.
@@ -159,13 +138,12 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   /** Control messages pass the data that waits for its turn. */
   control(message: Buffer): void {
     if (!this.#active) return;
-    this.#carrier.send(message, this.#sent);
+    this.#carrier.send(message, this.#round.sent);
     this.#boundUnsent();
   }
 
   ready(channel: ChannelStream): void {
-    this.#enqueue(channel);
-    this.#pump();
+    this.#round.join(channel);
   }
 
   release(channel: ChannelStream): void {
@@ -302,28 +280,6 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#live.set(id, channel);
     this.#undestroyed.add(channel);
     return channel;
-  }
-
-  #enqueue(channel: ChannelStream): void {
-    if (channel.queued || !channel.sendable) return;
-    channel.queued = true;
-    this.#round.push(channel);
-  }
-
-  /** Sends one message of each channel in turn while the carrier takes them; `#sent` goes on where this stops. */
-  #pump(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    while (this.#carrier.bufferedBytes < this.#settings.flow.inFlightBytes) {
-      const channel = this.#round.shift();
-      if (channel === undefined) break;
-      channel.queued = false;
-      if (!channel.sendable) continue;
-      this.#carrier.send(channel.takeMessage(), this.#sent);
-      channel.messageSent();
-      this.#enqueue(channel);
-    }
-    this.#pumping = false;
   }
 
   #boundUnsent(): void {

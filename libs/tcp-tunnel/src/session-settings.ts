@@ -1,6 +1,6 @@
-import { DEFAULT_FLOW_LIMITS } from './flow-control.js';
-import type { SessionSettings } from './session-core.js';
+import { DEFAULT_FLOW_LIMITS, type FlowLimits } from './flow-control.js';
 import { TunnelError } from './tunnel-error.js';
+import { PROTOCOL_LIMITS } from './wire/limits.js';
 
 /** The options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
@@ -16,6 +16,16 @@ export interface TunnelOptions {
   readonly closeTimeoutMs?: number;
   /** Closes the session when it fires. */
   readonly signal?: AbortSignal;
+}
+
+/** The numbers of a session, complete. A tick is the session's only clock. */
+export interface SessionSettings {
+  readonly tickMs: number;
+  readonly silenceTimeoutMs: number;
+  readonly syncIntervalMs: number;
+  readonly halfClosedIdleMs: number;
+  readonly heldEndIdleMs: number;
+  readonly flow: FlowLimits;
 }
 
 const DEFAULTS = {
@@ -40,6 +50,20 @@ export function completeOptions(
     return [name, positiveInteger(name, value)];
   });
   return { ...(Object.fromEntries(entries) as typeof DEFAULTS), flow: DEFAULT_FLOW_LIMITS };
+}
+
+/**
+ * The most streams of a session: one list names them all.
+ *
+ * @throws {TunnelError} `invalid-option`.
+ */
+export function channelLimit(value = 1024): number {
+  const most = PROTOCOL_LIMITS.syncBytes / 8;
+  if (positiveInteger('maxChannels', value) <= most) return value;
+  throw new TunnelError(
+    'invalid-option',
+    `set maxChannels to ${value}; at most ${most} is allowed`,
+  );
 }
 
 /** @throws {TunnelError} `invalid-option`. */

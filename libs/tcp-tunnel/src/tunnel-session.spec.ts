@@ -187,6 +187,8 @@ describe('a session', () => {
     expect(codeOf(() => tunnel.server.allowPorts([0]))).toBe('invalid-option');
     const socket = new WebSocket('ws+unix:/nowhere:/').on('error', () => undefined);
     expect(codeOf(() => openTunnel(socket, { tickMs: 0 }))).toBe('invalid-option');
+    expect(codeOf(() => openTunnel(socket, { maxChannels: 16_385 }))).toBe('invalid-option');
+    expect(codeOf(() => openTunnel(socket, { maxChannels: 16_384 }))).toBe('websocket-not-open');
     expect(codeOf(() => openTunnel(socket))).toBe('websocket-not-open');
   });
 

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { SessionCore, type SessionRole } from './session-core.js';
+import { SessionCore } from './session-core.js';
+import type { SessionRole } from './session-role.js';
 import { completeOptions, type TunnelOptions } from './session-settings.js';
 import type { SessionState, TunnelEnd } from './session-state.js';
 import { WebSocketCarrier } from './web-socket-carrier.js';
