@@ -15,10 +15,11 @@ export function joinSocket(socket: Socket, channel: TunnelChannel, lingerMs: num
 
   const forward = (chunk: Buffer): void => {
     // A full buffer that is empty again by now was sent within the call.
-    if (!channel.write(chunk) && channel.writableLength > 0) socket.pause();
+    if (channel.write(chunk) || channel.writableLength === 0) return;
+    socket.pause();
+    channel.once('drain', () => socket.resume());
   };
   socket.on('data', forward);
-  channel.on('drain', () => socket.resume());
   socket.on('end', () => channel.end());
   socket.on('error', (error) => (failure = error));
   socket.on('close', () => {
@@ -28,9 +29,10 @@ export function joinSocket(socket: Socket, channel: TunnelChannel, lingerMs: num
   });
 
   channel.on('data', (chunk: Buffer) => {
-    if (!socket.write(chunk)) channel.pause();
+    if (socket.write(chunk)) return;
+    channel.pause();
+    socket.once('drain', () => channel.resume());
   });
-  socket.on('drain', () => channel.resume());
   channel.on('end', () => socket.end());
   // The `close` that follows acts on it.
   channel.on('error', () => undefined);
