@@ -1,8 +1,9 @@
 // node tools/gen-proto.mjs <projectRoot> [--check]
-// Generates <projectRoot>/src/gen from <projectRoot>/proto. With --check it writes elsewhere and
+// Generates <projectRoot>/src/gen from <projectRoot>/proto: the messages and services, and the
+// descriptors of all files for gRPC reflection. With --check it writes elsewhere and
 // fails when the committed files differ.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +15,7 @@ const checking = process.argv[3] === '--check';
 
 const committed = path.join(project, 'src', 'gen');
 const out = checking ? mkdtempSync(path.join(tmpdir(), 'wins-proto-')) : committed;
+const DESCRIPTORS = 'descriptors.ts';
 const protoDir = path.join(project, 'proto');
 const pluginSuffix = process.platform === 'win32' ? '.cmd' : '';
 const plugin = path.join(root, 'node_modules', '.bin', `protoc-gen-ts_proto${pluginSuffix}`);
@@ -45,6 +47,8 @@ const result = spawnSync(
     `--plugin=protoc-gen-ts_proto=${plugin}`,
     `--ts_proto_out=${out}`,
     `--ts_proto_opt=${options}`,
+    `--descriptor_set_out=${path.join(out, DESCRIPTORS)}.bin`,
+    '--include_imports',
     `--proto_path=${protoDir}`,
     ...readdirSync(protoDir)
       .filter((name) => name.endsWith('.proto'))
@@ -53,6 +57,16 @@ const result = spawnSync(
   { stdio: 'inherit' },
 );
 if (result.status !== 0) process.exit(result.status ?? 1);
+
+const descriptorSet = path.join(out, `${DESCRIPTORS}.bin`);
+writeFileSync(
+  path.join(out, DESCRIPTORS),
+  `// A google.protobuf.FileDescriptorSet of all proto files, base64.
+export const FILE_DESCRIPTOR_SET =
+  '${readFileSync(descriptorSet).toString('base64')}';
+`,
+);
+rmSync(descriptorSet);
 
 if (checking) {
   const read = (directory) =>

@@ -1,1 +1,7 @@
-module.exports = { preset: '../../jest.preset.js', displayName: 'wins-e2e' };
+module.exports = {
+  preset: '../../jest.preset.js',
+  displayName: 'wins-e2e',
+  maxWorkers: 2,
+  // A bound for what hangs, not a measure: real processes on a busy machine take their time.
+  testTimeout: 180_000,
+};

@@ -1,0 +1,14 @@
+import { EXIT } from './exit-codes.js';
+
+/** A command that cannot go on: one line for people and the exit code for programs. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.failed,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,153 @@
+import { DEFAULT_PIPE_NAME } from '@wins/wins-api';
+import type { Argv } from 'yargs';
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import yargs from 'yargs/yargs';
+import { CommandError } from './command-error.js';
+import { parseDurationMs } from './duration.js';
+import { EXIT } from './exit-codes.js';
+import { VERSION } from './version.js';
+
+/** What a command answers: the exit code. */
+type Handler<T> = (options: T) => Promise<number>;
+
+function withDaemonOptions<T>(parser: Argv<T>) {
+  return parser
+    .option('server', {
+      type: 'string',
+      default: DEFAULT_PIPE_NAME,
+      describe: "Name or path of the daemon's pipe",
+    })
+    .option('wait-timeout', {
+      type: 'string',
+      default: '0s',
+      describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
+      coerce: (text: string) => {
+        const durationMs = parseDurationMs(text);
+        if (durationMs === undefined) {
+          throw new CommandError(
+            `--wait-timeout: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
+          );
+        }
+        return durationMs;
+      },
+    });
+}
+
+function withOutputOption<T>(parser: Argv<T>) {
+  return parser.option('output', {
+    alias: 'o',
+    choices: ['json', 'table'] as const,
+    default: 'json' as const,
+    describe: 'json for programs, table for people',
+  });
+}
+
+/**
+ * The command line of `wins cli`.
+ *
+ * @param argv - Words after `wins`, normalised by {@link normalizeArgv}.
+ * @param done - Told the exit code of the command that ran.
+ */
+export function commandLine(argv: readonly string[], done: (exitCode: number) => void) {
+  // Commands load what they need when they run: a command line that only asks for help loads nothing.
+  const handle =
+    <T>(load: () => Promise<Handler<T>>) =>
+    async (options: T): Promise<void> =>
+      done(await (await load())(options));
+
+  const parser = yargs([...argv]);
+  return parser
+    .scriptName('wins')
+    .version(`rancher-wins version ${VERSION}`)
+    .alias('version', 'v')
+    .help()
+    .alias('help', 'h')
+    .wrap(Math.min(100, parser.terminalWidth()))
+    .parserConfiguration({
+      'populate--': true,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'camel-case-expansion': false,
+      'duplicate-arguments-array': false,
+      'dot-notation': false,
+    })
+    .option('debug', { type: 'boolean', default: false, describe: 'Log more' })
+    .option('quiet', { type: 'boolean', default: false, describe: 'Log nothing' })
+    .command(['cli', 'client'], 'Talk to the daemon', (cli) =>
+      cli
+        .command(['app', 'application'], 'About the daemon', (app) =>
+          app
+            .command(
+              'info',
+              'Say which releases the client and the daemon are',
+              (info) => withOutputOption(withDaemonOptions(info)),
+              handle(async () => (await import('./commands/app-info.js')).showInfo),
+            )
+            .demandCommand(1, 1, 'a command is missing: info'),
+        )
+        .command(['prc', 'process'], 'Processes on the host', (prc) =>
+          prc
+            .command(
+              'run',
+              'Run a program of the host and follow it to its end',
+              (run) =>
+                withDaemonOptions(run)
+                  .option('path', {
+                    type: 'string',
+                    demandOption: 'which program? give its absolute path with --path',
+                    describe: 'Absolute path of the program, the same here and on the host',
+                  })
+                  .option('args', {
+                    type: 'string',
+                    describe: 'Arguments, split at blanks outside quotes; -- passes words exactly',
+                  })
+                  .option('exposes', {
+                    type: 'string',
+                    describe: 'Ports to open in the firewall of the host: "TCP:80-81 UDP:53"',
+                  })
+                  .option('envs', {
+                    type: 'string',
+                    describe: 'Environment to add: "NAME=value OTHER=value"',
+                  })
+                  .option('dir', {
+                    type: 'string',
+                    describe: "Working directory; default: the program's own",
+                  })
+                  .usage('wins cli prc run --path PROGRAM [options] [-- ARGUMENT…]'),
+              handle(async () => (await import('./commands/process-run.js')).runProcess),
+            )
+            .command(
+              'ls',
+              'List the processes that the daemon runs',
+              (ls) => withOutputOption(withDaemonOptions(ls)),
+              handle(async () => (await import('./commands/process-ls.js')).listProcesses),
+            )
+            .command(
+              'stop <name>',
+              'Stop a process and everything it started',
+              (stop) =>
+                withOutputOption(
+                  withDaemonOptions(stop).positional('name', {
+                    type: 'string',
+                    demandOption: true,
+                    describe: 'Name as prc ls prints it',
+                  }),
+                ),
+              handle(async () => (await import('./commands/process-stop.js')).stopProcess),
+            )
+            .demandCommand(1, 1, 'a command is missing: run, ls or stop'),
+        )
+        .demandCommand(1, 1, 'a command is missing: app or prc'),
+    )
+    .strict()
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ??
+        new CommandError(
+          `${message ?? 'the command line makes no sense'} (--help says more)`,
+          EXIT.failed,
+        )
+      );
+    });
+}

@@ -1,0 +1,43 @@
+import { withDaemon } from '../connect-daemon.js';
+import { digestFile } from '../digest-file.js';
+import { EXIT } from '../exit-codes.js';
+import { formatTable, writeAll, writeJson } from '../output.js';
+import { COMMIT, VERSION } from '../version.js';
+
+interface InfoOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly output: 'json' | 'table';
+}
+
+/** `wins cli app info`: which build the client is and which one the daemon is. */
+export async function showInfo(options: InfoOptions): Promise<number> {
+  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
+  const server = await withDaemon(address, (client) => client.info());
+  const { sha1: checksum } = digestFile(process.argv[1] ?? process.execPath, ['sha1']);
+  const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };
+  if (options.output === 'table') {
+    const rows = Object.entries({ client, server }).map(([side, info]) => [
+      side,
+      info.Version,
+      info.Commit,
+      info.Checksum,
+    ]);
+    const table = formatTable(['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows);
+    await writeAll(process.stdout, Buffer.from(table));
+  } else {
+    await writeJson({ Client: omitEmpty(client), Server: omitEmpty(server) });
+  }
+  return EXIT.ok;
+}
+
+/** The Go client leaves out empty fields and writes the others in the order of their numbers. */
+function omitEmpty({
+  Checksum,
+  Version,
+  Commit,
+}: Record<'Checksum' | 'Version' | 'Commit', string>) {
+  return Object.fromEntries(
+    Object.entries({ Checksum, Version, Commit }).filter(([, value]) => value !== ''),
+  );
+}

@@ -1,0 +1,48 @@
+import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
+import { withDaemon } from '../connect-daemon.js';
+import { EXIT } from '../exit-codes.js';
+import { formatTable, writeAll, writeJson } from '../output.js';
+
+interface ListOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly output: 'json' | 'table';
+}
+
+function exposesOf(process: ProcessSummary): string[] {
+  return process.Exposes.map(
+    ({ Port, Protocol }) => `${Protocol === RunExposeProtocol.UDP ? 'UDP' : 'TCP'}:${Port}`,
+  );
+}
+
+/** `wins cli prc ls`: the processes that the daemon runs now. */
+export async function listProcesses(options: ListOptions): Promise<number> {
+  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
+  const processes = await withDaemon(address, (client) => client.listProcesses());
+  if (options.output === 'table') {
+    const rows = processes.map((process) => [
+      process.Name?.Value ?? '',
+      String(process.PID),
+      process.State,
+      new Date(Number(process.StartedAtMs)).toISOString(),
+      exposesOf(process).join(' '),
+      process.Path,
+    ]);
+    const table = formatTable(['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'PATH'], rows);
+    await writeAll(process.stdout, Buffer.from(table));
+  } else {
+    await writeJson(
+      processes.map((process) => ({
+        Name: process.Name?.Value ?? '',
+        RunID: process.Name?.RunID ?? '',
+        Path: process.Path,
+        State: process.State,
+        PID: process.PID,
+        StartedAt: new Date(Number(process.StartedAtMs)).toISOString(),
+        Exposes: exposesOf(process),
+        DigestSHA256: process.DigestSHA256,
+      })),
+    );
+  }
+  return EXIT.ok;
+}

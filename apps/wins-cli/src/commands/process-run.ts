@@ -1,0 +1,116 @@
+import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
+import path from 'node:path';
+import { CommandError } from '../command-error.js';
+import { withDaemon } from '../connect-daemon.js';
+import { EXIT, exitStatusOf } from '../exit-codes.js';
+import { parseExposes } from '../expose-list.js';
+import { ListValueError, splitListValue } from '../list-value.js';
+import { writeAll } from '../output.js';
+import { digestProgram } from '../program-digests.js';
+
+interface RunOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly quiet: boolean;
+  readonly path: string;
+  readonly args?: string | undefined;
+  readonly exposes?: string | undefined;
+  readonly envs?: string | undefined;
+  readonly dir?: string | undefined;
+  readonly '--'?: readonly string[] | undefined;
+}
+
+/** 128 + SIGPIPE: what a shell reports for a program whose reader has gone. */
+const READER_GONE = 141;
+const INTERRUPTED = 130;
+
+function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
+  try {
+    return read(text === undefined ? [] : splitListValue(text));
+  } catch (error) {
+    if (!(error instanceof ListValueError)) throw error;
+    throw new CommandError(`--${option}: ${error.message}`, EXIT.failed, { cause: error });
+  }
+}
+
+/** `wins cli prc run`: runs a program of the host and follows it to its end. */
+export async function runProcess(options: RunOptions): Promise<number> {
+  const program = path.resolve(options.path);
+  const exactArguments = options['--'];
+  if (exactArguments !== undefined && options.args !== undefined) {
+    throw new CommandError('arguments come from --args or from what follows --, not from both');
+  }
+  const request = {
+    Path: program,
+    Args: exactArguments
+      ? [...exactArguments]
+      : readList('args', options.args, (entries) => entries),
+    Exposes: readList('exposes', options.exposes, parseExposes),
+    Envs: readList('envs', options.envs, (entries) => entries),
+    Dir: options.dir === undefined ? path.dirname(program) : path.resolve(options.dir),
+  };
+  const { sha1, sha256 } = digestProgram(program);
+  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
+  return withDaemon(address, async (client) => {
+    const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
+    return follow(client, name, options.quiet);
+  });
+}
+
+/** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
+async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
+  const lease = client.keepAlive(name);
+  const reader = { gone: false };
+  const stop = (): void => void lease.end().catch(() => undefined);
+  const readerLeft = (): void => {
+    reader.gone = true;
+    stop();
+  };
+  let interrupts = 0;
+  const interrupt = (): void => {
+    interrupts += 1;
+    // The first signal stops the process and reports how it ended; the second does not wait for that.
+    if (interrupts > 1) process.exit(INTERRUPTED);
+    stop();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  process.stdout.once('close', readerLeft);
+  try {
+    let exit: ProcessExit | undefined;
+    for await (const { Options: message } of client.waitProcess(name)) {
+      switch (message?.$case) {
+        case 'StdOut':
+          if (!reader.gone && !(await writeAll(process.stdout, message.value))) readerLeft();
+          break;
+        case 'StdErr':
+          await writeAll(process.stderr, message.value);
+          break;
+        case 'Skipped':
+          if (!quiet) {
+            process.stderr.write(
+              `wins: ${message.value.Bytes} bytes of earlier output were dropped\n`,
+            );
+          }
+          break;
+        case 'Exit':
+          exit = message.value;
+          break;
+        case undefined: // an arm that a newer daemon knows
+          break;
+      }
+    }
+    await lease.end();
+    if (reader.gone) return READER_GONE;
+    // The Go daemon does not say how a process ended: the end of its output counts as success.
+    if (exit === undefined) return EXIT.ok;
+    if (!quiet && exit.Reason !== 'exited') {
+      process.stderr.write(`wins: ${name.Value} was stopped: ${exit.Reason}\n`);
+    }
+    return exitStatusOf(exit, process.platform);
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    process.stdout.off('close', readerLeft);
+  }
+}

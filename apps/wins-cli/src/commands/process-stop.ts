@@ -1,0 +1,32 @@
+import { withDaemon } from '../connect-daemon.js';
+import { EXIT } from '../exit-codes.js';
+import { formatTable, writeAll, writeJson } from '../output.js';
+
+interface StopOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly output: 'json' | 'table';
+  readonly name: string;
+}
+
+/** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
+export async function stopProcess(options: StopOptions): Promise<number> {
+  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
+  const exit = await withDaemon(address, (client) =>
+    client.stopProcess({ Value: options.name, RunID: '' }),
+  );
+  if (options.output === 'table') {
+    const rows = [
+      [options.name, exit.Signal === '' ? String(exit.Code) : exit.Signal, exit.Reason],
+    ];
+    await writeAll(process.stdout, Buffer.from(formatTable(['NAME', 'EXIT', 'REASON'], rows)));
+  } else {
+    await writeJson({
+      Name: options.name,
+      Code: exit.Code,
+      Signal: exit.Signal,
+      Reason: exit.Reason,
+    });
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,32 @@
+/** A list option that cannot be split. */
+export class ListValueError extends Error {
+  override readonly name = 'ListValueError';
+}
+
+/**
+ * Splits the value of a list option (`--args`, `--envs`, `--exposes`) at blanks outside quotes.
+ * Quotes group and stay part of the entry: `a "b c"` gives `a` and `"b c"`. Blanks in a row count
+ * as one. To pass words exactly as they are, use `--` instead.
+ *
+ * @throws ListValueError when a quote is not closed.
+ */
+export function splitListValue(value: string): string[] {
+  const entries: string[] = [];
+  let entry = '';
+  let quote = '';
+  for (const character of value) {
+    if (character === ' ' && quote === '') {
+      if (entry !== '') entries.push(entry);
+      entry = '';
+      continue;
+    }
+    if (quote === '' && (character === '"' || character === "'")) quote = character;
+    else if (character === quote) quote = '';
+    entry += character;
+  }
+  if (quote !== '') {
+    throw new ListValueError(`the quote ${quote} in ${JSON.stringify(value)} is not closed`);
+  }
+  if (entry !== '') entries.push(entry);
+  return entries;
+}

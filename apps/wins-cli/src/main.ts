@@ -1,0 +1,35 @@
+/**
+ * `wins cli`: talks to the daemon from inside a container.
+ */
+import { CommandError } from './command-error.js';
+import { commandLine } from './command-line.js';
+import { EXIT } from './exit-codes.js';
+import { printable } from './output.js';
+
+/**
+ * Runs one command.
+ *
+ * @param argv - Words after `wins`.
+ * @returns The exit code: the process's own for `prc run`, else one of {@link EXIT}.
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  let exitCode: number = EXIT.ok;
+  try {
+    await commandLine(argv, (code) => {
+      exitCode = code;
+    }).parseAsync();
+    return exitCode;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!argv.includes('--quiet')) {
+      process.stderr.write(`wins: ${printable(message)}\n`);
+      if (argv.includes('--debug') && error instanceof Error) {
+        process.stderr.write(`${printable(error.stack ?? '')}\n`);
+      }
+    }
+    return error instanceof CommandError ? error.exitCode : EXIT.failed;
+  }
+}

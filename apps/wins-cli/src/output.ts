@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+
+/**
+ * JSON as Go's encoding/json writes it: `<`, `>` and `&` and the two line separators of JavaScript
+ * are escaped.
+ */
+export function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeUnit);
+}
+
+function escapeUnit(character: string): string {
+  return character.replace(
+    /[^]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Makes control characters visible, so that text of others cannot steer a terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnit);
+}
+
+/** Rows under headings, columns padded with two blanks between them. */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const lines = [headings, ...rows].map((row) => row.map(printable));
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Writes an answer for programs, byte for byte as the Go client did: no newline but on a terminal. */
+export async function writeJson(value: unknown): Promise<void> {
+  await writeAll(process.stdout, Buffer.from(goJson(value) + (process.stdout.isTTY ? '\n' : '')));
+}
+
+/** Writes and waits while the reader is slow; false when the reader has gone. */
+export async function writeAll(stream: NodeJS.WriteStream, bytes: Buffer): Promise<boolean> {
+  if (stream.destroyed || stream.errored) return false;
+  if (stream.write(bytes)) return true;
+  await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
+  return !stream.destroyed;
+}

@@ -1,0 +1,88 @@
+/**
+ * The program `wins`: picks the application that a command belongs to and loads only that one.
+ */
+import { normalizeArgv } from './go-style-argv.js';
+import { completionScript } from './completion-script.js';
+import { VERSION } from './version.js';
+
+interface Application {
+  readonly run: (argv: readonly string[]) => Promise<number>;
+}
+
+/** What yargs' completion scripts call the program with. */
+const COMPLETION_REQUEST = '--get-yargs-completions';
+
+const USAGE = `wins: operates the Windows host from inside a Windows container
+
+Usage: wins [--debug] [--quiet] <command>
+
+Commands:
+  wins cli          talks to the daemon      (alias: client)
+  wins srv          runs the daemon          (alias: server)
+  wins completion   prints a script that completes commands: bash, zsh or powershell
+
+Options:
+  --help, -h        says this, or more of a command:  wins cli prc run --help
+  --version, -v     says which release this is
+  --debug           logs more
+  --quiet           logs nothing
+`;
+
+// Beside this file once everything is bundled; an import would be resolved while it is built.
+/* eslint-disable @typescript-eslint/no-require-imports */
+function load(command: string | undefined): Application | undefined {
+  switch (command) {
+    case 'srv':
+    case 'server':
+      return require('./wins-server.cjs') as Application;
+    case 'cli':
+    case 'client':
+      return require('./wins-cli.cjs') as Application;
+    default:
+      return undefined;
+  }
+}
+
+/* eslint-enable @typescript-eslint/no-require-imports */
+
+async function run(argv: readonly string[]): Promise<number> {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  if (argv[0] === COMPLETION_REQUEST) {
+    // The shell asks what may follow: words are [program, …typed, the word being typed].
+    const typed = argv.slice(2);
+    const application = load(typed[0]);
+    if (application !== undefined) return application.run(argv);
+    process.stdout.write('cli\nsrv\ncompletion\n');
+    return 0;
+  }
+  const application = load(words[0]);
+  if (application !== undefined) return application.run(argv);
+  if (argv.includes('--version') || argv.includes('-v')) {
+    process.stdout.write(`rancher-wins version ${VERSION}\n`);
+    return 0;
+  }
+  if (words[0] === 'completion') {
+    const script = completionScript(words[1] ?? process.env['SHELL'] ?? 'powershell');
+    if (script !== undefined) {
+      process.stdout.write(script);
+      return 0;
+    }
+    process.stderr.write(
+      `wins: there is no completion script for "${words[1] ?? ''}": choose bash, zsh or powershell\n`,
+    );
+    return 125;
+  }
+  if (words[0] === undefined || words[0] === 'help') {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  process.stderr.write(
+    `wins: there is no command "${words[0]}": choose cli, srv or completion (see wins --help)\n`,
+  );
+  return 125;
+}
+
+const argv = process.argv.slice(2);
+void run(argv[0] === COMPLETION_REQUEST ? argv : normalizeArgv(argv)).then((code) => {
+  process.exitCode = code;
+});

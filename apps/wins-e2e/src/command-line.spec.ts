@@ -1,0 +1,62 @@
+import { runWins } from './harness/built-program.js';
+import { Workspace } from './harness/workspace.js';
+
+describe('the command line', () => {
+  const workspace = new Workspace();
+  afterAll(() => workspace[Symbol.dispose]());
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+
+  it.each([['--version'], ['-v'], ['-version'], ['cli', '--version'], ['srv', '--version']])(
+    'says the release: wins %s %s',
+    async (...args) => {
+      const { code, stdout } = await wins(...args);
+      expect(code).toBe(0);
+      expect(stdout.toString()).toMatch(/^rancher-wins version v\d+\.\d+\.\d+\n$/);
+    },
+  );
+
+  it.each([
+    [[], 'wins cli'],
+    [['--help'], 'wins srv'],
+    [['cli', '--help'], 'prc'],
+    [['cli', 'prc', 'run', '--help'], '--exposes'],
+    [['client', 'process', 'run', '-h'], '--exposes'],
+    [['srv', 'config', '--help'], 'schema'],
+  ])('helps: wins %j', async (args, text) => {
+    const { code, stdout } = await wins(...args);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toContain(text);
+  });
+
+  it.each([
+    [['nonsense'], 125, 'nonsense'],
+    [['cli'], 125, 'app or prc'],
+    [['cli', 'nonsense'], 125, 'nonsense'],
+    [['cli', 'prc', 'ls', '-o', 'xml'], 125, 'xml'],
+    [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],
+    [['cli', 'prc', 'ls', '--server', '\\\\host\\pipe\\x'], 125, 'host'],
+    [['srv', 'app'], 64, 'run'],
+    [['srv', 'app', 'run', '--confg', 'x'], 64, 'confg'],
+    [['completion', 'fish'], 125, 'fish'],
+  ])('says in one line what makes no sense in wins %j', async (args, code, text) => {
+    const outcome = await wins(...args);
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr).toMatch(/^wins: [^\n]+\n$/);
+    expect(outcome.stderr).toContain(text);
+  });
+
+  it('completes commands and options', async () => {
+    const complete = async (...words: string[]) =>
+      (await wins('--get-yargs-completions', 'wins', ...words)).stdout.toString();
+    expect(await complete('')).toContain('srv');
+    expect(await complete('cli', 'prc', '')).toContain('run');
+    expect(await complete('cli', 'prc', 'run', '--')).toContain('--path');
+    expect(await complete('srv', 'config', '')).toContain('check');
+  });
+
+  it('prints nothing but the exit code when told to be quiet', async () => {
+    const { code, stderr } = await wins('--quiet', 'cli', 'app', 'info');
+    expect(code).toBe(125);
+    expect(stderr).toBe('');
+  });
+});

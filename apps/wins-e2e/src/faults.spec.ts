@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { runWins, startWins } from './harness/built-program.js';
+import { Daemon } from './harness/daemon.js';
+import { until } from './harness/process-table.js';
+import { Workspace, WINS } from './harness/workspace.js';
+
+describe('a daemon on a host in trouble', () => {
+  let workspace: Workspace;
+  beforeEach(() => {
+    workspace = new Workspace();
+  });
+  afterEach(() => workspace[Symbol.dispose]());
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+
+  /** A small file system of its own; what it is for needs the right to mount one, as CI has. */
+  function mount(name: string, options: string): Disposable & { path: string } {
+    const folder = workspace.path(name);
+    mkdirSync(folder);
+    const mounted = spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], {
+      encoding: 'utf8',
+    });
+    if (mounted.status !== 0) throw new Error(`this test must be able to mount: ${mounted.stderr}`);
+    return { path: folder, [Symbol.dispose]: () => void spawnSync('/bin/umount', ['-l', folder]) };
+  }
+
+  it('refuses a program whose copy does not fit on the disk, leaves nothing of it, and goes on', async () => {
+    using disk = mount('disk', 'size=256k,mode=0755');
+    const large = path.join(disk.path, 'large');
+    writeFileSync(large, `#!/bin/sh\nexit 0\n${'#'.repeat(150_000)}\n`, { mode: 0o755 });
+    const small = workspace.script('small', 'echo fine');
+    await using _daemon = await Daemon.start(workspace, workspace.config([large, small]));
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', large);
+    expect(code).toBe(125);
+    expect(stderr).toContain('ENOSPC');
+    expect(readdirSync(disk.path)).toEqual(['large']);
+    expect((await wins('cli', 'prc', 'run', '--path', small)).stdout.toString()).toBe('fine\n');
+  });
+
+  it('refuses a program in a folder that cannot be written', async () => {
+    using disk = mount('disk', 'size=256k,mode=0755');
+    const program = path.join(disk.path, 'program');
+    writeFileSync(program, '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    spawnSync('/bin/mount', ['-o', 'remount,ro', disk.path]);
+    await using _daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);
+    expect(code).toBe(125);
+    expect(stderr).toContain('EROFS');
+  });
+
+  it('says what is wrong with a program that the system cannot run', async () => {
+    const program = workspace.write('broken', '#!/no/such/interpreter\n', 0o755);
+    await using _daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);
+    expect(code).toBe(125);
+    expect(stderr).toMatch(/^wins: [^\n]*rancher-wins-broken[^\n]*\n$/);
+  });
+
+  it('survives running out of file descriptors and serves again', async () => {
+    const program = workspace.script('held', 'echo up; exec sleep 1000');
+    const quick = workspace.script('quick', 'echo fine');
+    const config = workspace.config([program, quick]);
+    const child = spawn(
+      '/bin/sh',
+      [
+        '-c',
+        'ulimit -n 48; exec "$0" "$@"',
+        process.execPath,
+        WINS,
+        'srv',
+        'app',
+        'run',
+        '--config',
+        config,
+      ],
+      {
+        env: workspace.environment,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    child.stderr.setEncoding('utf8');
+    let log = '';
+    child.stderr.on('data', (text: string) => (log += text));
+    await until(() => log.includes('"msg":"ready"'));
+
+    const clients = Array.from({ length: 40 }, () =>
+      startWins(['cli', 'prc', 'run', '--path', quick], workspace.environment),
+    );
+    await Promise.all(clients.map(({ outcome }) => outcome));
+    expect(child.exitCode).toBeNull();
+    expect((await wins('cli', 'prc', 'run', '--path', quick)).stdout.toString()).toBe('fine\n');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect(child.exitCode).toBe(0);
+  });
+
+  it('never touches a process that has the PID of one of its own by now', async () => {
+    const program = workspace.script('victim', 'echo up; exec sleep 1000');
+    const config = workspace.config([program]);
+    const first = await Daemon.start(workspace, config);
+    const client = startWins(['cli', 'prc', 'run', '--path', program], workspace.environment);
+    await client.printed('up');
+    await first.stop('SIGKILL');
+    await client.outcome;
+
+    // The record of the killed daemon now names a process that is nobody's business.
+    const state = workspace.path('run', 'rancher_wins.state');
+    const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
+    const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    const content = JSON.parse(readFileSync(path.join(state, record), 'utf8')) as object;
+    writeFileSync(path.join(state, record), JSON.stringify({ ...content, pid: bystander.pid }));
+
+    await using _second = await Daemon.start(workspace, config);
+    expect(existsSync(`/proc/${bystander.pid ?? 0}`)).toBe(true);
+    expect(bystander.exitCode).toBeNull();
+    bystander.kill('SIGKILL');
+    await once(bystander, 'exit');
+  });
+});

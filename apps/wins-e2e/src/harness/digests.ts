@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** What a client says of the program that it wants to run. */
+export function startRequest(program: string, args: readonly string[] = []) {
+  const bytes = readFileSync(program);
+  const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');
+  return {
+    Path: program,
+    Args: [...args],
+    Checksum: hash('sha1'),
+    ChecksumSHA256: hash('sha256'),
+  };
+}

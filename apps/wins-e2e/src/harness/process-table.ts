@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** PIDs of the processes whose command line contains the text; zombies do not count. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return (
+          readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text) &&
+          !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
+        );
+      } catch {
+        return false; // it ended while we looked
+      }
+    });
+}
+
+/** Waits until a condition holds; the test's own time limit bounds it. There is no event for these. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}

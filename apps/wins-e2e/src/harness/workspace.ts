@@ -1,0 +1,52 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** The root of the checkout. */
+export const ROOT = path.resolve(__dirname, '../../../..');
+/** The built program. */
+export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
+
+/** A private temporary folder for one test: programs, config and the run directory of a daemon. */
+export class Workspace implements Disposable {
+  readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-e2e-')));
+  readonly runtimeDirectory = path.join(this.folder, 'run');
+
+  path(...names: string[]): string {
+    return path.join(this.folder, ...names);
+  }
+
+  /** Environment in which daemon and client find each other and nobody else. */
+  get environment(): NodeJS.ProcessEnv {
+    const { NODE_OPTIONS: _options, ...environment } = process.env;
+    return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory };
+  }
+
+  write(name: string, content: string | Buffer, mode = 0o600): string {
+    const file = this.path(name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    chmodSync(file, mode);
+    return file;
+  }
+
+  /** An executable program of the host, written in JavaScript. */
+  program(name: string, source: string): string {
+    return this.write(name, `#!${process.execPath}\n${source}\n`, 0o755);
+  }
+
+  /** An executable program of the host, written for the shell: it starts much sooner than Node. */
+  script(name: string, source: string): string {
+    return this.write(name, `#!/bin/sh\n${source}\n`, 0o755);
+  }
+
+  /** A config file that allows these programs. */
+  config(allowed: readonly (string | Record<string, unknown>)[], more: object = {}): string {
+    const config = { white_list: { processPaths: allowed }, ...more };
+    return this.write('config', JSON.stringify(config, null, 2));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

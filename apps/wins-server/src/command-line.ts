@@ -1,0 +1,90 @@
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import yargs from 'yargs/yargs';
+import { EXIT } from './exit-codes.js';
+import { VERSION } from './version.js';
+
+/** A command line that makes no sense. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly exitCode = EXIT.usage;
+}
+
+type Handler<T> = (options: T) => Promise<number>;
+
+/**
+ * The command line of `wins srv`.
+ *
+ * @param argv - Words after `wins`.
+ * @param done - Told the exit code of the command that ran.
+ */
+export function commandLine(argv: readonly string[], done: (exitCode: number) => void) {
+  const handle =
+    <T>(load: () => Promise<Handler<T>>) =>
+    async (options: T): Promise<void> =>
+      done(await (await load())(options));
+
+  const parser = yargs([...argv]);
+  return parser
+    .scriptName('wins')
+    .version(`rancher-wins version ${VERSION}`)
+    .alias('version', 'v')
+    .help()
+    .alias('help', 'h')
+    .wrap(Math.min(100, parser.terminalWidth()))
+    .parserConfiguration({
+      'parse-numbers': false,
+      'camel-case-expansion': false,
+      'duplicate-arguments-array': false,
+      'dot-notation': false,
+    })
+    .option('debug', { type: 'boolean', default: false, describe: 'Log more' })
+    .option('quiet', { type: 'boolean', default: false, describe: 'Log nothing' })
+    .command(['srv', 'server'], 'The daemon', (srv) =>
+      srv
+        .option('config', {
+          type: 'string',
+          describe: 'The config file; default: the one that the system has a place for',
+        })
+        .command(['app', 'application'], 'Run the daemon', (app) =>
+          app
+            .command(
+              'run',
+              'Serve until told to stop',
+              (run) => run,
+              handle(async () => (await import('./commands/app-run.js')).runDaemon),
+            )
+            .demandCommand(1, 1, 'a command is missing: run'),
+        )
+        .command('config', 'Look at the config file', (config) =>
+          config
+            .command(
+              'check',
+              'Say what is wrong with the config file, or what it means',
+              (check) =>
+                check.option('output', {
+                  alias: 'o',
+                  choices: ['text', 'json'] as const,
+                  default: 'text' as const,
+                  describe: 'text for people, json for programs',
+                }),
+              handle(async () => (await import('./commands/config-check.js')).checkConfig),
+            )
+            .command(
+              'schema',
+              'Print a JSON Schema of the config file, for editors',
+              (schema) => schema,
+              handle(async () => (await import('./commands/config-schema.js')).printSchema),
+            )
+            .demandCommand(1, 1, 'a command is missing: check or schema'),
+        )
+        .demandCommand(1, 1, 'a command is missing: app or config'),
+    )
+    .strict()
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ??
+        new UsageError(`${message ?? 'the command line makes no sense'} (--help says more)`)
+      );
+    });
+}

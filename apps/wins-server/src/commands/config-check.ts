@@ -1,0 +1,31 @@
+import { defaultConfigPath, loadConfig } from '@wins/config';
+import { EXIT } from '../exit-codes.js';
+
+interface CheckOptions {
+  readonly config?: string | undefined;
+  readonly output: 'text' | 'json';
+}
+
+/**
+ * `wins srv config check`: the effective config with the origin of each value, or everything that is
+ * wrong with the file. Here an unknown key is an error: at the start of the daemon it is a warning.
+ */
+export async function checkConfig(options: CheckOptions): Promise<number> {
+  const file = options.config ?? defaultConfigPath();
+  const { found, origins, warnings } = await loadConfig(file, { strict: true });
+  if (options.output === 'json') {
+    process.stdout.write(
+      `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
+    );
+  } else {
+    process.stdout.write(`# ${file}${found ? '' : ' (no such file: all defaults)'}\n`);
+    const lines = origins.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`);
+    const width = Math.max(...lines.map((line) => line.length));
+    for (const [index, { origin }] of origins.entries()) {
+      const place = origin === 'default' ? 'default' : `line ${origin.line}`;
+      process.stdout.write(`${(lines[index] ?? '').padEnd(width)}  # ${place}\n`);
+    }
+  }
+  for (const { message } of warnings) process.stderr.write(`${message}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,8 @@
+import { configJsonSchema } from '@wins/config';
+import { EXIT } from '../exit-codes.js';
+
+/** `wins srv config schema`: a JSON Schema of the config file. */
+export function printSchema(): Promise<number> {
+  process.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+  return Promise.resolve(EXIT.ok);
+}

@@ -1,0 +1,75 @@
+/**
+ * The one place where the libraries meet: a config becomes a daemon.
+ */
+import type { LoadedConfig, WinsConfig } from '@wins/config';
+import {
+  checkAllowedExecutables,
+  createProcessManager,
+  type AllowedExecutable,
+} from '@wins/process-manager';
+import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
+import type { Logger } from './logger.js';
+
+/** A daemon and the way to give it another config while it serves. */
+export interface ComposedDaemon {
+  readonly daemon: Daemon;
+  /** Puts a new config in force, as far as that is possible without a restart. */
+  readonly applyConfig: (loaded: LoadedConfig) => void;
+}
+
+/** Settings that are read once, when the pipes are opened. */
+const READ_AT_START = ['listen', 'proxy'] as const satisfies readonly (keyof WinsConfig)[];
+
+/**
+ * Makes the parts of the daemon, joins them and starts to serve.
+ *
+ * @throws PipeError when the pipe cannot be served.
+ */
+export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promise<ComposedDaemon> {
+  reportWarnings(loaded, logger);
+  const manager = createProcessManager({
+    allowed: allowedBy(loaded.config),
+    stateDirectory: stateDirectoryOf(loaded.config.listen),
+    onDecision: (record) => logger.info({ audit: true, ...record }, 'decision'),
+    onEvent: (event) => logger.info(event, 'process'),
+  });
+  const daemon = await startDaemon({
+    loaded,
+    manager,
+    logger,
+    executable: process.argv[1] ?? process.execPath,
+  });
+  return {
+    daemon,
+    applyConfig: (next) => {
+      reportWarnings(next, logger);
+      manager.setAllowed(allowedBy(next.config));
+      const ignored = READ_AT_START.filter((key) => next.config[key] !== loaded.config[key]);
+      logger.info({ needRestart: ignored }, 'config changed');
+    },
+  };
+}
+
+/** Without digests an entry is not pinned; the process manager takes an empty list for a mistake. */
+function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
+  return whiteList.processPaths.map(({ path, envs, sha256 }) => ({
+    path,
+    envs,
+    ...(sha256.length > 0 && { sha256 }),
+  }));
+}
+
+function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
+  for (const { code, message, file, line, keyPath } of warnings) {
+    if (code !== 'noWhiteList') {
+      logger.warn({ problem: message, code, file, line, key: keyPath }, 'config');
+    }
+  }
+  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+  for (const { message } of checkAllowedExecutables(allowedBy(config), dialect)) {
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
+  }
+  if (config.whiteList.processPaths.length === 0) {
+    logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');
+  }
+}

@@ -1,0 +1,117 @@
+import { ServerCredentials, type Server, type ServerOptions } from '@grpc/grpc-js';
+import type { LoadedConfig } from '@wins/config';
+import { listenPipe, resolvePipePath, type PipeListener } from '@wins/pipe-transport';
+import type { ProcessManager } from '@wins/process-manager';
+import { applicationServiceDefinition, processServiceDefinition } from '@wins/wins-api';
+import type { Socket } from 'node:net';
+import { Connections } from './connections.js';
+import { createGuardedServer } from './guarded-server.js';
+import { Health } from './health.js';
+import type { Logger } from './logger.js';
+import { addReflection } from './reflection.js';
+import { createApplicationService } from './services/application-service.js';
+import { createProcessService } from './services/process-service.js';
+
+/** How long answers may still be on their way once all processes have ended. */
+const DRAIN_MS = 2000;
+
+/**
+ * Bounds on what one client can make the daemon hold. A connection whose peer answers no ping for
+ * 80 s counts as broken: its processes are stopped.
+ */
+const LIMITS: ServerOptions = {
+  'grpc.max_receive_message_length': 1024 * 1024,
+  'grpc.max_concurrent_streams': 256,
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.enable_channelz': 0,
+};
+
+/** What a daemon is made of. */
+export interface DaemonParts {
+  readonly loaded: LoadedConfig;
+  readonly manager: ProcessManager;
+  readonly logger: Logger;
+  /** The file that this daemon is, for its checksum. */
+  readonly executable: string;
+}
+
+/** A daemon that serves. */
+export interface Daemon {
+  /** Where it serves. */
+  readonly address: string;
+  /** Takes no new work, stops all processes, lets answers out, and closes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the gRPC pipe.
+ *
+ * The order matters: whoever has the pipe is the only daemon of that name, so what an earlier one
+ * left behind is ended after the pipe is ours and before a client is served.
+ *
+ * @throws PipeError when the pipe cannot be served.
+ */
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const { manager, logger, loaded } = parts;
+  const connections = new Connections();
+  const health = new Health();
+  const server = createGuardedServer(LIMITS);
+  server.addService(applicationServiceDefinition, createApplicationService(parts.executable));
+  server.addService(processServiceDefinition, createProcessService(manager, connections));
+  health.addTo(server);
+  addReflection(server);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const serve = async (socket: Socket): Promise<void> => {
+    const stream = await connections.admit(socket);
+    await opened;
+    if (stream?.destroyed === false) injector.injectConnection(stream);
+  };
+
+  const listener: PipeListener = await listenPipe(loaded.config.listen, {
+    onConnection: (socket) => void serve(socket),
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
+  });
+  try {
+    await manager.recover();
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
+  health.set(true);
+  open();
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    health.set(false);
+    await manager.close();
+    await shutDown(server);
+    injector.destroy();
+    await listener.close();
+  };
+  return {
+    address: listener.path.address,
+    close: () => (closing ??= close()),
+  };
+}
+
+/** Lets calls that are under way end; those that do not in time are cut. */
+async function shutDown(server: Server): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, DRAIN_MS);
+    server.tryShutdown(() => resolve());
+  });
+  clearTimeout(timer);
+  server.forceShutdown();
+}
+
+/** Where a daemon with this pipe keeps what it must know of its processes after a crash. */
+export function stateDirectoryOf(listen: string): string {
+  return `${resolvePipePath(listen).address}.state`;
+}

@@ -1,0 +1,41 @@
+import pino, { type Logger } from 'pino';
+
+export type { Logger };
+
+/** Standard error: standard output belongs to what a command answers. */
+const STDERR = 2;
+/** What waits for a slow reader of the log, in characters; beyond it lines are dropped, the daemon goes on. */
+const LONGEST_BACKLOG = 4 * 1024 * 1024;
+
+/** How much to log. */
+export interface LogOptions {
+  readonly debug: boolean;
+  readonly quiet: boolean;
+}
+
+/** The level of a logger with these options. */
+export function logLevel({ debug, quiet }: LogOptions): string {
+  if (quiet) return 'silent';
+  return debug ? 'debug' : 'info';
+}
+
+/**
+ * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others
+ * belongs into fields, never into the message: fields are escaped.
+ */
+export async function createLogger(options: LogOptions): Promise<Logger> {
+  const settings = {
+    level: logLevel(options),
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  if (process.stderr.isTTY) {
+    const { default: pretty } = await import('pino-pretty');
+    return pino(settings, pretty({ colorize: true, sync: true, destination: STDERR }));
+  }
+  return pino(
+    settings,
+    pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength: LONGEST_BACKLOG }),
+  );
+}

@@ -1,0 +1,47 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
+import { ERROR_METADATA_KEY } from '@wins/wins-api';
+
+/**
+ * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT
+ * with the text "invalid path" as the refusal of the whitelist, and NOT_FOUND for a missing or
+ * different binary; both keep their meaning.
+ */
+const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
+  aborted: status.CANCELLED,
+  alreadyRunning: status.ALREADY_EXISTS,
+  checksumMismatch: status.NOT_FOUND,
+  digestNotPinned: status.PERMISSION_DENIED,
+  directoryNotFound: status.NOT_FOUND,
+  envNotAllowed: status.PERMISSION_DENIED,
+  hostUnsupported: status.FAILED_PRECONDITION,
+  invalidArgument: status.INVALID_ARGUMENT,
+  invalidPath: status.INVALID_ARGUMENT,
+  leaseHeld: status.ALREADY_EXISTS,
+  notFound: status.NOT_FOUND,
+  notOwner: status.PERMISSION_DENIED,
+  pathNotAllowed: status.INVALID_ARGUMENT,
+  pathNotTrusted: status.PERMISSION_DENIED,
+  shuttingDown: status.UNAVAILABLE,
+  spawnFailed: status.INTERNAL,
+  stagingFailed: status.INTERNAL,
+  stateUnavailable: status.INTERNAL,
+  tooManyProcesses: status.RESOURCE_EXHAUSTED,
+  unknown: status.UNKNOWN,
+};
+
+const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
+
+/** The gRPC error for whatever a library threw; its own code travels in the trailing metadata. */
+export function toRpcError(error: unknown): Partial<ServiceError> {
+  if (!(error instanceof ProcessError)) {
+    return {
+      code: status.INTERNAL,
+      details: error instanceof Error ? error.message : String(error),
+    };
+  }
+  const metadata = new Metadata();
+  metadata.set(ERROR_METADATA_KEY, error.code);
+  const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
+  return { code: STATUS[error.code], details: prefix + error.message, metadata };
+}

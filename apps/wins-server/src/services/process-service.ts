@@ -1,0 +1,184 @@
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type {
+  ManagedProcess,
+  OutputChunk,
+  ProcessExit,
+  ProcessManager,
+} from '@wins/process-manager';
+import {
+  RunExposeProtocol,
+  type ProcessExit as ExitMessage,
+  type ProcessKeepAliveRequest,
+  type ProcessName,
+  type ProcessServiceServer,
+  type ProcessSummary,
+  type ProcessWaitRequest,
+  type ProcessWaitResponse,
+} from '@wins/wins-api';
+import type { Connections } from '../connections.js';
+import { toRpcError } from '../rpc-errors.js';
+
+/** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
+export function createProcessService(
+  manager: ProcessManager,
+  connections: Connections,
+): ProcessServiceServer {
+  const find = (name: ProcessName | undefined): ManagedProcess =>
+    manager.find({
+      value: name?.Value ?? '',
+      ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
+    });
+
+  return {
+    start: (call, respond) => {
+      const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
+      manager
+        .start({
+          path: Path,
+          args: Args,
+          envs: Envs,
+          exposes: Exposes.map(({ Port, Protocol }) => ({
+            port: Port,
+            protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+          })),
+          ...(Dir !== '' && { directory: Dir }),
+          ...(Checksum !== '' && { sha1: Checksum }),
+          ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+          owner: connections.ownerOf(call),
+        })
+        .then(
+          (process) => respond(null, { Data: nameOf(process) }),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+    },
+
+    wait: (call) => {
+      try {
+        sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
+      } catch (error) {
+        call.emit('error', toRpcError(error));
+      }
+    },
+
+    keepAlive: (call, respond) => {
+      // The first message names the process, later ones are heartbeats. gRPC tells the end of the
+      // call as `end` (the client let go) or as `cancelled` (the call or the connection broke).
+      let release: (() => Promise<ProcessExit>) | undefined;
+      let failed = false;
+      const over = (): void => {
+        if (failed) return;
+        if (release === undefined) {
+          respond(toRpcError(new Error('KeepAlive ended before it named a process')));
+          return;
+        }
+        release().then(
+          () => respond(null, {}),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+      };
+      call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
+        if (release !== undefined || failed) return;
+        try {
+          const lease = find(Data).holdLease(connections.ownerOf(call).id);
+          release = () => lease.release();
+        } catch (error) {
+          failed = true;
+          respond(toRpcError(error));
+        }
+      });
+      call.once('end', over);
+      call.once('cancelled', () => void release?.().catch(() => undefined));
+      call.once('error', () => void release?.().catch(() => undefined));
+    },
+
+    list: (_call, respond) => {
+      const living = manager.list().filter(({ state }) => state.kind !== 'ended');
+      respond(null, { Data: living.map(summaryOf) });
+    },
+
+    stop: (call, respond) => {
+      Promise.resolve()
+        .then(() => {
+          // For operators: whoever may open the pipe may stop what it runs, whoever started it.
+          const process = find(call.request.Data);
+          return process.stop(connections.ownerOf(call).id, { runId: process.runId });
+        })
+        .then(
+          (exit) => respond(null, { Data: exitMessage(exit) }),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+    },
+  };
+}
+
+/**
+ * Streams output as fast as the client takes it, then the exit. While the connection is busy the log
+ * gathers small chunks into large ones.
+ */
+function sendOutput(
+  process: ManagedProcess,
+  ownerId: string,
+  call: ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>,
+): void {
+  let blocked = false;
+  let finished = false;
+  const pump = (): void => {
+    while (!blocked && !finished) {
+      const chunk = reader.next();
+      if (chunk === undefined) break;
+      blocked = !call.write({ Options: outputMessage(chunk) });
+    }
+    if (finished || !reader.ended) return;
+    finished = true;
+    void process.ended.then((exit) => {
+      call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
+      call.end();
+    });
+  };
+  call.on('drain', () => {
+    blocked = false;
+    pump();
+  });
+  const runId = call.request.Data?.RunID ?? '';
+  const reader = process.read(ownerId, { onReadable: pump, runId });
+  // grpc-js tells the end of every call as `cancelled`, that of a finished one too.
+  call.once('cancelled', () => {
+    finished = true;
+    reader.close();
+  });
+  pump();
+}
+
+function outputMessage(chunk: OutputChunk): ProcessWaitResponse['Options'] {
+  switch (chunk.stream) {
+    case 'stdout':
+      return { $case: 'StdOut', value: chunk.bytes };
+    case 'stderr':
+      return { $case: 'StdErr', value: chunk.bytes };
+    case 'skipped':
+      return { $case: 'Skipped', value: { Bytes: BigInt(chunk.bytes) } };
+  }
+}
+
+function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
+  return { Code: code, Signal: signal ?? '', Reason: reason };
+}
+
+function nameOf(process: ManagedProcess): ProcessName {
+  return { Value: process.name, RunID: process.runId };
+}
+
+function summaryOf(process: ManagedProcess): ProcessSummary {
+  return {
+    Name: nameOf(process),
+    Path: process.path,
+    State: process.state.kind,
+    PID: process.pid,
+    StartedAtMs: BigInt(process.startedAtMs),
+    Exposes: process.exposes.map(({ port, protocol }) => ({
+      Port: port,
+      Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
+    })),
+    DigestSHA256: process.sha256,
+  };
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { FILE_SCHEMA, notationOf } from './config-schema.js';
+
+/**
+ * The JSON Schema (draft 2020-12) of the file, for editors; always a new object.
+ *
+ * It describes the canonical spelling only, so that an editor marks legacy and unknown keys, which
+ * the daemon merely warns about.
+ */
+export function configJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(FILE_SCHEMA, {
+    target: 'draft-2020-12',
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      const { shorthand } = notationOf(zodSchema);
+      delete jsonSchema['shorthand'];
+      delete jsonSchema['strictKeys'];
+      if (shorthand === undefined) return;
+
+      const { description, ...full } = jsonSchema;
+      const scalar = shorthand === true ? full.items : full.properties?.[shorthand];
+      for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+      jsonSchema.anyOf = [scalar as typeof full, full];
+      if (description !== undefined) jsonSchema.description = description;
+    },
+  });
+  return { ...schema, title: 'wins configuration' };
+}

@@ -1,0 +1,82 @@
+/**
+ * What is wrong with a configuration, as a closed set.
+ *
+ * About the file: `tooLarge`, `notRegularFile`, `accessDenied`, `insecure`, `notFound`, `unknown`.
+ * About its text: `notUtf8`, `controlCharacter`, `syntax`, `multipleDocuments`, `tooDeep`,
+ * `tooManyValues`, `tooManyProblems`, `unsupported`.
+ * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`.
+ * Only ever a warning: `duplicateKey`, `legacySpelling`, `duplicateEntry`, `noEffect`, `noWhiteList`.
+ */
+export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
+
+/** Problems of the file itself; {@link ConfigError.code} repeats them. */
+export type FileProblemCode =
+  'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
+
+/** Problems of what the file says. */
+export type ContentProblemCode =
+  | 'notUtf8'
+  | 'controlCharacter'
+  | 'syntax'
+  | 'multipleDocuments'
+  | 'tooDeep'
+  | 'tooManyValues'
+  | 'tooManyProblems'
+  | 'unsupported'
+  | 'wrongType'
+  | 'wrongValue'
+  | 'missing'
+  | 'twoSpellings'
+  | 'unknownKey'
+  | 'duplicateKey'
+  | 'legacySpelling'
+  | 'duplicateEntry'
+  | 'noEffect'
+  | 'noWhiteList';
+
+/** One thing that is wrong, or doubtful, and where. */
+export interface ConfigProblem {
+  /** An error keeps the configuration from being used; a warning does not. */
+  readonly severity: 'error' | 'warning';
+  readonly code: ConfigProblemCode;
+  /** The file name that the caller gave. */
+  readonly file: string;
+  /** Line, from 1; absent when the problem is not at a place in the text. */
+  readonly line?: number;
+  /** Column in UTF-16 units, from 1; present exactly when `line` is. */
+  readonly column?: number;
+  /** Canonical path of the key, such as `white_list.proxyPorts[2]`; empty for the file as a whole. */
+  readonly keyPath: string;
+  readonly found: string;
+  readonly expected: string;
+  /** For an unknown key: the known key path that is nearest, when one is near. */
+  readonly nearestKey?: string;
+  /** All of the above as one printable line: control and formatting characters are escaped. */
+  readonly message: string;
+}
+
+/** Renders a problem as `file:line:column: key: found …, expected …`. */
+export function describeProblem(problem: Omit<ConfigProblem, 'message'>): ConfigProblem {
+  const place =
+    problem.line === undefined
+      ? problem.file
+      : `${problem.file}:${problem.line}:${problem.column ?? 1}`;
+  const key = problem.keyPath === '' ? '' : `${problem.keyPath}: `;
+  const message = `${place}: ${key}found ${problem.found}, expected ${problem.expected}`;
+  return { ...problem, message: escapeInvisible(message) };
+}
+
+const SHOWN_CHARACTERS = 80;
+
+/** Quotes foreign text for a message: shortened to 80 characters, nothing invisible left in it. */
+export function quote(text: string): string {
+  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 3)}...` : text;
+  return escapeInvisible(JSON.stringify(shown));
+}
+
+function escapeInvisible(text: string): string {
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}

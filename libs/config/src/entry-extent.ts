@@ -1,0 +1,63 @@
+import type { CST, YAMLMap, YAMLSeq } from 'yaml';
+
+/** Where an entry of a map or list stands in the text: its content, without commas and comments around it. */
+export interface EntryExtent {
+  readonly start: number;
+  readonly end: number;
+  /** Just behind the colon; undefined for a list entry and a key without colon. */
+  readonly colonEnd: number | undefined;
+}
+
+const NO_CONTENT: ReadonlySet<string> = new Set(['space', 'newline', 'comment', 'comma']);
+
+/** The extents of all entries, in the order of the collection's items; undefined when the two do not match. */
+export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | undefined {
+  const token = collection.srcToken;
+  if (token === undefined || !('items' in token)) return undefined;
+  const extents = token.items.flatMap((item: CST.CollectionItem) => {
+    // An item may hold nothing but the comments or the comma behind the last entry.
+    const pieces = piecesOfItem(item);
+    const [first] = pieces;
+    if (first === undefined) return [];
+    const colon = item.sep?.find(({ type }) => type === 'map-value-ind');
+    const end = Math.max(...pieces.map((piece) => piece.end));
+    return [{ start: first.start, end, colonEnd: colon && colon.offset + colon.source.length }];
+  });
+  return extents.length === collection.items.length ? extents : undefined;
+}
+
+interface Piece {
+  readonly start: number;
+  readonly end: number;
+}
+
+function piecesOfItem(item: CST.CollectionItem): Piece[] {
+  const { start, key, sep = [], value } = item;
+  return [...start, ...(key ? [key] : []), ...sep, ...(value ? [value] : [])].flatMap(pieceOf);
+}
+
+/** The outermost piece that a token covers; depth is bounded by the reader of the text. */
+function pieceOf(token: CST.Token): Piece[] {
+  if (NO_CONTENT.has(token.type)) return [];
+  const start = token.offset;
+  switch (token.type) {
+    case 'block-map':
+    case 'block-seq': {
+      const ends = token.items.flatMap(piecesOfItem).map(({ end }) => end);
+      return [{ start, end: ends.reduce((a, b) => Math.max(a, b), start) }];
+    }
+    case 'flow-collection': {
+      const closing = token.end.find(({ type }) => type.startsWith('flow-'));
+      return closing === undefined ? [] : [{ start, end: closing.offset + closing.source.length }];
+    }
+    case 'block-scalar': {
+      const header = token.props.reduce(
+        (length, prop) => length + ('source' in prop ? prop.source.length : 0),
+        0,
+      );
+      return [{ start, end: start + header + token.source.length }];
+    }
+    default:
+      return 'source' in token ? [{ start, end: start + token.source.length }] : [];
+  }
+}

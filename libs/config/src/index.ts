@@ -1,0 +1,39 @@
+/**
+ * The configuration file of the daemon: from text to a typed, trusted value, and changes back into the text.
+ *
+ * Owns the file: its keys in all their spellings, defaults, limits, and the wording of what is wrong with it.
+ * Does not own what the values mean: whether a path may run or a port may be reached is judged elsewhere.
+ *
+ * ```ts
+ * const { config, warnings } = await loadConfig('/etc/rancher/wins/config');
+ * for (const { message } of warnings) process.emitWarning(message);
+ * console.log(config.whiteList.processPaths);
+ * ```
+ */
+export { ConfigError } from './config-error.js';
+export type { ConfigErrorCode } from './config-error.js';
+export { configJsonSchema } from './config-json-schema.js';
+export type {
+  ConfigProblem,
+  ConfigProblemCode,
+  ContentProblemCode,
+  FileProblemCode,
+} from './config-problem.js';
+export { defaultConfigPath } from './default-config.js';
+export { editConfig } from './edit-config.js';
+export type { ConfigChanges } from './edit-config.js';
+export type { EditItem, EditValue } from './edit-text.js';
+export { loadConfig } from './load-config.js';
+export type { LoadedConfig, LoadOptions } from './load-config.js';
+export { parseConfig } from './parse-config.js';
+export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse-config.js';
+export { saveConfig } from './save-config.js';
+export type {
+  AllowedPath,
+  CsiProxySettings,
+  SystemAgentSettings,
+  TlsSettings,
+  UpgradeSettings,
+  WhiteList,
+  WinsConfig,
+} from './wins-config.js';

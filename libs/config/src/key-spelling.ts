@@ -1,0 +1,61 @@
+/**
+ * What all accepted spellings of a key have in common: `white_list`, `whiteList`, `White-List`.
+ *
+ * Only ASCII letters lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
+ */
+export function foldKey(key: string): string {
+  return key
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
+}
+
+/**
+ * The known key that a misspelt one most likely means, or undefined when none is near.
+ *
+ * Near is a third of the letters wrong at most, two letters swapped counting as one.
+ */
+export function nearestKey(key: string, known: Iterable<string>): string | undefined {
+  const wanted = foldKey(key);
+  let nearest: string | undefined;
+  let nearestDistance = Infinity;
+  for (const candidate of known) {
+    const folded = foldKey(candidate);
+    const limit = Math.floor(folded.length / 3);
+    // Also keeps a key of a million letters from being compared letter by letter.
+    if (Math.abs(folded.length - wanted.length) > limit) continue;
+    const distance = editDistance(wanted, folded);
+    if (distance <= limit && distance < nearestDistance) {
+      nearest = candidate;
+      nearestDistance = distance;
+    }
+  }
+  return nearest;
+}
+
+/** Damerau-Levenshtein distance in which no piece is edited twice. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      const swapped =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}

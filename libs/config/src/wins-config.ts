@@ -1,0 +1,83 @@
+/**
+ * The effective configuration: complete (every default is filled in) and checked.
+ *
+ * Property names are camelCase; the key of the file that sets each one is given in its comment.
+ */
+export interface WinsConfig {
+  /** `debug`: log at debug level. Default false. */
+  readonly debug: boolean;
+  /** `listen`: name of the gRPC pipe, never blank. Default `rancher_wins`. */
+  readonly listen: string;
+  /** `proxy`: name of the tunnel pipe, never blank. Default `rancher_wins_proxy`. */
+  readonly proxy: string;
+  /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
+  readonly whiteList: WhiteList;
+  /** `upgrade`: the daemon swapping its own binary for a watched file. */
+  readonly upgrade: UpgradeSettings;
+  /** `systemagent`: the embedded system-agent; absent means off. */
+  readonly systemAgent?: SystemAgentSettings;
+  /** `csi-proxy`: the csi-proxy service to install; absent means none. */
+  readonly csiProxy?: CsiProxySettings;
+  /** `tls-config`: TLS of the csi-proxy download; absent means the system's trust store. */
+  readonly tlsConfig?: TlsSettings;
+  /** `agentStrictTLSMode`: the system-agent trusts only the CA it was given. Default false. */
+  readonly agentStrictTlsMode: boolean;
+}
+
+/** What containers may use of the host. */
+export interface WhiteList {
+  /** `processPaths`, in file order. Empty (the default) means that nothing may run. */
+  readonly processPaths: readonly AllowedPath[];
+  /** `proxyPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
+  readonly proxyPorts: readonly number[];
+}
+
+/** One program that may run. */
+export interface AllowedPath {
+  /** The path as written: not blank, no control characters, otherwise not judged here. */
+  readonly path: string;
+  /** Lower-case hex SHA-256 digests, one of which the content must have; empty means not pinned. */
+  readonly sha256: readonly string[];
+  /** Names of environment variables a client may set although they are refused by default. */
+  readonly envs: readonly string[];
+}
+
+/** Self-upgrade by a watched file. */
+export interface UpgradeSettings {
+  /** `mode`: default `none`; only an explicit `watching` turns it on. */
+  readonly mode: 'none' | 'watching';
+  /** `watchingPath`: default `c:/etc/rancher/wins/wins.exe` (elsewhere `/etc/rancher/wins/wins`). */
+  readonly watchingPath: string;
+}
+
+/** The `systemagent` section; the keys have the same names. A path that is absent or empty is left out. */
+export interface SystemAgentSettings {
+  readonly localEnabled: boolean;
+  readonly remoteEnabled: boolean;
+  readonly preserveWorkDirectory: boolean;
+  readonly workDirectory?: string;
+  readonly localPlanDirectory?: string;
+  readonly appliedPlanDirectory?: string;
+  readonly connectionInfoFile?: string;
+  readonly imagesDirectory?: string;
+  readonly agentRegistriesFile?: string;
+  readonly imageCredentialProviderConfig?: string;
+  readonly imageCredentialProviderBinDirectory?: string;
+  readonly interlockDirectory?: string;
+}
+
+/** The `csi-proxy` section: all three are required and not blank. */
+export interface CsiProxySettings {
+  /** Download address with a printf-style place for the version. */
+  readonly url: string;
+  readonly version: string;
+  readonly kubeletPath: string;
+}
+
+/** The `tls-config` section. */
+export interface TlsSettings {
+  /** Absent when the file does not say. */
+  readonly insecure?: boolean;
+  /** A PEM file of extra authorities; absent when the file does not say. */
+  readonly certFilePath?: string;
+}

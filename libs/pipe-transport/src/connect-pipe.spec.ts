@@ -1,0 +1,171 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { connectPipe } from './connect-pipe.js';
+
+/** Serves an echo with a backlog of one, and says when it does. */
+const server = `require('net').createServer((c) => c.pipe(c))
+  .listen({ path: process.argv[1], backlog: 1 }, () => console.log('listening'));
+  process.stdin.resume().on('end', () => process.exit())`;
+
+describe('connectPipe', () => {
+  let directory = '';
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'wins-connect-'));
+  });
+
+  afterEach(async () => {
+    await rm(directory, { recursive: true });
+  });
+
+  const socketPath = (): string => join(directory, 'x');
+
+  describe('to a pipe that takes no further client', () => {
+    let child: ChildProcessByStdio<Writable, Readable, null>;
+    let waiting: Socket[] = [];
+
+    beforeEach(async () => {
+      child = spawn(process.execPath, ['-e', server, socketPath()], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      await once(child.stdout, 'data');
+      child.kill('SIGSTOP');
+      waiting = await fillBacklog(socketPath());
+    });
+
+    afterEach(async () => {
+      for (const socket of waiting) socket.destroy();
+      const end = once(child, 'exit');
+      child.kill('SIGKILL');
+      await end;
+    });
+
+    test('says busy at the end of its time', async () => {
+      await expect(connectPipe(socketPath(), { timeoutMs: 50 })).rejects.toMatchObject({
+        code: 'busy',
+        cause: { code: 'EAGAIN' },
+      });
+    });
+
+    test('is let in as soon as there is room', async () => {
+      let tries = 0;
+      const random = (): number => {
+        tries += 1;
+        if (tries === 3) child.kill('SIGCONT');
+        return 0.2;
+      };
+      const socket = await connectPipe(socketPath(), { timeoutMs: 600_000, random });
+      socket.write('in');
+      expect(String((await once(socket, 'data'))[0])).toBe('in');
+      socket.destroy();
+      expect(tries).toBeGreaterThanOrEqual(3);
+    });
+
+    test('has its whole time to be let in, however long it was absent', async () => {
+      const later = join(directory, 'later');
+      let tries = 0;
+      const random = (): number => {
+        tries += 1;
+        // Absent for 20 + 40 + 80 ms by then.
+        if (tries === 4) renameSync(socketPath(), later);
+        return tries < 4 ? 1 : 0;
+      };
+      await expect(
+        connectPipe(later, { timeoutMs: 60, waitTimeoutMs: 600_000, random }),
+      ).rejects.toMatchObject({ code: 'busy' });
+      expect(tries).toBeGreaterThan(4);
+    });
+
+    test('gives up at once with the reason of the signal', async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const random = (): number => {
+        controller.abort(reason);
+        return 1;
+      };
+      const options = { timeoutMs: 600_000, signal: controller.signal, random };
+      await expect(connectPipe(socketPath(), options)).rejects.toBe(reason);
+    });
+  });
+
+  test('says timeout when the system does not answer in time, and leaves no connection', async () => {
+    const accepted: Socket[] = [];
+    const listening = createServer((connection) => accepted.push(connection)).listen(socketPath());
+    await once(listening, 'listening');
+    const attempt = connectPipe(socketPath(), { timeoutMs: 1 });
+    // Until the answer can be seen, the time is over.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    await expect(attempt).rejects.toMatchObject({ code: 'timeout' });
+    await new Promise((resolve) => listening.close(resolve));
+    expect(accepted.every((connection) => connection.destroyed)).toBe(true);
+  });
+
+  test('gives up an attempt that is under way when the signal is aborted', async () => {
+    const listening = createServer((connection) => connection.resume()).listen(socketPath());
+    await once(listening, 'listening');
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const attempt = connectPipe(socketPath(), { signal: controller.signal });
+    controller.abort(reason);
+    await expect(attempt).rejects.toBe(reason);
+    await new Promise((resolve) => listening.close(resolve));
+  });
+
+  test('says notFound of a file that nobody serves, and what to check', async () => {
+    await writeFile(socketPath(), '');
+    await expect(connectPipe(socketPath())).rejects.toMatchObject({
+      code: 'notFound',
+      message: `cannot connect to pipe ${socketPath()}: a file is there but nobody serves it; is the daemon running, and is the name right?`,
+    });
+  });
+
+  test('waits longer and longer, but not beyond its time', async () => {
+    let tries = 0;
+    const random = (): number => {
+      tries += 1;
+      return 1;
+    };
+    await expect(connectPipe(socketPath(), { waitTimeoutMs: 100, random })).rejects.toMatchObject({
+      code: 'notFound',
+    });
+    // 20 ms, 40 ms, the rest of 100 ms, and one more when a timer is early; a slow machine makes it fewer.
+    expect(tries).toBeLessThanOrEqual(4);
+    expect(tries).toBeGreaterThan(0);
+  });
+
+  test.each([{ timeoutMs: 0 }, { timeoutMs: Infinity }, { waitTimeoutMs: -1 }])(
+    'refuses times that are not whole numbers in range: %j',
+    async (options) => {
+      await expect(connectPipe(socketPath(), options)).rejects.toThrow(RangeError);
+    },
+  );
+
+  test('a connection that fails does not end the process, though nobody listens', async () => {
+    const listening = createServer((connection) => connection.end()).listen(socketPath());
+    await once(listening, 'listening');
+    const socket = await connectPipe(socketPath());
+    const end = new Promise((resolve) => socket.once('close', resolve));
+    socket.destroy(new Error('bad'));
+    await end;
+    await new Promise((resolve) => listening.close(resolve));
+  });
+});
+
+/** Connects until the system says that the backlog is full. */
+async function fillBacklog(path: string): Promise<Socket[]> {
+  const waiting: Socket[] = [];
+  for (;;) {
+    const socket = connect(path);
+    const isIn = await new Promise<boolean>((resolve) => {
+      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+    });
+    if (!isIn) return waiting;
+    waiting.push(socket);
+  }
+}

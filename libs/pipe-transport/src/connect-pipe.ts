@@ -1,0 +1,91 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { backOffMs } from './back-off.js';
+import { describePipeError, pipeErrorFrom } from './node-errors.js';
+import { PipeError } from './pipe-error.js';
+import { resolvePipePath, type PipePath } from './pipe-path.js';
+import { wholeNumber } from './whole-number.js';
+
+/** How {@link connectPipe} connects. */
+export interface ConnectPipeOptions {
+  /** How long a pipe that is there may take to let us in, in milliseconds. Default 5000. */
+  readonly timeoutMs?: number | undefined;
+  /** How long to wait for a pipe that is absent, in milliseconds. Default 0: not at all. */
+  readonly waitTimeoutMs?: number | undefined;
+  /** The directory of bare names on POSIX. Default: `runtimeDirectory()`. */
+  readonly runtimeDir?: string | undefined;
+  /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Gives up, closes what is half open, and makes the call reject with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Connects to a pipe and hands out the socket, from which nothing was read; the caller closes it.
+ *
+ * Absent, or left behind by a dead process: tried again until `waitTimeoutMs` is over. Busy: tried again
+ * until it has been so for `timeoutMs`. Any other failure ends it. A later error on the socket that
+ * nobody listens to does not end the process; `close` follows it.
+ *
+ * @param name see {@link resolvePipePath}.
+ * @throws {@link PipeError} `notFound` or `busy`, still so at the end of their time; `timeout` when the
+ * operating system did not answer; `accessDenied`; `closed`; `invalidName`; `unknown`. The reason of
+ * `signal` when it is aborted. RangeError for a time that is not a whole number.
+ */
+export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
+  const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
+  const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs ?? 5000, 1);
+  const waitTimeoutMs = wholeNumber('waitTimeoutMs', options.waitTimeoutMs ?? 0, 0);
+  const random = options.random ?? Math.random;
+  const waitDeadline = performance.now() + waitTimeoutMs;
+  let busyDeadline = performance.now() + timeoutMs;
+  for (let attempt = 0; ; attempt += 1) {
+    options.signal?.throwIfAborted();
+    try {
+      return await dial(path, busyDeadline - performance.now(), options.signal);
+    } catch (error) {
+      const code = error instanceof PipeError ? error.code : undefined;
+      if (code !== 'notFound' && code !== 'busy') throw error;
+      const now = performance.now();
+      const leftMs = (code === 'notFound' ? waitDeadline : busyDeadline) - now;
+      if (leftMs <= 0) throw error;
+      // The time to be let in starts when the pipe is there.
+      if (code === 'notFound') busyDeadline = now + timeoutMs;
+      const waitMs = Math.min(backOffMs(attempt, random()), leftMs);
+      await delay(waitMs, undefined, { signal: options.signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** One attempt. Whatever the outcome, nothing of it is left but the socket it resolves with. */
+function dial(path: PipePath, timeoutMs: number, signal?: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ path: path.address });
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      socket.off('connect', onConnect);
+      socket.off('error', onError);
+      socket.on('error', () => undefined);
+    };
+    const fail = (error: unknown): void => {
+      end();
+      socket.destroy();
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an abort reason is the caller's
+      reject(error);
+    };
+    const onConnect = (): void => {
+      end();
+      resolve(socket);
+    };
+    const onError = (error: Error): void => fail(pipeErrorFrom(error, 'connect to', path));
+    const onAbort = (): void => fail(signal?.reason as unknown);
+    const timer = setTimeout(
+      () => fail(describePipeError('timeout', 'connect to', path, 'no answer came in time')),
+      Math.max(1, timeoutMs),
+    );
+    signal?.addEventListener('abort', onAbort);
+    socket.on('connect', onConnect);
+    socket.on('error', onError);
+  });
+}

@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import { HandshakeWatch } from './handshake-watch.js';
+import { describePipeError, pipeErrorFrom } from './node-errors.js';
+import type { PipeError } from './pipe-error.js';
+import type { PipePath } from './pipe-path.js';
+
+/** What a {@link ConnectionSet} is made of; all checked by the maker. */
+export interface ConnectionSetOptions {
+  readonly path: PipePath;
+  readonly maxConnections: number;
+  readonly handshakeTimeoutMs: number;
+  readonly onConnection: (connection: Socket) => void;
+  readonly onError: (error: PipeError) => void;
+}
+
+/** The open connections of one listener: the cap, the handshake deadline and the end of all. */
+export class ConnectionSet {
+  readonly #options: ConnectionSetOptions;
+  readonly #watch: HandshakeWatch;
+  readonly #open = new Set<Socket>();
+  #ended = false;
+  #onEmpty: () => void = ignore;
+
+  constructor(options: ConnectionSetOptions) {
+    this.#options = options;
+    this.#watch = new HandshakeWatch(options.handshakeTimeoutMs);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Takes over an accepted connection: hands it out, or closes it when there is no room for it. */
+  add(connection: Socket): void {
+    const { path, maxConnections, onConnection, onError } = this.#options;
+    // An error is always followed by 'close'. A peer that resets must not be able to end the process
+    // because someone forgot to listen.
+    connection.on('error', ignore);
+    if (this.#ended || this.#open.size >= maxConnections) {
+      connection.destroy();
+      if (!this.#ended) {
+        const found = `${maxConnections} connections are open, which is the limit`;
+        onError(describePipeError('busy', 'accept on', path, found));
+      }
+      return;
+    }
+    this.#open.add(connection);
+    this.#watch.add(connection);
+    connection.once('close', () => this.#remove(connection));
+    try {
+      onConnection(connection);
+    } catch (error) {
+      connection.destroy();
+      onError(pipeErrorFrom(error, 'accept on', path));
+    }
+  }
+
+  /** Takes no more, gives the open ones `graceMs` to end, destroys the rest. Called once. */
+  async end(graceMs: number): Promise<void> {
+    this.#ended = true;
+    if (this.#open.size === 0) return;
+    const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    const timer = graceMs > 0 ? setTimeout(() => this.#destroyAll(), graceMs) : undefined;
+    if (timer === undefined) this.#destroyAll();
+    await empty;
+    clearTimeout(timer);
+  }
+
+  #destroyAll(): void {
+    for (const connection of this.#open) connection.destroy();
+  }
+
+  #remove(connection: Socket): void {
+    this.#open.delete(connection);
+    this.#watch.remove(connection);
+    if (this.#open.size === 0) this.#onEmpty();
+  }
+}
+
+function ignore(): void {
+  // 'close' tells all that matters.
+}

@@ -1,0 +1,211 @@
+import { buildSync } from 'esbuild';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import * as http2 from 'node:http2';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { connectPipe } from './connect-pipe.js';
+import { listenPipe } from './listen-pipe.js';
+import type { PipeSecurity } from './pipe-security.js';
+
+const echo = (connection: Socket): void => void connection.pipe(connection);
+
+describe('listenPipe', () => {
+  let runtimeDir = '';
+
+  beforeAll(async () => {
+    runtimeDir = await mkdtemp(join(tmpdir(), 'wins-listen-'));
+  });
+
+  afterAll(async () => {
+    await rm(runtimeDir, { recursive: true });
+  });
+
+  const connect = (): Promise<Socket> => connectPipe('x', { runtimeDir });
+
+  test('spares an HTTP/2 client that has greeted and closes one that has not', async () => {
+    const server = http2.createServer();
+    const listener = await listenPipe('x', {
+      runtimeDir,
+      handshakeTimeoutMs: 100,
+      onConnection: (connection) => server.emit('connection', connection),
+    });
+    const socket = await connect();
+    const session = http2.connect('http://pipe', { createConnection: () => socket });
+    await once(session, 'remoteSettings');
+    // This one came later: once it is closed, the deadline of the session is over too.
+    const silent = await connect();
+    silent.resume();
+    await once(silent, 'close');
+    await new Promise<void>((resolve, reject) => {
+      session.ping((error) => (error === null ? resolve() : reject(error)));
+    });
+    expect(silent.bytesRead).toBeGreaterThan(0);
+    session.destroy();
+    await listener.close();
+  });
+
+  test('does not blame a peer whose bytes came during a stall of this process', async () => {
+    const listener = await listenPipe('x', {
+      runtimeDir,
+      handshakeTimeoutMs: 20,
+      onConnection: (connection) => {
+        echo(connection);
+        // Nothing here runs again until long after the deadline.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
+      },
+    });
+    const client = await connect();
+    client.write('in time');
+    const answer = await Promise.race([once(client, 'data'), once(client, 'close')]);
+    expect(String(answer)).toBe('in time');
+    await listener.close();
+  });
+
+  test('gives the same cap and deadlines to connections of a given endpoint', async () => {
+    const refused: string[] = [];
+    const server = createServer();
+    const security: PipeSecurity = {
+      open: async (path, events) => {
+        expect(path).toEqual({ name: 'x', address: '\\\\.\\pipe\\x', kind: 'named-pipe' });
+        server.on('connection', (connection) => events.accepted(connection));
+        server.listen(join(runtimeDir, 'given'));
+        await once(server, 'listening');
+        events.failed(Object.assign(new Error('accept'), { code: 'EMFILE' }));
+        return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+      },
+    };
+    const listener = await listenPipe('x', {
+      platform: 'win32',
+      security,
+      maxConnections: 1,
+      handshakeTimeoutMs: 30,
+      onConnection: echo,
+      onError: (error) => refused.push(`${error.code}: ${error.message}`),
+    });
+    const first = await connectPipe(join(runtimeDir, 'given'));
+    const second = await connectPipe(join(runtimeDir, 'given'));
+    await Promise.all([first, second].map((client) => once(client.resume(), 'close')));
+    await listener.close();
+    expect(server.listening).toBe(false);
+    expect(refused).toEqual([
+      'unknown: cannot accept on pipe "x" (\\\\.\\pipe\\x): this process has no file descriptor left; the listener goes on',
+      'busy: cannot accept on pipe "x" (\\\\.\\pipe\\x): 1 connections are open, which is the limit',
+    ]);
+  });
+
+  test('does not open an unprotected pipe on Windows', async () => {
+    await expect(listenPipe('x', { platform: 'win32', onConnection: echo })).rejects.toMatchObject({
+      code: 'securityUnavailable',
+    });
+  });
+
+  test('translates what a given endpoint fails with', async () => {
+    const security: PipeSecurity = {
+      open: () => Promise.reject(Object.assign(new Error('taken'), { code: 'EADDRINUSE' })),
+    };
+    await expect(
+      listenPipe('x', { platform: 'win32', security, onConnection: echo }),
+    ).rejects.toMatchObject({ code: 'inUse', cause: { message: 'taken' } });
+  });
+
+  test('closes what was opened while the signal was aborted', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const opening = listenPipe('x', { runtimeDir, onConnection: echo, signal: controller.signal });
+    controller.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    expect(await readdir(runtimeDir)).not.toContain('x');
+  });
+
+  test.each([
+    ['maxConnections', { maxConnections: 0 }],
+    ['maxConnections', { maxConnections: 1.5 }],
+    ['handshakeTimeoutMs', { handshakeTimeoutMs: 0 }],
+    ['handshakeTimeoutMs', { handshakeTimeoutMs: 2 ** 31 }],
+    ['handshakeTimeoutMs', { handshakeTimeoutMs: NaN }],
+  ])('refuses a %s that is not a whole number in range', async (option, limits) => {
+    await expect(listenPipe('x', { runtimeDir, onConnection: echo, ...limits })).rejects.toThrow(
+      new RegExp(`^${option} is `),
+    );
+  });
+
+  test('refuses a grace time that is not a whole number, and can be closed after', async () => {
+    const listener = await listenPipe('x', { runtimeDir, onConnection: echo });
+    await expect(listener.close({ graceMs: -1 })).rejects.toThrow(RangeError);
+    await listener.close();
+    expect(await readdir(runtimeDir)).not.toContain('x');
+  });
+
+  test('an accepted connection that fails ends alone, though nobody listens to its error', async () => {
+    const listener = await listenPipe('x', {
+      runtimeDir,
+      onConnection: (connection) =>
+        connection.once('data', () => connection.destroy(new Error('bad'))),
+    });
+    const client = await connect();
+    client.write('x');
+    await once(client.resume(), 'close');
+    (await connect()).destroy();
+    await listener.close();
+  });
+
+  test('holds thousands of idle connections, ten thousand in all, and still serves', async () => {
+    // Both ends are in this process.
+    const room = Math.floor((descriptorLimit() - 500) / 2);
+    const listener = await listenPipe('x', {
+      runtimeDir,
+      maxConnections: 20_000,
+      handshakeTimeoutMs: 600_000,
+      onConnection: echo,
+    });
+    for (let left = 10_000; left > 0; left -= room) {
+      const idle: Socket[] = [];
+      while (idle.length < Math.min(room, left))
+        idle.push(...(await Promise.all(Array.from({ length: 50 }, connect))));
+      while (listener.connectionCount < idle.length) await new Promise((r) => setTimeout(r, 2));
+      const client = await connect();
+      client.write('served');
+      expect(String((await once(client, 'data'))[0])).toBe('served');
+      for (const connection of [...idle, client]) connection.destroy();
+      while (listener.connectionCount > 0) await new Promise((r) => setTimeout(r, 2));
+    }
+    await listener.close();
+  }, 120_000);
+
+  test('outlives the lack of file descriptors', async () => {
+    const bundle = join(runtimeDir, 'pipe-transport.cjs');
+    const entryPoints = [join(__dirname, 'index.ts')];
+    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node' });
+    const program = join(__dirname, 'fixtures', 'programs', 'exhaust-descriptors.cjs');
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, program, bundle, runtimeDir, 'x'],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const next = async (): Promise<unknown> => (await lines.next()).value;
+    expect(await next()).toBe('exhausted');
+    const clients = await Promise.all(Array.from({ length: 5 }, connect));
+    // The system lets them in, and the process can do no more for them than to close them.
+    await Promise.all(clients.map((client) => once(client.resume(), 'close')));
+    child.stdin.write('go on\n');
+    expect(await next()).toBe('free');
+    const client = await connect();
+    client.write('still');
+    expect(String((await once(client, 'data'))[0])).toBe('still');
+    client.destroy();
+    const end = once(child, 'exit');
+    child.stdin.end();
+    expect(await end).toEqual([0, null]);
+  });
+});
+
+function descriptorLimit(): number {
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const soft = report.userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : 1024;
+}

@@ -1,0 +1,121 @@
+import { ConnectionSet } from './connection-set.js';
+import type { Socket } from 'node:net';
+import { describePipeError, pipeErrorFrom } from './node-errors.js';
+import type { PipeError } from './pipe-error.js';
+import type { PipeListener } from './pipe-listener.js';
+import { resolvePipePath, type PipePath } from './pipe-path.js';
+import type { EndpointEvents, PipeEndpoint, PipeSecurity } from './pipe-security.js';
+import { requirePrivateDirectory } from './private-directory.js';
+import { openUnixSocket } from './unix-socket-endpoint.js';
+import { wholeNumber } from './whole-number.js';
+
+/** How {@link listenPipe} listens. */
+export interface ListenPipeOptions {
+  /**
+   * Takes over each connection as soon as it is accepted, before its peer has sent anything: a protocol
+   * may speak first. The receiver reads it; a connection that it never reads still counts. If the
+   * receiver throws, that connection is closed and `onError` is told.
+   */
+  readonly onConnection: (connection: Socket) => void;
+  /** The most connections at a time; further ones are closed at once. Default 1024. */
+  readonly maxConnections?: number | undefined;
+  /** A peer that has not sent one byte after so many milliseconds is closed. Default 5000. */
+  readonly handshakeTimeoutMs?: number | undefined;
+  /** Opens the endpoint. Required on Windows; elsewhere a Unix socket of mode 0600 is the default. */
+  readonly security?: PipeSecurity | undefined;
+  /**
+   * Learns of what went wrong without ending the listener: a failed accept, a client beyond the limit
+   * (`busy`), a receiver that threw. A hostile client can cause many of these. Default: not told.
+   */
+  readonly onError?: ((error: PipeError) => void) | undefined;
+  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()`. */
+  readonly runtimeDir?: string | undefined;
+  /** The platform whose names apply. Default: `process.platform`. */
+  readonly platform?: NodeJS.Platform | undefined;
+  /** Gives up opening. Once the listener is there it has no effect: use `close()`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Listens on a pipe, alone and protected, or not at all.
+ *
+ * A socket file that a dead process left is replaced; one that is served, or a file that is not a socket,
+ * never. The caller closes the listener; an accepted connection is closed by its receiver, by its
+ * peer, or by the listener's `close()`.
+ *
+ * @param name see {@link resolvePipePath}.
+ * @throws {@link PipeError} `inUse` when the name is taken; `securityUnavailable` when others could
+ * tamper with the socket, or on Windows without `security`; `notFound` when its directory, or for
+ * a bare name the one above, does not exist; `accessDenied`; `invalidName`; `unknown`. The reason of
+ * `signal` when it is aborted. RangeError for a limit that is not a whole number.
+ */
+export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
+  const path = resolvePipePath(name, options);
+  const onError = options.onError ?? (() => undefined);
+  const connections = new ConnectionSet({
+    path,
+    maxConnections: wholeNumber('maxConnections', options.maxConnections ?? 1024, 1),
+    handshakeTimeoutMs: wholeNumber('handshakeTimeoutMs', options.handshakeTimeoutMs ?? 5000, 1),
+    onConnection: options.onConnection,
+    onError,
+  });
+  options.signal?.throwIfAborted();
+  const endpoint = await openEndpoint(path, options.security, {
+    accepted: (connection) => connections.add(connection),
+    failed: (error) => onError(pipeErrorFrom(error, 'accept on', path)),
+  });
+  const listener = createListener(path, endpoint, connections);
+  if (options.signal?.aborted) await listener.close();
+  options.signal?.throwIfAborted();
+  return listener;
+}
+
+async function openEndpoint(
+  path: PipePath,
+  security: PipeSecurity | undefined,
+  events: EndpointEvents,
+): Promise<PipeEndpoint> {
+  try {
+    if (security !== undefined) return await security.open(path, events);
+    if (path.kind === 'named-pipe') {
+      const found = 'nothing was given that can restrict who may open it';
+      throw describePipeError('securityUnavailable', 'listen on', path, found);
+    }
+    // Only the run directory is ours to make.
+    await requirePrivateDirectory(path, path.name !== path.address);
+    return await openUnixSocket(path, events);
+  } catch (error) {
+    throw pipeErrorFrom(error, 'listen on', path);
+  }
+}
+
+function createListener(
+  path: PipePath,
+  endpoint: PipeEndpoint,
+  connections: ConnectionSet,
+): PipeListener {
+  let closing: Promise<void> | undefined;
+  return {
+    path,
+    get connectionCount() {
+      return connections.size;
+    },
+    async close({ graceMs = 0 } = {}) {
+      wholeNumber('graceMs', graceMs, 0);
+      closing ??= closeBoth(endpoint, connections, graceMs, path);
+      await closing;
+    },
+  };
+}
+
+async function closeBoth(
+  endpoint: PipeEndpoint,
+  connections: ConnectionSet,
+  graceMs: number,
+  path: PipePath,
+): Promise<void> {
+  // Side by side: an endpoint may end only after its last connection.
+  const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
+  for (const end of ends)
+    if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
+}

@@ -1,0 +1,82 @@
+import { PipeError, type PipeErrorCode } from './pipe-error.js';
+import type { PipePath } from './pipe-path.js';
+
+/** What was being done to a pipe when an error came up. */
+export type PipeOperation = 'listen on' | 'connect to' | 'accept on' | 'use';
+
+// Node's code → ours, and what it means that the platform said so.
+const TRANSLATIONS: ReadonlyMap<string, readonly [PipeErrorCode, string]> = new Map([
+  ['ENOENT', ['notFound', 'there is no such file']],
+  ['ENOTDIR', ['notFound', 'a part of its path is not a directory']],
+  // A socket file that outlived its listener.
+  ['ECONNREFUSED', ['notFound', 'a file is there but nobody serves it']],
+  ['EACCES', ['accessDenied', 'the operating system denies this user access']],
+  ['EPERM', ['accessDenied', 'the operating system denies this user access']],
+  ['EROFS', ['accessDenied', 'the file system is read-only']],
+  // A Unix socket with a full backlog, a named pipe without a free instance.
+  ['EAGAIN', ['busy', 'it takes no further client at the moment']],
+  ['EBUSY', ['busy', 'it takes no further client at the moment']],
+  ['EADDRINUSE', ['inUse', 'the name is taken']],
+  ['EEXIST', ['inUse', 'the name is taken']],
+  ['ETIMEDOUT', ['timeout', 'no answer came in time']],
+  ['EPIPE', ['closed', 'the other side has closed it']],
+  ['ECONNRESET', ['closed', 'the other side has closed it']],
+  ['ECONNABORTED', ['closed', 'the other side has closed it']],
+  ['EOF', ['closed', 'the other side has closed it']],
+  ['ERR_STREAM_DESTROYED', ['closed', 'it is closed already']],
+  ['ERR_STREAM_WRITE_AFTER_END', ['closed', 'it is closed already']],
+  ['ERR_SOCKET_CLOSED', ['closed', 'it is closed already']],
+  ['ENAMETOOLONG', ['invalidName', 'its path is too long']],
+  ['EMFILE', ['unknown', 'this process has no file descriptor left']],
+  ['ENFILE', ['unknown', 'the host has no file descriptor left']],
+  ['ENOSPC', ['unknown', 'the disk is full']],
+]);
+
+const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErrorCode, string>>>>> =
+  {
+    'listen on': {
+      notFound: 'create its directory first',
+      accessDenied: 'run as the user the directory belongs to, or choose another one',
+      inUse: 'stop the process that serves it, or choose another name',
+    },
+    'connect to': {
+      notFound: 'is the daemon running, and is the name right?',
+      accessDenied: 'run as the user the daemon runs as, or as an administrator',
+      busy: 'try again later',
+      timeout: 'is the daemon stuck?',
+    },
+    'accept on': { unknown: 'the listener goes on' },
+    use: {},
+  };
+
+/**
+ * Says what an error of the platform means for a pipe; a {@link PipeError} comes back as it is.
+ *
+ * What is not in the table becomes `unknown`. The original error is the `cause`.
+ */
+export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: PipePath): PipeError {
+  if (error instanceof PipeError) return error;
+  const [code, found] = TRANSLATIONS.get(nodeCode(error) ?? '') ?? ['unknown', String(error)];
+  return describePipeError(code, operation, path, found, error);
+}
+
+/** Composes the message of a {@link PipeError}: what was tried, on what, what was found, what to do. */
+export function describePipeError(
+  code: PipeErrorCode,
+  operation: PipeOperation,
+  path: PipePath,
+  found: string,
+  cause?: unknown,
+): PipeError {
+  const pipe =
+    path.name === path.address ? path.address : `${JSON.stringify(path.name)} (${path.address})`;
+  const next = NEXT_STEP[operation][code];
+  const message = `cannot ${operation} pipe ${pipe}: ${found}${next === undefined ? '' : `; ${next}`}`;
+  return new PipeError(code, message, { pipe: path.name, address: path.address, cause });
+}
+
+/** Reads the code that Node put on one of its errors, if there is one. */
+export function nodeCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,45 @@
+/** What can go wrong with a pipe; the list is closed, a switch over it can be exhaustive. */
+export type PipeErrorCode =
+  /** Nothing serves the pipe, or a directory on the way to it does not exist. */
+  | 'notFound'
+  /** The pipe is served, but takes no further client now. */
+  | 'busy'
+  /** This user may not open, create or replace it. */
+  | 'accessDenied'
+  /** The name is taken: by a live listener, or by something that is not a socket. */
+  | 'inUse'
+  /** One attempt to connect did not end within its time. */
+  | 'timeout'
+  /** The other side, or this one, has ended the connection. */
+  | 'closed'
+  /** The endpoint cannot be protected as required, so it was not opened. */
+  | 'securityUnavailable'
+  /** The text does not name a local pipe. */
+  | 'invalidName'
+  /** Anything else; `cause` holds what the platform said. */
+  | 'unknown';
+
+/** The parts of a {@link PipeError} beside its code and message. */
+export interface PipeErrorDetail {
+  /** The pipe as the caller named it. */
+  readonly pipe?: string | undefined;
+  /** Where the operating system was asked for it. */
+  readonly address?: string | undefined;
+  /** The error underneath, kept as it was. */
+  readonly cause?: unknown;
+}
+
+/** The one error of this library: a closed `code` for programs, a message for people. */
+export class PipeError extends Error {
+  override readonly name = 'PipeError';
+  readonly code: PipeErrorCode;
+  readonly pipe: string | undefined;
+  readonly address: string | undefined;
+
+  constructor(code: PipeErrorCode, message: string, detail: PipeErrorDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.code = code;
+    this.pipe = detail.pipe;
+    this.address = detail.address;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net';
+import type { PipePath } from './pipe-path.js';
+
+/** Where an open endpoint reports to. */
+export interface EndpointEvents {
+  /** Takes over one accepted connection, a socket with a native handle from which nothing was read. */
+  accepted(connection: Socket): void;
+  /** Learns that one accept failed; the endpoint goes on. */
+  failed(error: unknown): void;
+}
+
+/** An endpoint that accepts connections. */
+export interface PipeEndpoint {
+  /**
+   * Stops accepting, frees the name and resolves when the endpoint holds nothing any more; it may
+   * wait for accepted connections, whose end is not its business. Called once.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * The port that opens an endpoint which is protected from its first instant.
+ *
+ * On Windows it is required: a plain pipe can be opened by everyone on the host, and by remote ones.
+ */
+export interface PipeSecurity {
+  /**
+   * Opens the endpoint, alone: a name that is taken is an error with Node's code `EADDRINUSE`, a
+   * lack of rights `EACCES`. Nothing is left behind when it rejects.
+   */
+  open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, unlink } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { claimName, socketIdentity, type Claim } from './claim-name.js';
+import { describePipeError } from './node-errors.js';
+import type { PipePath } from './pipe-path.js';
+import type { EndpointEvents, PipeEndpoint } from './pipe-security.js';
+
+const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
+  served: 'another process serves it',
+  notSocket: 'a file that is not a socket has its name, and is left alone',
+};
+
+/**
+ * Serves a Unix socket that only this user can open, under a name that nobody else serves.
+ *
+ * The directory must be private already. Node cannot give a socket its mode at birth and the umask
+ * belongs to the whole process, so the socket is born in a directory of its own, mode 0700, gets its
+ * mode 0600 there, and only then its name. libuv removes the name of birth when the server closes,
+ * never the public one, which is removed here, and only while it is still ours.
+ *
+ * @throws PipeError `inUse` when the name is taken. Errors of the file system come out as Node made them.
+ */
+export async function openUnixSocket(
+  path: PipePath,
+  events: EndpointEvents,
+): Promise<PipeEndpoint> {
+  const nursery = await mkdtemp(join(dirname(path.address), '.'));
+  const server = createServer((connection) => events.accepted(connection));
+  try {
+    const own = join(nursery, 's');
+    server.listen({ path: own });
+    await once(server, 'listening');
+    server.on('error', (error) => events.failed(error));
+    await chmod(own, 0o600);
+    const identity = await socketIdentity(own);
+    const claim = await claimName(own, path.address);
+    if (claim !== 'claimed') throw describePipeError('inUse', 'listen on', path, HOLDERS[claim]);
+    return { close: () => closeServer(server, path.address, identity) };
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    await rm(nursery, { recursive: true, force: true });
+  }
+}
+
+/** The name goes first, while the socket still answers: a name that does not answer may be replaced
+ *  by others at any time, and then it would be theirs that is removed. */
+async function closeServer(server: Server, address: string, identity: string): Promise<void> {
+  try {
+    if ((await socketIdentity(address)) === identity) await unlink(address);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}

@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { LinuxProcessTable } from './linux-process-table.js';
+import { createNodeProcessHost } from './node-process-host.js';
+import type { ProcessManager } from './process-manager.js';
+import {
+  codeOf,
+  isRunning,
+  ManagerHarness,
+  requestFor,
+  TestOwner,
+  untilOutput,
+} from './testing/manager-harness.js';
+
+const SLEEP = realpathSync('/bin/sleep');
+const RUN_ID = '0123456789abcdef'.repeat(2);
+
+// Real programs on a busy machine: the limit is only there to end a test that hangs.
+jest.setTimeout(60_000);
+
+const lineageOf = (directory: string): string =>
+  createHash('sha256').update(directory).digest('hex').slice(0, 16);
+
+describe('what earlier daemons left', () => {
+  const table = new LinuxProcessTable();
+  let harness: ManagerHarness;
+  let children: ChildProcess[];
+  /** The identity of a daemon that has died. */
+  let deadDaemon: string;
+
+  beforeEach(async () => {
+    harness = new ManagerHarness();
+    children = [];
+    const daemon = spawnProcess(SLEEP, ['0']);
+    deadDaemon = `${daemon.pid}:${tokenOf(daemon.pid)}`;
+    if (daemon.child.exitCode === null) await once(daemon.child, 'exit');
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await harness.close();
+  });
+
+  function spawnProcess(file: string, args: string[], env: NodeJS.ProcessEnv = {}) {
+    const child = spawn(file, args, { detached: true, env, stdio: ['ignore', 'pipe', 'ignore'] });
+    children.push(child);
+    return { child, pid: child.pid ?? 0 };
+  }
+
+  function tokenOf(pid: number): string {
+    return `${table.startTicks(pid) ?? 0}.${table.realm}`;
+  }
+
+  /** What a recovery told about these processes; others on this machine may have leftovers too. */
+  async function recovered(manager: ProcessManager, ...pids: number[]) {
+    return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
+  }
+
+  /** The mark of a daemon with the same state directory, unless another lineage is given. */
+  function markedBy(daemon: string, lineage = lineageOf(harness.stateDirectory)) {
+    return { RANCHER_WINS_RUN: `${RUN_ID}:${lineage}:${daemon}` };
+  }
+
+  function writeRecord(fields: object, runId = RUN_ID): string {
+    const file = path.join(harness.stateDirectory, `${runId}.json`);
+    const record = { runId, daemon: deadDaemon, name: 'rancher-wins-tool', path: '/opt/tool' };
+    writeFileSync(file, JSON.stringify({ ...record, ...fields }));
+    return file;
+  }
+
+  it('is ended by the mark of a dead daemon, and told', async () => {
+    const { pid } = spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon));
+    const manager = harness.manager([]);
+    await expect(recovered(manager, pid)).resolves.toEqual([
+      { pid, evidence: 'marker', runId: RUN_ID },
+    ]);
+    expect(isRunning(pid)).toBe(false);
+    expect(harness.events).toContainEqual(
+      expect.objectContaining({ type: 'leftoverEnded', pid, runId: RUN_ID }),
+    );
+    await expect(recovered(manager, pid)).resolves.toEqual([]);
+  });
+
+  it('is killed when it ignores the request', async () => {
+    const { child, pid } = spawnProcess(
+      '/bin/sh',
+      ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'],
+      markedBy(deadDaemon),
+    );
+    await once(child.stdout, 'data');
+    await harness.manager([], { graceMs: 50 }).recover();
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  it('is left alone when it carries the mark of a daemon that lives (F24)', async () => {
+    const daemon = spawnProcess(SLEEP, ['1000']);
+    const env = markedBy(`${daemon.pid}:${tokenOf(daemon.pid)}`);
+    const { pid } = spawnProcess(SLEEP, ['1000'], env);
+    await expect(recovered(harness.manager([]), pid)).resolves.toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('is left alone when it carries the mark of another line of daemons', async () => {
+    const { pid } = spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon, '0123456789abcdef'));
+    await expect(recovered(harness.manager([]), pid)).resolves.toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('is left alone when its daemon lives in a PID namespace that cannot be seen from here', async () => {
+    const elsewhere = deadDaemon.replace(/\.\d+\./, '.1.');
+    const { pid } = spawnProcess(SLEEP, ['1000'], markedBy(elsewhere));
+    await expect(recovered(harness.manager([]), pid)).resolves.toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('is ended with its whole session by a record whose PID and start time match', async () => {
+    const manager = harness.manager([]);
+    const { child, pid } = spawnProcess('/bin/sh', ['-c', 'sleep 1000 & echo $!; wait']);
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const grandchild = Number(String(line));
+    const file = writeRecord({ pid, startToken: tokenOf(pid) });
+    const told = await recovered(manager, pid, grandchild);
+    expect(told).toHaveLength(2);
+    expect(told).toContainEqual({
+      ...{ pid, evidence: 'record', runId: RUN_ID, name: 'rancher-wins-tool', path: '/opt/tool' },
+    });
+    expect([pid, grandchild].filter((one) => isRunning(one))).toEqual([]);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is never what has the recorded PID by now but another start time or boot (F16)', async () => {
+    const manager = harness.manager([]);
+    const { pid } = spawnProcess(SLEEP, ['1000']);
+    writeRecord({ pid, startToken: tokenOf(pid).replace(/^\d+/, '17') });
+    writeRecord({ pid, startToken: `${tokenOf(pid)}x` }, 'f'.repeat(32));
+    await expect(recovered(manager, pid)).resolves.toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+  });
+
+  it('is not what a daemon that lives has recorded', async () => {
+    const manager = harness.manager([]);
+    const daemon = spawnProcess(SLEEP, ['1000']);
+    const { pid } = spawnProcess(SLEEP, ['1000']);
+    const living = `${daemon.pid}:${tokenOf(daemon.pid)}`;
+    const file = writeRecord({ pid, startToken: tokenOf(pid), daemon: living });
+    await expect(recovered(manager, pid)).resolves.toEqual([]);
+    expect([isRunning(pid), existsSync(file)]).toEqual([true, true]);
+  });
+
+  it('is ended by the verified copy that it runs, at recovery and before a start', async () => {
+    const program = harness.program('tool', 'echo ready; exec sleep 1000');
+    const staged = path.join(harness.programs, 'rancher-wins-tool');
+    const manager = harness.manager(['tool']);
+    copyFileSync(SLEEP, staged);
+    const first = spawnProcess(staged, ['1000']);
+    await expect(recovered(manager, first.pid)).resolves.toMatchObject([
+      { pid: first.pid, evidence: 'executable' },
+    ]);
+    const second = spawnProcess(staged, ['1000']);
+    const run = await manager.start(requestFor(program));
+    expect([first.pid, second.pid].filter((pid) => isRunning(pid))).toEqual([]);
+    expect(run.state.kind).toBe('running');
+  });
+
+  it('keeps a start from going on while a living daemon runs the same copy (F24)', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const staged = path.join(harness.programs, 'rancher-wins-tool');
+    copyFileSync(SLEEP, staged);
+    const daemon = spawnProcess(SLEEP, ['1000']);
+    const living = markedBy(`${daemon.pid}:${tokenOf(daemon.pid)}`);
+    const { pid } = spawnProcess(staged, ['1000'], living);
+    const manager = harness.manager(['tool']);
+    await manager.recover();
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('alreadyRunning');
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('is nothing of another manager that lives, even in this process and directory', async () => {
+    const program = harness.program('tool', 'echo ready; exec sleep 1000');
+    const owner = new TestOwner();
+    const run = await harness.manager(['tool']).start(requestFor(program, { owner }));
+    await untilOutput(run.read('pipe:1'), 'ready');
+    await expect(recovered(harness.manager(['tool']), run.pid)).resolves.toEqual([]);
+    expect(run.state.kind).toBe('running');
+    expect(readdirSync(harness.stateDirectory)).toEqual([`${run.runId}.json`]);
+  });
+
+  it('never includes the daemon itself or what started it', async () => {
+    const search = { executables: [process.execPath], remembered: [], marked: false };
+    const found = await createNodeProcessHost().findLeftovers(search);
+    const pids = found.map(({ pid }) => pid);
+    expect(pids).not.toContain(process.pid);
+    expect(pids).not.toContain(process.ppid);
+  });
+
+  it('ignores and removes records that are not ours, and touches no other file', async () => {
+    const manager = harness.manager([]);
+    const victim = path.join(harness.directory.path, 'victim');
+    writeFileSync(victim, '{}');
+    const files = ['a', 'b', 'c', 'd', 'e'].map((digit) => {
+      return path.join(harness.stateDirectory, `${digit.repeat(32)}.json`);
+    });
+    const [garbage = '', huge = '', link = '', directory = '', wrong = ''] = files;
+    writeFileSync(garbage, '\0{{{');
+    writeFileSync(huge, Buffer.alloc(65 * 1024, ' '));
+    symlinkSync(victim, link);
+    mkdirSync(directory);
+    writeFileSync(wrong, JSON.stringify({ runId: RUN_ID, pid: 1, startToken: 'x' }));
+    writeFileSync(path.join(harness.stateDirectory, 'README'), 'hello');
+    await manager.recover();
+    const ignored = harness.events.flatMap((e) => (e.type === 'recordIgnored' ? [e.file] : []));
+    expect(ignored.sort()).toEqual(files);
+    expect(existsSync(victim)).toBe(true);
+    expect(readdirSync(harness.stateDirectory).sort()).toEqual([
+      'README',
+      path.basename(directory),
+    ]);
+  });
+});

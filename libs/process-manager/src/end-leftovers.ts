@@ -1,0 +1,90 @@
+import { endProcessTree } from './end-process-tree.js';
+import type { CompleteOptions } from './manager-options.js';
+import type { RecoveredProcess } from './manager-event.js';
+import { ProcessError } from './process-error.js';
+import type { Leftover } from './process-host.js';
+import { quoteText } from './quote-text.js';
+import type { RunRecord, RunRecords } from './run-records.js';
+
+// What is found may start more before it ends; each round looks again.
+const MAX_ROUNDS = 5;
+
+type Surroundings = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
+
+/**
+ * Ends everything that dead daemons left, by mark, record and verified copy, and tidies their
+ * records. Processes and records of a daemon that lives are not touched.
+ *
+ * @throws ProcessError `stateUnavailable`, `unknown`.
+ */
+export async function recoverProcesses(
+  surroundings: Surroundings,
+  runRecords: RunRecords,
+  stagedPaths: readonly string[],
+  lineage: string,
+): Promise<readonly RecoveredProcess[]> {
+  const { host, onEvent } = surroundings;
+  const { records, ignored } = runRecords.readAll();
+  for (const record of ignored) onEvent({ type: 'recordIgnored', ...record });
+  const remembered = records.filter(({ daemon }) => !host.isDaemonAlive(daemon));
+  const search = { executables: stagedPaths, remembered, lineage };
+
+  const recovered: RecoveredProcess[] = [];
+  const stuck = new Set<string | undefined>();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const found = (await host.findLeftovers(search)).filter(({ claimed }) => !claimed);
+    if (found.length === 0) break;
+    stuck.clear();
+    for (const { leftover, gone } of await endAll(found, surroundings.graceMs)) {
+      const record = remembered.find(({ runId }) => runId === leftover.runId);
+      const facts = describe(leftover, record);
+      onEvent({ type: gone ? 'leftoverEnded' : 'leftoverNotGone', ...facts });
+      if (gone) recovered.push(facts);
+      else stuck.add(leftover.runId);
+    }
+    // Another round would only wait for the same ones again.
+    if (stuck.size > 0) break;
+  }
+  for (const { runId } of remembered) if (!stuck.has(runId)) runRecords.remove(runId);
+  return recovered;
+}
+
+/**
+ * Ends whatever still runs the verified copy that is about to be replaced.
+ *
+ * @throws ProcessError `alreadyRunning` when a daemon that lives claims it or when it does not end.
+ */
+export async function endStaleCopies(
+  { host, graceMs, onEvent }: Surroundings,
+  stagedPath: string,
+): Promise<void> {
+  const search = { executables: [stagedPath], remembered: [] };
+  const found = await host.findLeftovers(search);
+  const claimed = found.find((leftover) => leftover.claimed);
+  if (claimed !== undefined) throw stillRunning(stagedPath, claimed, 'belongs to another daemon');
+  for (const { leftover, gone } of await endAll(found, graceMs)) {
+    const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
+    onEvent({ type, ...describe(leftover, undefined) });
+    if (!gone) throw stillRunning(stagedPath, leftover, 'is of an earlier daemon and does not end');
+  }
+}
+
+function endAll(found: readonly Leftover[], graceMs: number) {
+  return Promise.all(
+    found.map(async (leftover) => ({ leftover, gone: await endProcessTree(leftover, graceMs) })),
+  );
+}
+
+function describe(leftover: Leftover, record: RunRecord | undefined): RecoveredProcess {
+  const { pid, evidence, runId } = leftover;
+  return {
+    ...{ pid, evidence },
+    ...(runId === undefined ? {} : { runId }),
+    ...(record === undefined ? {} : { name: record.name, path: record.path }),
+  };
+}
+
+function stillRunning(path: string, { pid }: Leftover, how: string): ProcessError {
+  const message = `cannot start ${quoteText(path)}: process ${pid} runs it and ${how}`;
+  return new ProcessError('alreadyRunning', message, { path });
+}

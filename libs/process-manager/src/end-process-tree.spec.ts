@@ -1,0 +1,75 @@
+import { PassThrough } from 'node:stream';
+
+import { endProcessTree } from './end-process-tree.js';
+import type { HostProcess, ProcessTree } from './process-host.js';
+import { SupervisedProcess } from './supervised-process.js';
+import { TestOwner } from './testing/manager-harness.js';
+
+/** No real process survives SIGKILL on demand, so this one stands in for what the kernel holds. */
+class StuckTree implements ProcessTree {
+  readonly asked: string[] = [];
+  /** Goes once it was made to end that often. */
+  patience = Infinity;
+
+  isGone(): Promise<boolean> {
+    return Promise.resolve(this.asked.filter((mode) => mode === 'force').length >= this.patience);
+  }
+
+  terminate(mode: 'graceful' | 'force'): Promise<void> {
+    this.asked.push(mode);
+    return Promise.resolve();
+  }
+}
+
+describe('endProcessTree', () => {
+  it('asks once, then makes it end again and again, because it may start more meanwhile', async () => {
+    const tree = new StuckTree();
+    tree.patience = 3;
+    let forced = 0;
+    await expect(endProcessTree(tree, 200, () => (forced += 1))).resolves.toBe(true);
+    expect(tree.asked).toEqual(['graceful', 'force', 'force', 'force']);
+    expect(forced).toBe(1);
+  });
+
+  it('does not force what ends when asked', async () => {
+    const tree = new StuckTree();
+    tree.patience = 0;
+    await expect(endProcessTree(tree, 0)).resolves.toBe(true);
+    expect(tree.asked).toEqual(['graceful']);
+  });
+
+  it('gives up what cannot be ended', async () => {
+    await expect(endProcessTree(new StuckTree(), 5)).resolves.toBe(false);
+  });
+});
+
+describe('a run whose tree cannot be ended', () => {
+  it('ends nevertheless, says so, and does not count as gone', async () => {
+    const told: unknown[] = [];
+    const hostProcess: HostProcess = Object.assign(new StuckTree(), {
+      pid: 7,
+      startToken: 'x',
+      stdout: new PassThrough(),
+      stderr: new PassThrough(),
+      exited: new Promise<never>(() => undefined),
+      close: () => told.push('closed'),
+    });
+    const owner = new TestOwner();
+    const facts = { name: 'n', runId: 'r', path: '/p', stagedPath: '/s', sha256: 'd' };
+    const run = new SupervisedProcess({
+      run: { ...facts, owner, exposes: [] },
+      hostProcess,
+      graceMs: 5,
+      leaseTimeoutMs: 1000,
+      maxBufferedBytes: 1000,
+      firstReaderMs: 1000,
+      onDecision: () => undefined,
+      onEvent: ({ type }) => told.push(type),
+      onEnded: (_run, treeGone) => told.push(treeGone),
+      onReleased: () => undefined,
+    });
+    owner.disconnect();
+    await expect(run.ended).resolves.toMatchObject({ code: 137, reason: 'ownerDisconnected' });
+    expect(told).toEqual(['treeNotGone', 'outputCutOff', 'closed', false]);
+  });
+});

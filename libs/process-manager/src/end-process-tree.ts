@@ -1,0 +1,39 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { ProcessTree } from './process-host.js';
+
+const FIRST_LOOK_MS = 2;
+const SLOWEST_LOOK_MS = 50;
+
+/**
+ * Ends a tree: asks, waits up to `graceMs`, then makes it end for up to `graceMs` more, looking for
+ * what it started meanwhile. Tells whether the tree is gone; only a process that the kernel itself
+ * cannot end, or that we may not signal, stays.
+ */
+export async function endProcessTree(
+  tree: ProcessTree,
+  graceMs: number,
+  onForce: () => void = () => undefined,
+): Promise<boolean> {
+  await tree.terminate('graceful');
+  if (await isGoneWithin(tree, graceMs)) return true;
+  onForce();
+  return isGoneWithin(tree, graceMs, () => tree.terminate('force'));
+}
+
+// No operating system tells when the last of a tree is gone, so this looks, ever more slowly.
+async function isGoneWithin(
+  tree: ProcessTree,
+  limitMs: number,
+  beforeEachLook: () => Promise<void> = () => Promise.resolve(),
+): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, SLOWEST_LOOK_MS)) {
+    await beforeEachLook();
+    if (await tree.isGone()) return true;
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) return false;
+    await delay(Math.min(lookMs, Math.max(1, leftMs)));
+  }
+}

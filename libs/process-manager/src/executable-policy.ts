@@ -1,0 +1,124 @@
+import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
+import { parsePosixPath } from './posix-path.js';
+import { PROCESS_NAME_PREFIX } from './process-name.js';
+import { quoteText } from './quote-text.js';
+import { parseWindowsPath } from './windows-path.js';
+
+/** One program that clients may run. */
+export interface AllowedExecutable {
+  /** Absolute path, in the dialect of the host. */
+  readonly path: string;
+  /** SHA-256 digests, hexadecimal. When present only these bytes run; an empty list is a mistake. */
+  readonly sha256?: readonly string[];
+  /** Names of loader variables (see `ProcessManager.start`) that a client may set for this program. */
+  readonly envs?: readonly string[];
+}
+
+/** What the policy says about a path, and which rule made it say so. */
+export type Verdict =
+  | {
+      readonly allowed: true;
+      readonly rule: AllowedExecutable;
+      /** The path to open: the rule's own spelling, never the request's. */
+      readonly executable: ParsedPath;
+      /** Same as `executable.canonical`. */
+      readonly canonical: string;
+    }
+  | {
+      readonly allowed: false;
+      readonly code: 'invalidPath' | 'pathNotAllowed';
+      readonly rule: string;
+      readonly message: string;
+    };
+
+/** An entry of the list that can never allow anything, and why. */
+export interface AllowedExecutableProblem {
+  /** Position in the list, from 0. */
+  readonly index: number;
+  readonly path: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Reads a path of the given dialect by its spelling; no file is touched. */
+export function parsePath(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
+  return dialect === 'windows' ? parseWindowsPath(path) : parsePosixPath(path);
+}
+
+/**
+ * Decides from data alone whether a path may run: an odd spelling is refused before anything is
+ * compared, then whole canonical paths are compared. An empty list allows nothing, a faulty entry
+ * never matches, and when entries repeat a path one that pins digests decides. Never throws.
+ */
+export function judgeExecutablePath(
+  path: string,
+  allowed: readonly AllowedExecutable[],
+  dialect: PathDialect,
+): Verdict {
+  const asked = parseExecutable(path, dialect);
+  if ('refused' in asked) {
+    return refuse('invalidPath', asked.refused, `cannot run ${quoteText(path)}: ${asked.refused}`);
+  }
+  const matches = allowed.flatMap((rule) => {
+    const executable = parseExecutable(rule.path, dialect);
+    const matching =
+      !('refused' in executable) &&
+      executable.key === asked.key &&
+      faultOf(rule, dialect) === undefined;
+    return matching ? [{ rule, executable }] : [];
+  });
+  const match = matches.find(({ rule }) => rule.sha256 !== undefined) ?? matches[0];
+  if (match === undefined) {
+    const rule = allowed.length === 0 ? 'A1 nothing is allowed' : 'A15 not listed';
+    const found = allowed.length === 0 ? 'the list of allowed executables is empty' : 'not listed';
+    return refuse('pathNotAllowed', rule, `cannot run ${quoteText(path)}: ${found}`);
+  }
+  return { allowed: true, ...match, canonical: match.executable.canonical };
+}
+
+/**
+ * Finds the entries that can never match or that repeat another, so that a daemon can report them
+ * at start. Never throws.
+ */
+export function checkAllowedExecutables(
+  allowed: readonly AllowedExecutable[],
+  dialect: PathDialect,
+): readonly AllowedExecutableProblem[] {
+  const seen = new Map<string, number>();
+  return allowed.flatMap((entry, index) => {
+    const parsed = parseExecutable(entry.path, dialect);
+    let rule = 'refused' in parsed ? parsed.refused : faultOf(entry, dialect);
+    if (!('refused' in parsed)) {
+      const first = seen.get(parsed.key);
+      if (first === undefined) seen.set(parsed.key, index);
+      else rule ??= `repeats entry ${first}`;
+    }
+    if (rule === undefined) return [];
+    const message = `allowed executable ${index} (${quoteText(entry.path)}): ${rule}`;
+    return [{ index, path: entry.path, rule, message }];
+  });
+}
+
+function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
+  const parsed = parsePath(path, dialect);
+  if ('refused' in parsed) return parsed;
+  if (parsed.namesDirectory || parsed.baseName === '') return { refused: 'A11 names a directory' };
+  const name = dialect === 'windows' ? foldAscii(parsed.baseName) : parsed.baseName;
+  // A listed file of that name would be overwritten by the verified copy of its neighbour.
+  if (name.startsWith(PROCESS_NAME_PREFIX)) return { refused: 'name reserved for verified copies' };
+  if (dialect === 'windows' && /\.(?:bat|cmd)$/.test(name)) return { refused: 'A20 batch file' };
+  return parsed;
+}
+
+function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
+  if (entry.sha256?.length === 0) return 'A17 empty list of digests';
+  if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
+    return 'A17 malformed SHA-256 digest';
+  }
+  const bad = entry.envs?.some((name) => name === '' || /[=\0]/.test(name)) === true;
+  return bad ? `A21 malformed ${dialect} variable name` : undefined;
+}
+
+function refuse(code: 'invalidPath' | 'pathNotAllowed', rule: string, message: string): Verdict {
+  return { allowed: false, code, rule, message };
+}

@@ -1,0 +1,95 @@
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
+import type { Leftover, LeftoverSearch } from './process-host.js';
+import type { RunMarker } from './run-marker.js';
+import { sendSignal } from './send-signal.js';
+import { findTreeMembers } from './tree-members.js';
+
+/** What is known about this daemon and others. */
+export interface LeftoverContext {
+  readonly table: LinuxProcessTable;
+  readonly isDaemonAlive: (daemon: string) => boolean;
+  readonly startTokenOf: (entry: LinuxProcessEntry) => string;
+}
+
+/**
+ * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a
+ * record whose PID and start time both match (then with the whole tree), or by the verified copy
+ * that they run. Neither this process nor its ancestors are ever listed.
+ */
+export async function findLeftovers(
+  context: LeftoverContext,
+  search: LeftoverSearch,
+): Promise<readonly Leftover[]> {
+  const { table } = context;
+  const processes = await table.processes();
+  const found = new Map<number, Leftover>();
+  const ours = ancestry(processes);
+  const add = (
+    entry: LinuxProcessEntry,
+    evidence: Leftover['evidence'],
+    runId: string | undefined,
+    claimed = false,
+  ): void => {
+    if (ours.has(entry.pid) || found.has(entry.pid)) return;
+    found.set(entry.pid, leftover(table, entry, { evidence, runId, claimed }));
+  };
+
+  for (const { runId, pid, startToken } of search.remembered) {
+    const entry = processes.get(pid);
+    if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
+    const leader = { runId, pid, startTicks: entry.startTicks };
+    for (const member of findTreeMembers(processes, leader)) add(member, 'record', runId);
+  }
+  const executables = new Set(search.executables);
+  for (const entry of processes.values()) {
+    if (executables.size > 0 && executables.has(entry.executable ?? '')) {
+      const marks = [entry.marker, processes.get(entry.sessionId)?.marker];
+      const claimed = marks.some((mark) => isClaimed(context, mark));
+      add(entry, 'executable', entry.marker?.runId, claimed);
+    } else if (entry.marker !== undefined && isOrphanOf(search.lineage, entry.marker, context)) {
+      add(entry, 'marker', entry.marker.runId);
+    }
+  }
+  return [...found.values()];
+}
+
+// Another line of daemons ends its own: two of them side by side must not meddle with each other.
+function isOrphanOf(
+  lineage: string | undefined,
+  mark: RunMarker,
+  context: LeftoverContext,
+): boolean {
+  return mark.lineage === lineage && !isClaimed(context, mark);
+}
+
+function isClaimed(context: LeftoverContext, mark: RunMarker | undefined): boolean {
+  return mark !== undefined && context.isDaemonAlive(mark.daemon);
+}
+
+// A daemon may itself have been started through an earlier one, and then it carries that one's mark.
+function ancestry(processes: LinuxProcesses): Set<number> {
+  const pids = new Set<number>();
+  for (let pid = process.pid; pid > 0 && !pids.has(pid);) {
+    pids.add(pid);
+    pid = processes.get(pid)?.parentPid ?? 0;
+  }
+  return pids;
+}
+
+function leftover(
+  table: LinuxProcessTable,
+  { pid, startTicks }: LinuxProcessEntry,
+  facts: Pick<Leftover, 'evidence' | 'runId' | 'claimed'>,
+): Leftover {
+  const lives = (): boolean => table.entry(pid)?.startTicks === startTicks;
+  return {
+    pid,
+    ...facts,
+    isGone: () => Promise.resolve(!lives()),
+    terminate: (mode) => {
+      if (lives()) sendSignal(pid, mode);
+      return Promise.resolve();
+    },
+  };
+}

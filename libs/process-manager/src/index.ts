@@ -1,0 +1,65 @@
+/**
+ * Runs allowed programs of the host and knows how they ended.
+ *
+ * It owns: which path may run (policy), the verified copy that runs instead of the file that was
+ * named, the child's environment, its process tree from start to the last descendant, the lease that
+ * keeps it alive, its output, and the ending of what a dead daemon left. It does not own: connections,
+ * the wire format, configuration files, logging, and how Windows groups processes (`ProcessHost`).
+ *
+ * @example
+ * const manager = createProcessManager({
+ *   allowed: [{ path: '/opt/tools/hello' }],
+ *   stateDirectory: '/var/lib/rancher-wins/runs',
+ * });
+ * await manager.recover();
+ * const run = await manager.start({
+ *   path: '/opt/tools/hello',
+ *   sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+ *   args: [],
+ *   envs: [],
+ *   owner: { id: 'pipe:1', disconnected: new AbortController().signal },
+ * });
+ * const lease = run.holdLease('pipe:1');
+ * for await (const chunk of run.read('pipe:1')) {
+ *   if (chunk.stream === 'stdout') process.stdout.write(chunk.bytes);
+ * }
+ * const { code } = await lease.release();
+ * await manager.close();
+ */
+export type { DecisionRecord } from './decision-record.js';
+export {
+  checkAllowedExecutables,
+  judgeExecutablePath,
+  type AllowedExecutable,
+  type AllowedExecutableProblem,
+  type Verdict,
+} from './executable-policy.js';
+export type { ExitReason, ProcessExit } from './exit-reason.js';
+export type {
+  ExposedPort,
+  Lease,
+  ManagedProcess,
+  ProcessOwner,
+  RunSelection,
+} from './managed-process.js';
+export type { ManagerEvent, RecoveredProcess } from './manager-event.js';
+export type { ProcessManagerOptions } from './manager-options.js';
+export { createNodeProcessHost } from './node-process-host.js';
+export type { OutputStream } from './output-block.js';
+export type { OutputChunk, OutputReader, OutputReaderOptions } from './output-reader.js';
+export type { ParsedPath, PathDialect } from './parsed-path.js';
+export { ProcessError, type ProcessErrorCode, type ProcessErrorDetails } from './process-error.js';
+export type {
+  HostCommand,
+  HostExit,
+  HostProcess,
+  Leftover,
+  LeftoverSearch,
+  ProcessHost,
+  ProcessTree,
+  RememberedProcess,
+} from './process-host.js';
+export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
+export type { ProcessState, ProcessStateKind } from './process-state.js';
+export type { RunName } from './run-registry.js';
+export type { StartRequest } from './start-request.js';

@@ -1,0 +1,67 @@
+import { readlinkSync } from 'node:fs';
+
+import { RUN_MARKER_VARIABLE } from './child-environment.js';
+import { readProcFile } from './read-proc-file.js';
+import { parseRunMarker, type RunMarker } from './run-marker.js';
+
+/**
+ * One process as `/proc` showed it at one moment. What costs another read is read when it is first
+ * asked for, and once. A process that has ended since, or is not ours to read, shows nothing.
+ */
+export class LinuxProcessEntry {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+  /** When it started, in clock ticks since boot. */
+  readonly startTicks: number;
+  /** It has ended and only waits to be collected: nothing of it runs. */
+  readonly isZombie: boolean;
+  #marker: RunMarker | undefined | null = null;
+  #executable: string | undefined | null = null;
+
+  /** Reads a process; undefined when there is none. */
+  static read(pid: number): LinuxProcessEntry | undefined {
+    const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
+    return stat === undefined ? undefined : new LinuxProcessEntry(pid, stat);
+  }
+
+  private constructor(pid: number, stat: string) {
+    // The second field is the name in brackets, in which a process may put brackets and blanks.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    this.pid = pid;
+    this.isZombie = /^[ZX]/.test(fields[0] ?? '');
+    this.parentPid = Number(fields[1]);
+    this.groupId = Number(fields[2]);
+    this.sessionId = Number(fields[3]);
+    this.startTicks = Number(fields[19]);
+  }
+
+  /** The mark in the environment with which the process was started. */
+  get marker(): RunMarker | undefined {
+    if (this.#marker === null) {
+      const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
+      const prefix = `${RUN_MARKER_VARIABLE}=`;
+      const found = environment?.split('\0').find((entry) => entry.startsWith(prefix));
+      this.#marker = found === undefined ? undefined : parseRunMarker(found.slice(prefix.length));
+    }
+    return this.#marker;
+  }
+
+  /** The file that the process runs, also when that name was replaced or removed since. */
+  get executable(): string | undefined {
+    if (this.#executable === null) {
+      const target = attempt(() => readlinkSync(`/proc/${this.pid}/exe`));
+      this.#executable = target?.replace(/ \(deleted\)$/, '');
+    }
+    return this.#executable;
+  }
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

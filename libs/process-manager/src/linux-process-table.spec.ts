@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, realpathSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+import { LinuxProcessTable } from './linux-process-table.js';
+import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
+import { createPrivateDirectory } from './testing/index.js';
+
+describe('LinuxProcessTable', () => {
+  it('reads a process whose name holds brackets, blanks and a line break', async () => {
+    const directory = createPrivateDirectory();
+    const file = path.join(directory.path, 'a) R 1\n(b');
+    copyFileSync(realpathSync('/bin/sleep'), file);
+    const marker = { runId: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
+    const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
+    const child = spawn(file, ['1000'], { detached: true, stdio: 'ignore', env });
+    await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    const table = new LinuxProcessTable();
+    const facts = { pid, parentPid: process.pid, groupId: pid, sessionId: pid };
+    expect(table.entry(pid)).toMatchObject(facts);
+    const entry = (await table.processes()).get(pid);
+    expect(entry).toMatchObject(facts);
+    expect(table.startTicks(pid)).toBeGreaterThanOrEqual(table.startTicks(process.pid) ?? Infinity);
+    expect([entry?.marker, entry?.executable]).toEqual([marker, file]);
+    rmSync(file);
+    expect(table.entry(pid)?.executable).toBe(file);
+    const late = table.entry(pid);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect([table.entry(pid), late?.marker, late?.executable]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    directory.close();
+  });
+
+  it('shows each caller a moment after its call, though calls share scans', async () => {
+    const table = new LinuxProcessTable();
+    const first = table.processes();
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1e9)'], { stdio: 'ignore' });
+    await once(child, 'spawn');
+    const [second, third] = [table.processes(), table.processes()];
+    await first;
+    expect((await second).has(child.pid ?? 0)).toBe(true);
+    expect(await third).toBe(await second);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await table.processes()).has(child.pid ?? 0)).toBe(false);
+  });
+});
+
+const LINEAGE = '0123456789abcdef';
+
+describe('the run marker', () => {
+  it.each([
+    '',
+    'x',
+    `${'ab'.repeat(16)}:7:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:0:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:`,
+    `${'AB'.repeat(16)}:${LINEAGE}:7:1`,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:1 `,
+    `${'ab'.repeat(16)}:${LINEAGE}:7:${'1'.repeat(200)}`,
+  ])('is not read from %j, which we never write', (text) => {
+    expect(parseRunMarker(text)).toBeUndefined();
+  });
+
+  it('names a daemon by PID and start token', () => {
+    expect(parseDaemon('7:8.9.x')).toEqual({ pid: 7, startToken: '8.9.x' });
+    expect(parseDaemon('garbage').pid).toBe(0);
+  });
+});

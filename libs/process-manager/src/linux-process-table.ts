@@ -1,0 +1,66 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { LinuxProcessEntry } from './linux-process-entry.js';
+
+// The scan is synchronous per process, which is cheap, and lets others run in between.
+const PROCESSES_PER_TURN = 64;
+
+/** The living processes at about one moment, by PID. */
+export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
+
+/** Reads `/proc`. PIDs and processes are those of our own PID namespace. */
+export class LinuxProcessTable {
+  /** Names the boot and the PID namespace in which a PID and a start time mean something. */
+  readonly realm: string;
+  #running: Promise<unknown> = Promise.resolve();
+  #next: Promise<LinuxProcesses> | undefined;
+
+  constructor() {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+    this.realm = `${namespace}.${boot}`;
+  }
+
+  /**
+   * Every living process at a moment after the call. Calls that come while a scan runs share the
+   * next one, so that a hundred runs that end together do not scan a hundred times.
+   *
+   * @throws what `readdir` throws, for example EMFILE.
+   */
+  processes(): Promise<LinuxProcesses> {
+    if (this.#next === undefined) {
+      const scan = this.#running.then(() => {
+        this.#next = undefined;
+        return scanProcesses();
+      });
+      this.#next = scan;
+      this.#running = scan.catch(() => undefined);
+    }
+    return this.#next;
+  }
+
+  /** A living process, or undefined when there is none or only a zombie. */
+  entry(pid: number): LinuxProcessEntry | undefined {
+    const entry = LinuxProcessEntry.read(pid);
+    return entry?.isZombie === true ? undefined : entry;
+  }
+
+  /** When the process started, even when it ended already but nobody collected it yet. */
+  startTicks(pid: number): number | undefined {
+    return LinuxProcessEntry.read(pid)?.startTicks;
+  }
+}
+
+async function scanProcesses(): Promise<LinuxProcesses> {
+  const processes = new Map<number, LinuxProcessEntry>();
+  let count = 0;
+  for (const name of readdirSync('/proc')) {
+    if (!/^[1-9][0-9]*$/.test(name)) continue;
+    count += 1;
+    if (count % PROCESSES_PER_TURN === 0) await nextTurn();
+    const entry = LinuxProcessEntry.read(Number(name));
+    if (entry?.isZombie === false) processes.set(entry.pid, entry);
+  }
+  return processes;
+}

@@ -1,0 +1,78 @@
+import type { ProcessExit } from './exit-reason.js';
+import type { OutputReader, OutputReaderOptions } from './output-reader.js';
+import type { ProcessState } from './process-state.js';
+
+/** The connection that started a run. */
+export interface ProcessOwner {
+  /** Identifies the connection among all of this daemon, for example `pipe:17`. */
+  readonly id: string;
+  /** For people, in the audit log. */
+  readonly label?: string;
+  /** Aborts when the connection is gone; the run then ends, whatever else is held. */
+  readonly disconnected: AbortSignal;
+}
+
+/** A port that a program serves; kept as a fact, nothing is opened here. */
+export interface ExposedPort {
+  readonly protocol: 'tcp' | 'udp';
+  /** 1 to 65535. */
+  readonly port: number;
+}
+
+/** Which run a requester means, when it is not its own. */
+export interface RunSelection {
+  /** The run's id: who knows it may read and stop a run of another connection. */
+  readonly runId?: string;
+}
+
+/** Keeps a run alive until it is given back. */
+export interface Lease {
+  /** Gives the lease back, which stops the run. Idempotent; resolves with how it ended. */
+  release(): Promise<ProcessExit>;
+}
+
+/** A program that was started, from then until some time after its end. */
+export interface ManagedProcess {
+  /** `rancher-wins-` and the program's name. */
+  readonly name: string;
+  /** 32 hexadecimal digits, not to be guessed. */
+  readonly runId: string;
+  /** The program as the list of allowed executables spells it. */
+  readonly path: string;
+  /** The verified copy that runs. */
+  readonly stagedPath: string;
+  readonly pid: number;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** Digest of the bytes that run, hexadecimal. */
+  readonly sha256: string;
+  readonly owner: ProcessOwner;
+  readonly exposes: readonly ExposedPort[];
+  readonly state: ProcessState;
+  /**
+   * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that
+   * cannot be ended, and a pipe that a stranger keeps open, are given up after the grace time, each
+   * with an event.
+   */
+  readonly ended: Promise<ProcessExit>;
+  /**
+   * Takes the lease; also after the run ended, while it is remembered.
+   *
+   * @throws ProcessError `notOwner` for another connection, `leaseHeld` when it was taken before or
+   * nobody took it in time.
+   */
+  holdLease(ownerId: string): Lease;
+  /**
+   * Attaches a reader to the output, from the oldest byte that is kept; whoever attached it closes it.
+   *
+   * @throws ProcessError `notOwner` for another connection that does not name the run id.
+   */
+  read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
+  /**
+   * Stops the whole tree: asks, and after the grace time makes it. Resolves with how the run ended,
+   * which may be another reason that came first.
+   *
+   * @throws ProcessError `notOwner` for another connection that does not name the run id.
+   */
+  stop(ownerId: string, options?: RunSelection): Promise<ProcessExit>;
+}

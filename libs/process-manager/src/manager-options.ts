@@ -1,0 +1,96 @@
+import path from 'node:path';
+
+import type { DecisionRecord } from './decision-record.js';
+import type { AllowedExecutable } from './executable-policy.js';
+import type { ManagerEvent } from './manager-event.js';
+import { createNodeProcessHost } from './node-process-host.js';
+import { ProcessError } from './process-error.js';
+import type { ProcessHost } from './process-host.js';
+import { MAX_EXECUTABLE_BYTES } from './staged-binary.js';
+
+// The longest that a timer of Node can run; beyond it, it fires at once.
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** How a manager is set up; only the first two must be given. */
+export interface ProcessManagerOptions {
+  /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
+  readonly allowed: readonly AllowedExecutable[];
+  /** Absolute path of a directory of this daemon alone; created with mode 0700 when absent. */
+  readonly stateDirectory: string;
+  /** What children inherit, less what `start` removes. Default: the daemon's own environment. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** The operating system. Default: `createNodeProcessHost()`. */
+  readonly host?: ProcessHost;
+  /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
+  readonly graceMs?: number;
+  /** How long a run waits for its lease to be held before it is stopped. Default 30,000. */
+  readonly leaseTimeoutMs?: number;
+  /** How long an ended run is remembered while its lease was not given back. Default 60,000. */
+  readonly lingerMs?: number;
+  /**
+   * How long a run's output waits for its first reader, in milliseconds, before the oldest is
+   * dropped; a program that writes more than `maxBufferedBytes` waits as long. Default 10,000.
+   */
+  readonly firstReaderMs?: number;
+  /**
+   * Output kept per run, at least, in bytes (64 KiB more at most); also how far a reader may lag
+   * before its child waits. Default 1 MiB.
+   */
+  readonly maxBufferedBytes?: number;
+  /** Runs that may start or run at once, and ended runs remembered beside them. Default 256. */
+  readonly maxProcesses?: number;
+  /** The largest executable that is copied, in bytes. Default 2 GiB. */
+  readonly maxExecutableBytes?: number;
+  /** Gets one record per decision, before its effect; what it throws refuses the request. */
+  readonly onDecision?: (record: DecisionRecord) => void;
+  /** Gets what happens, in order, each in a microtask of its own; what it throws is uncaught. */
+  readonly onEvent?: (event: ManagerEvent) => void;
+}
+
+/** The same, complete and checked. */
+export type CompleteOptions = Readonly<Required<ProcessManagerOptions>>;
+
+/** @throws ProcessError `invalidArgument`, or what `createNodeProcessHost` throws. */
+export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
+  const { stateDirectory } = options;
+  if (!path.isAbsolute(stateDirectory)) {
+    throw invalid('stateDirectory', stateDirectory, 'an absolute path');
+  }
+  return {
+    allowed: [...options.allowed],
+    stateDirectory,
+    environment: options.environment ?? process.env,
+    host: options.host ?? createNodeProcessHost(),
+    graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
+    leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
+    lingerMs: checked('lingerMs', options.lingerMs ?? 60_000, 0, MAX_TIMER_MS),
+    firstReaderMs: checked('firstReaderMs', options.firstReaderMs ?? 10_000, 0, MAX_TIMER_MS),
+    maxBufferedBytes: checked(
+      'maxBufferedBytes',
+      options.maxBufferedBytes ?? 1024 * 1024,
+      1,
+      2 ** 30,
+    ),
+    maxProcesses: checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536),
+    maxExecutableBytes: checked(
+      'maxExecutableBytes',
+      options.maxExecutableBytes ?? MAX_EXECUTABLE_BYTES,
+      1,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    onDecision: options.onDecision ?? (() => undefined),
+    onEvent: options.onEvent ?? (() => undefined),
+  };
+}
+
+function checked(name: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw invalid(name, String(value), `a whole number from ${min} to ${max}`);
+}
+
+function invalid(name: string, found: string, wanted: string): ProcessError {
+  return new ProcessError(
+    'invalidArgument',
+    `cannot create a process manager: ${name} is ${found}; wanted ${wanted}`,
+  );
+}

@@ -1,0 +1,94 @@
+import type { ChildProcess } from 'node:child_process';
+import os from 'node:os';
+import type { Readable } from 'node:stream';
+
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcessTable } from './linux-process-table.js';
+import type { HostExit, HostProcess } from './process-host.js';
+import { sendSignal } from './send-signal.js';
+import { findTreeMembers, type TreeLeader } from './tree-members.js';
+
+/** A child with pipes on stdout and stderr that leads a session of its own. */
+export interface PosixChild {
+  readonly child: ChildProcess;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly leader: TreeLeader;
+  readonly startToken: string;
+  /** Undefined where there is no `/proc`: then only the process group is known. */
+  readonly table: LinuxProcessTable | undefined;
+}
+
+/**
+ * A session of its own, ended as a whole. While the leader is not collected its PID cannot be given
+ * to another process, so its group may be signalled by number; afterwards only processes that were
+ * just found to belong to the run are signalled, one by one.
+ */
+export class PosixProcess implements HostProcess {
+  readonly pid: number;
+  readonly startToken: string;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exited: Promise<HostExit>;
+  readonly #leader: TreeLeader;
+  readonly #table: LinuxProcessTable | undefined;
+  #collected = false;
+
+  constructor(options: PosixChild) {
+    this.pid = options.leader.pid;
+    this.startToken = options.startToken;
+    this.stdout = options.stdout;
+    this.stderr = options.stderr;
+    this.#leader = options.leader;
+    this.#table = options.table;
+    this.exited = new Promise((resolve) => {
+      options.child.once('exit', (code, signal) => {
+        this.#collected = true;
+        resolve(exitOf(code, signal));
+      });
+    });
+  }
+
+  async isGone(): Promise<boolean> {
+    if (!this.#collected) return false;
+    if (this.#table === undefined) return !groupExists(this.pid);
+    return (await this.#members())?.length === 0;
+  }
+
+  async terminate(mode: 'graceful' | 'force'): Promise<void> {
+    const byGroup = !this.#collected || this.#table === undefined;
+    if (byGroup) sendSignal(-this.pid, mode);
+    for (const member of (await this.#members()) ?? []) {
+      if (!byGroup || member.groupId !== this.pid) sendSignal(member.pid, mode);
+    }
+  }
+
+  close(): void {
+    this.stdout.destroy();
+    this.stderr.destroy();
+  }
+
+  async #members(): Promise<LinuxProcessEntry[] | undefined> {
+    try {
+      if (this.#table === undefined) return [];
+      return findTreeMembers(await this.#table.processes(), this.#leader);
+    } catch {
+      // Out of descriptors, say: unknown, so whoever asks will ask again.
+      return undefined;
+    }
+  }
+}
+
+function exitOf(code: number | null, signal: NodeJS.Signals | null): HostExit {
+  if (signal === null) return { code: code ?? 0 };
+  return { code: 128 + os.constants.signals[signal], signal };
+}
+
+function groupExists(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Readable } from 'node:stream';
+
+import type { PathDialect } from './parsed-path.js';
+
+/** A process and everything it started, as one thing that can be ended. */
+export interface ProcessTree {
+  /** True once nothing of the tree runs; a failure to find out counts as false. Never throws. */
+  isGone(): Promise<boolean>;
+  /** Asks (`graceful`) or makes (`force`) everything in the tree end. Repeatable; never throws. */
+  terminate(mode: 'graceful' | 'force'): Promise<void>;
+}
+
+/** What to start. Everything in it was decided and verified before. */
+export interface HostCommand {
+  readonly runId: string;
+  /** Which daemons may end it once this one is dead: those with the same state directory. */
+  readonly lineage: string;
+  /** Absolute path of the verified copy. */
+  readonly file: string;
+  /** What the program sees as its own name: the path of the original. */
+  readonly argv0: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string;
+}
+
+/** How the leader of a tree ended. */
+export interface HostExit {
+  /** 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
+  readonly code: number;
+  readonly signal?: string;
+}
+
+/** A started process, owned by whoever started it. */
+export interface HostProcess extends ProcessTree {
+  readonly pid: number;
+  /** Together with the PID identifies the process for ever, across reuse of the PID and reboots. */
+  readonly startToken: string;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the leader ends; never rejects. */
+  readonly exited: Promise<HostExit>;
+  /** Gives handles of the operating system back; idempotent, after the end. */
+  close(): void;
+}
+
+/** A process that an earlier daemon started. */
+export interface Leftover extends ProcessTree {
+  readonly pid: number;
+  /** What shows whose it is. */
+  readonly evidence: 'marker' | 'record' | 'executable';
+  readonly runId: string | undefined;
+  /** A daemon that still runs claims it: not to be touched. */
+  readonly claimed: boolean;
+}
+
+/** A process as a run record remembers it. */
+export interface RememberedProcess {
+  readonly runId: string;
+  readonly pid: number;
+  readonly startToken: string;
+}
+
+/** Where to look for leftovers. */
+export interface LeftoverSearch {
+  /** Verified copies; a process that runs one belongs to a run. */
+  readonly executables: readonly string[];
+  /** Processes of daemons that are known to be dead. */
+  readonly remembered: readonly RememberedProcess[];
+  /** Also every process that carries the mark of a dead daemon of this lineage. */
+  readonly lineage?: string;
+}
+
+/**
+ * What the library needs of an operating system. The default serves Linux and, without recovery,
+ * other POSIX systems; a Windows host of job objects fits the same shape.
+ */
+export interface ProcessHost {
+  readonly dialect: PathDialect;
+  /** Identifies this daemon's process among all that ever ran here. */
+  readonly daemon: string;
+  /** Whether the process that a `daemon` text identifies may still run. */
+  isDaemonAlive(daemon: string): boolean;
+  /**
+   * Succeeds when only the system's administrators or the daemon's user could have put the file there.
+   *
+   * @throws ProcessError `notFound`, `pathNotTrusted`, `unknown`.
+   */
+  assertTrustedFile(path: string): Promise<void>;
+  /**
+   * Succeeds when the directory belongs to us and nobody else can write in it; creates it when absent.
+   *
+   * @throws ProcessError `stateUnavailable`.
+   */
+  ensurePrivateDirectory(path: string): void;
+  /**
+   * Starts a process in a tree of its own. It must resolve without waiting for anything once the
+   * process exists, so that nothing can happen before the caller has recorded it.
+   *
+   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long).
+   */
+  start(command: HostCommand): Promise<HostProcess>;
+  /** Finds what earlier daemons left. @throws ProcessError `unknown` when it cannot look. */
+  findLeftovers(search: LeftoverSearch): Promise<readonly Leftover[]>;
+}

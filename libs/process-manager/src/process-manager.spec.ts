@@ -1,0 +1,393 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { createProcessManager } from './process-manager.js';
+import {
+  codeOf,
+  isRunning,
+  ManagerHarness,
+  outputOf,
+  requestFor,
+  TestOwner,
+  untilOutput,
+} from './testing/manager-harness.js';
+
+const FOREVER = 'echo ready; exec sleep 1000';
+
+// Real programs on a busy machine: the limit is only there to end a test that hangs.
+jest.setTimeout(60_000);
+
+describe('createProcessManager', () => {
+  let harness: ManagerHarness;
+
+  beforeEach(() => {
+    harness = new ManagerHarness();
+  });
+
+  afterEach(() => harness.close());
+
+  it('runs the verified copy, streams its output, and tells its exit code', async () => {
+    const program = harness.program('tool.exe', 'echo "$0 $1 in $PWD"; echo oops >&2; exit 7');
+    const manager = harness.manager(['tool.exe']);
+    const run = await manager.start(requestFor(program, { args: ['a b'] }));
+    expect(run).toMatchObject({
+      name: 'rancher-wins-tool',
+      path: program.path,
+      sha256: program.sha256,
+      stagedPath: path.join(harness.programs, 'rancher-wins-tool.exe'),
+    });
+    expect(run.runId).toMatch(/^[0-9a-f]{32}$/);
+    await expect(outputOf(run)).resolves.toEqual({
+      stdout: `${run.stagedPath} a b in ${harness.programs}\n`,
+      stderr: 'oops\n',
+      skipped: 0,
+    });
+    await expect(run.ended).resolves.toEqual({ code: 7, reason: 'exited' });
+    expect(run.state).toEqual({ kind: 'ended', exit: { code: 7, reason: 'exited' } });
+  });
+
+  it('leaves the original where it is, so that a second start works as well as the first', async () => {
+    const program = harness.program('tool', 'exit 3');
+    const manager = harness.manager(['tool']);
+    for (let i = 0; i < 3; i += 1) {
+      const run = await manager.start(requestFor(program));
+      await expect(run.ended).resolves.toMatchObject({ code: 3 });
+    }
+    expect(readdirSync(harness.programs).sort()).toEqual(['rancher-wins-tool', 'tool']);
+  });
+
+  it('runs nothing without a whitelist', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const manager = harness.manager([]);
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('pathNotAllowed');
+    expect(existsSync(path.join(harness.programs, 'rancher-wins-tool'))).toBe(false);
+  });
+
+  it('takes a new list for later starts and leaves alone what runs', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    const run = await manager.start(requestFor(program));
+    manager.setAllowed([]);
+    expect(run.state.kind).toBe('running');
+    await run.stop('pipe:1');
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('pathNotAllowed');
+  });
+
+  it('refuses a second start of what runs, names who holds the name, and harms nothing (F23)', async () => {
+    const program = harness.program('tool', FOREVER);
+    mkdirSync(path.join(harness.programs, 'other'));
+    const other = harness.program('other/tool', FOREVER);
+    const manager = harness.manager(['tool', 'other/tool']);
+    const run = await manager.start(requestFor(program));
+    const second = manager.start(requestFor(other));
+    await expect(second).rejects.toMatchObject({ code: 'alreadyRunning', path: program.path });
+    await expect(second).rejects.toThrow(program.path);
+    expect(run.state.kind).toBe('running');
+    await run.stop('pipe:1');
+    const next = await manager.start(requestFor(other));
+    expect(next.path).toBe(other.path);
+  });
+
+  it('lets exactly one of two simultaneous starts pass', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    const starts = [1, 2].map(() => manager.start(requestFor(program)));
+    expect((await Promise.all(starts.map((start) => codeOf(start)))).sort()).toEqual([
+      'alreadyRunning',
+      'no error',
+    ]);
+    expect(manager.list()).toHaveLength(1);
+  });
+
+  it('refuses a changed file by checksum and by pin, whatever the client claims (A17)', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const pinned = { path: program.path, sha256: [program.sha256] };
+    const manager = harness.manager([], { allowed: [pinned] });
+    await (
+      await manager.start(requestFor(program))
+    ).ended;
+    const changed = harness.program('tool', 'exit 1');
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('checksumMismatch');
+    await expect(codeOf(manager.start(requestFor(changed)))).resolves.toBe('digestNotPinned');
+  });
+
+  it('refuses a request without a well-formed checksum', async () => {
+    const { path: file, sha1 } = harness.program('tool', 'exit 0');
+    const manager = harness.manager(['tool']);
+    const request = { path: file, args: [], envs: [], owner: new TestOwner() };
+    await expect(codeOf(manager.start(request))).resolves.toBe('invalidArgument');
+    await expect(codeOf(manager.start({ ...request, sha1: 'x' }))).resolves.toBe('invalidArgument');
+    await expect(codeOf(manager.start({ ...request, sha1 }))).resolves.toBe('no error');
+  });
+
+  it('refuses a path through a symbolic link, though the link itself is listed (A7)', async () => {
+    const program = harness.program('tool', 'exit 0');
+    symlinkSync('tool', path.join(harness.programs, 'link'));
+    const manager = harness.manager(['link']);
+    const request = { ...requestFor(program), path: path.join(harness.programs, 'link') };
+    await expect(codeOf(manager.start(request))).resolves.toBe('pathNotTrusted');
+  });
+
+  it('checks arguments, variables, ports and the directory before anything runs', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const manager = harness.manager(['tool']);
+    const code = (overrides: object) => codeOf(manager.start(requestFor(program, overrides)));
+    await expect(code({ args: ['a\0b'] })).resolves.toBe('invalidArgument');
+    await expect(code({ envs: ['A'] })).resolves.toBe('invalidArgument');
+    await expect(code({ envs: ['LD_PRELOAD=x'] })).resolves.toBe('envNotAllowed');
+    await expect(code({ exposes: [{ protocol: 'tcp', port: 0 }] })).resolves.toBe(
+      'invalidArgument',
+    );
+    await expect(code({ directory: 'relative' })).resolves.toBe('invalidArgument');
+    await expect(code({ directory: '/no/such/place' })).resolves.toBe('directoryNotFound');
+    await expect(code({ directory: program.path })).resolves.toBe('directoryNotFound');
+    expect(harness.decisions.map(({ verdict }) => verdict)).not.toContain('allowed');
+    await expect(code({ directory: '/' })).resolves.toBe('no error');
+  });
+
+  it('gives the child a clean environment and its own variables on top (A21)', async () => {
+    const program = harness.program('tool', 'env');
+    const manager = harness.manager([], {
+      allowed: [{ path: program.path, envs: ['BASH_ENV'] }],
+      environment: { HOME: '/h', PATH: '/usr/bin:/bin', WINS_X: 'x', NODE_OPTIONS: '--x' },
+    });
+    const run = await manager.start(requestFor(program, { envs: ['A=1', 'BASH_ENV=/b'] }));
+    const lines = (await outputOf(run)).stdout
+      .split('\n')
+      .filter((line) => !/^(PWD|_)=/.test(line));
+    const marker = lines.find((line) => line.startsWith('RANCHER_WINS_RUN='));
+    expect(marker).toMatch(
+      new RegExp(`^RANCHER_WINS_RUN=${run.runId}:[0-9a-f]{16}:${process.pid}:`),
+    );
+    expect(lines.filter((line) => line !== marker && line !== '').sort()).toEqual([
+      'A=1',
+      'BASH_ENV=/b',
+      'HOME=/h',
+      'PATH=/usr/bin:/bin',
+    ]);
+  });
+
+  it('gives the child no input, and no descriptor of ours', async () => {
+    const program = harness.program('tool', 'readlink /proc/self/fd/0; readlink /proc/$$/fd/*');
+    const secret = openSync(path.join(harness.directory.path, 'secret'), 'w+');
+    const run = await harness.manager(['tool']).start(requestFor(program));
+    const lines = (await outputOf(run)).stdout.split('\n');
+    closeSync(secret);
+    expect(lines[0]).toBe('/dev/null');
+    // Only the script itself, which its interpreter reads.
+    const ours = lines.filter((line) => line.startsWith(harness.directory.path));
+    expect(ours).toEqual([run.stagedPath]);
+  });
+
+  it('writes one audit record per decision, without arguments or values (A34)', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    const owner = Object.assign(new TestOwner(), { label: 'pod a' });
+    const secret = { args: ['--token=s3cret'], envs: ['TOKEN=s3cret', 's3cret'] };
+    await codeOf(manager.start(requestFor(program, { owner, ...secret })));
+    const run = await manager.start(
+      requestFor(program, { owner, ...secret, envs: ['TOKEN=s3cret'] }),
+    );
+    run.read('pipe:1').close();
+    run.holdLease('pipe:1');
+    await codeOf(() => run.stop('pipe:2'));
+    const { runId } = run;
+    expect(harness.decisions).toMatchObject([
+      {
+        action: 'start',
+        verdict: 'refused',
+        code: 'invalidArgument',
+        environmentNames: ['TOKEN', ''],
+      },
+      {
+        ...{
+          action: 'start',
+          verdict: 'allowed',
+          requester: 'pipe:1',
+          requesterLabel: 'pod a',
+          runId,
+        },
+        ...{ path: program.path, rule: program.path, sha256: program.sha256 },
+        ...{ name: 'rancher-wins-tool', argumentCount: 1, environmentNames: ['TOKEN'] },
+      },
+      { action: 'wait', verdict: 'allowed', runId },
+      { action: 'keepAlive', verdict: 'allowed', runId },
+      { action: 'stop', verdict: 'refused', requester: 'pipe:2', code: 'notOwner', runId },
+    ]);
+    expect(JSON.stringify(harness.decisions)).not.toContain('s3cret');
+  });
+
+  it('does not run what cannot be audited', async () => {
+    const program = harness.program('tool', 'touch ran');
+    const onDecision = () => {
+      throw new Error('audit log is full');
+    };
+    const manager = harness.manager(['tool'], { onDecision });
+    await expect(manager.start(requestFor(program))).rejects.toThrow('audit log is full');
+    expect(existsSync(path.join(harness.programs, 'ran'))).toBe(false);
+    await expect(manager.start(requestFor(program))).rejects.toThrow('audit log is full');
+  });
+
+  it('finds the newest run by name and any run by id, until it was given back', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const manager = harness.manager(['tool']);
+    const [first, second] = [
+      await manager.start(requestFor(program)).then(async (run) => (await run.ended, run)),
+      await manager.start(requestFor(program)).then(async (run) => (await run.ended, run)),
+    ];
+    const value = 'rancher-wins-tool';
+    expect(manager.find({ value })).toBe(second);
+    expect(manager.find({ value, runId: first.runId })).toBe(first);
+    expect(manager.list()).toEqual([first, second]);
+    await expect(codeOf(() => manager.find({ value: 'x', runId: first.runId }))).resolves.toBe(
+      'notFound',
+    );
+    await first.holdLease('pipe:1').release();
+    expect(manager.list()).toEqual([second]);
+    expect(manager.find({ value })).toBe(second);
+    await second.holdLease('pipe:1').release();
+    await expect(codeOf(() => manager.find({ value }))).resolves.toBe('notFound');
+  });
+
+  it('remembers no more ended runs than it may run, and none for longer than asked', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const manager = harness.manager(['tool'], { maxProcesses: 2, lingerMs: 100_000 });
+    const runs = [];
+    for (let i = 0; i < 4; i += 1) {
+      const run = await manager.start(requestFor(program));
+      await run.ended;
+      runs.push(run);
+    }
+    expect(manager.list()).toEqual(runs.slice(2));
+    const forgetful = harness.manager(['tool'], { lingerMs: 0 });
+    await (
+      await forgetful.start(requestFor(program))
+    ).ended;
+    while (forgetful.list().length > 0) await new Promise(setImmediate);
+  });
+
+  it('lets one connection own many runs, which all end when it breaks', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `tool${index}`);
+    const programs = names.map((name) => harness.program(name, FOREVER));
+    const manager = harness.manager(names);
+    const warnings: unknown[] = [];
+    const onWarning = (warning: unknown) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const owner = new TestOwner();
+    const runs = await Promise.all(programs.map((p) => manager.start(requestFor(p, { owner }))));
+    owner.disconnect();
+    const exits = await Promise.all(runs.map((run) => run.ended));
+    process.off('warning', onWarning);
+    expect(exits.map(({ reason }) => reason)).toEqual(names.map(() => 'ownerDisconnected'));
+    expect(warnings).toEqual([]);
+  });
+
+  it('limits how many run at once', async () => {
+    const [one, two] = [harness.program('one', FOREVER), harness.program('two', FOREVER)];
+    const manager = harness.manager(['one', 'two'], { maxProcesses: 1 });
+    const run = await manager.start(requestFor(one));
+    await expect(codeOf(manager.start(requestFor(two)))).resolves.toBe('tooManyProcesses');
+    await run.stop('pipe:1');
+    await expect(codeOf(manager.start(requestFor(two)))).resolves.toBe('no error');
+  });
+
+  it('gives a start up when the client cancels or disconnects while the copy is made', async () => {
+    const program = harness.program('tool', 'touch ran');
+    writeFileSync(program.path, Buffer.alloc(8_000_000), { flag: 'a' });
+    const big = harness.program('big', `touch ran; exit 0\n${'#'.repeat(8_000_000)}`);
+    const manager = harness.manager(['big']);
+    const cancelled = new AbortController();
+    const first = codeOf(manager.start(requestFor(big), { signal: cancelled.signal }));
+    cancelled.abort();
+    await expect(first).resolves.toBe('aborted');
+    const owner = new TestOwner();
+    const second = codeOf(manager.start(requestFor(big, { owner })));
+    owner.disconnect();
+    await expect(second).resolves.toBe('aborted');
+    expect(manager.list()).toEqual([]);
+    expect(readdirSync(harness.programs).sort()).toEqual(['big', 'tool']);
+  });
+
+  it('reports a program that the kernel cannot run, frees its name and leaves no record', async () => {
+    const program = harness.program('tool', 'exit 0', '/no/such/interpreter');
+    const manager = harness.manager(['tool']);
+    await expect(manager.start(requestFor(program))).rejects.toMatchObject({
+      code: 'spawnFailed',
+      cause: { code: 'ENOENT' },
+    });
+    const huge = { args: ['x'.repeat(3_000_000)] };
+    const good = harness.program('tool', 'exit 0');
+    await expect(codeOf(manager.start(requestFor(good, huge)))).resolves.toBe('invalidArgument');
+    await expect(codeOf(manager.start(requestFor(good)))).resolves.toBe('no error');
+    expect(harness.events.map(({ type }) => type).slice(0, 2)).toEqual([
+      'startFailed',
+      'startFailed',
+    ]);
+  });
+
+  it('ends a run that it cannot record, since nobody could find it again (F14)', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    // A record can no more be created in what is not a directory than on a full disk.
+    rmdirSync(harness.stateDirectory);
+    writeFileSync(harness.stateDirectory, '');
+    await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('stateUnavailable');
+    const started = harness.events.find((event) => event.type === 'started');
+    expect(started !== undefined && isRunning(started.pid)).toBe(false);
+    expect(manager.list()).toEqual([]);
+  });
+
+  it('keeps a record of each living run, and none afterwards', async () => {
+    const program = harness.program('tool', FOREVER);
+    const run = await harness.manager(['tool']).start(requestFor(program));
+    const file = path.join(harness.stateDirectory, `${run.runId}.json`);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: run.pid, name: run.name });
+    await run.stop('pipe:1');
+    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+  });
+
+  it('closes: refuses new starts, gives up those under way, stops all, and is done', async () => {
+    const names = ['one', 'two', 'three'];
+    const programs = names.map((name) => harness.program(name, FOREVER));
+    const late = harness.program('late', `${FOREVER}\n${'#'.repeat(8_000_000)}`);
+    const manager = harness.manager([...names, 'late']);
+    const runs = await Promise.all(programs.map((program) => manager.start(requestFor(program))));
+    await Promise.all(runs.map((run) => untilOutput(run.read('pipe:1'), 'ready')));
+    const under = codeOf(manager.start(requestFor(late)));
+    const closed = manager.close();
+    expect(manager.close()).toBe(closed);
+    await expect(codeOf(manager.start(requestFor(late)))).resolves.toBe('shuttingDown');
+    await closed;
+    await expect(under).resolves.toBe('shuttingDown');
+    for (const run of runs) {
+      await expect(run.ended).resolves.toMatchObject({
+        signal: 'SIGTERM',
+        reason: 'daemonStopping',
+      });
+      expect(isRunning(run.pid)).toBe(false);
+    }
+    expect(manager.list()).toEqual([]);
+  });
+
+  it('refuses a state directory that others can use, and options that make no sense', async () => {
+    mkdirSync(harness.stateDirectory, { mode: 0o755 });
+    await expect(codeOf(() => harness.manager([]))).resolves.toBe('stateUnavailable');
+    const stateDirectory = 'relative';
+    await expect(codeOf(() => createProcessManager({ allowed: [], stateDirectory }))).resolves.toBe(
+      'invalidArgument',
+    );
+    await expect(codeOf(() => harness.manager([], { graceMs: -1 }))).resolves.toBe(
+      'invalidArgument',
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { DefaultProcessManager } from './default-process-manager.js';
+import type { AllowedExecutable } from './executable-policy.js';
+import type { ManagedProcess } from './managed-process.js';
+import type { RecoveredProcess } from './manager-event.js';
+import { completeOptions, type ProcessManagerOptions } from './manager-options.js';
+import type { RunName } from './run-registry.js';
+import type { StartRequest } from './start-request.js';
+
+/** Options of `ProcessManager.start`. */
+export interface StartOptions {
+  /** Gives the start up; nothing of it stays. */
+  readonly signal?: AbortSignal;
+}
+
+/** Runs allowed programs and knows how they ended. Whoever creates one closes it. */
+export interface ProcessManager {
+  /**
+   * Ends what earlier daemons that died left running: by the mark in its environment, by the record
+   * on disk (PID and start time), or by the verified copy that it runs; never by a PID alone. Call it
+   * once, before the first `start`.
+   *
+   * @throws ProcessError `stateUnavailable`, `unknown`.
+   */
+  recover(): Promise<readonly RecoveredProcess[]>;
+  /**
+   * Verifies and runs a program: policy, then trust in its place, then a verified copy, then the copy
+   * runs in a tree of its own. One run per name at a time; the run ends when its owner disconnects.
+   * Children inherit the environment less `WINS_*` and the variables that make programs load code;
+   * of these a client may set only what the entry lists in `envs`.
+   *
+   * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `invalidArgument`,
+   * `envNotAllowed`, `directoryNotFound`, `notFound`, `checksumMismatch`, `digestNotPinned`,
+   * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `spawnFailed`, `stateUnavailable`,
+   * `aborted`, `shuttingDown`, `unknown`.
+   */
+  start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
+  /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
+  setAllowed(allowed: readonly AllowedExecutable[]): void;
+  /**
+   * The newest run of a name, or exactly the one with the run id; ended ones are found for a while.
+   *
+   * @throws ProcessError `notFound`.
+   */
+  find(name: RunName): ManagedProcess;
+  /** Every run that can be found, the oldest first; `state` tells which of them live. */
+  list(): readonly ManagedProcess[];
+  /**
+   * Refuses new starts, gives up those under way, and stops every run, all at once and each within
+   * about three grace times. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a manager and makes sure of its state directory; nothing else happens yet.
+ *
+ * @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`.
+ */
+export function createProcessManager(options: ProcessManagerOptions): ProcessManager {
+  return new DefaultProcessManager(completeOptions(options));
+}

@@ -1,0 +1,29 @@
+import { parsePath } from './executable-policy.js';
+import { processName, processNameKey, stagedPathOf } from './process-name.js';
+
+describe('processName', () => {
+  it.each([
+    ['nginx.exe', 'rancher-wins-nginx'],
+    ['nginx', 'rancher-wins-nginx'],
+    ['exe.exe', 'rancher-wins-exe'],
+    ['x.exe.EXE', 'rancher-wins-x.exe'],
+    ['axe', 'rancher-wins-axe'],
+    ['.exe', 'rancher-wins-.exe'],
+  ])('drops only a real .exe: %s becomes %s', (baseName, name) => {
+    expect(processName(baseName)).toBe(name);
+  });
+
+  it('compares names without ASCII case on Windows alone', () => {
+    expect(processNameKey('rancher-wins-A', 'windows')).toBe('rancher-wins-a');
+    expect(processNameKey('rancher-wins-A', 'posix')).toBe('rancher-wins-A');
+  });
+
+  it.each([
+    ['windows', 'c:/etc/a.exe', 'C:\\etc\\rancher-wins-a.exe'],
+    ['posix', '/opt/tool', '/opt/rancher-wins-tool'],
+    ['posix', '/tool', '/rancher-wins-tool'],
+  ] as const)('puts the verified copy beside the original on %s', (dialect, path, staged) => {
+    const parsed = parsePath(path, dialect);
+    expect('refused' in parsed ? parsed : stagedPathOf(parsed)).toBe(staged);
+  });
+});

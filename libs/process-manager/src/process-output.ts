@@ -1,0 +1,151 @@
+import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
+import {
+  LogReader,
+  type OutputReader,
+  type OutputReaderOptions,
+  type ReadableLog,
+} from './output-reader.js';
+
+/** The child's pipes, as far as the log steers them. */
+export interface OutputSource {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * The bounded output log of one run, shared by all its readers. With a reader attached the source
+ * is paused while the slowest is `maxBufferedBytes` behind, so nothing is lost; with none the oldest
+ * output is dropped, so that the newest `maxBufferedBytes` stay and the child never waits.
+ *
+ * Until the first reader attaches, or `stopHolding()`, it is as if one were attached that has read
+ * nothing: whoever starts a program needs a moment to attach, and the first output matters.
+ */
+export class ProcessOutput implements ReadableLog {
+  readonly #source: OutputSource;
+  readonly #maxBufferedBytes: number;
+  readonly #readers = new Set<LogReader>();
+  readonly #blocks: OutputBlock[] = [];
+  #firstSequence = 0;
+  #endsAt = 0;
+  #droppedBytes = 0;
+  #pauseAt: number;
+  #paused = false;
+  #closed = false;
+  #holding = true;
+
+  constructor(maxBufferedBytes: number, source: OutputSource) {
+    this.#maxBufferedBytes = maxBufferedBytes;
+    this.#pauseAt = maxBufferedBytes;
+    this.#source = source;
+  }
+
+  /** True once nothing more will be appended. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Bytes of memory that the log holds, as it counts them. */
+  get bufferedBytes(): number {
+    return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
+  }
+
+  /** Adds what the child wrote; the buffer belongs to the log from now on. */
+  append(stream: OutputStream, bytes: Buffer): void {
+    if (this.#closed || bytes.length === 0) return;
+    for (let at = 0; at < bytes.length; at += MAX_BLOCK_BYTES) {
+      this.#add(stream, bytes.subarray(at, at + MAX_BLOCK_BYTES));
+    }
+    this.#dropOldest();
+    this.#steer();
+    for (const reader of this.#readers) reader.wake();
+  }
+
+  createReader(options: OutputReaderOptions = {}): OutputReader {
+    const reader = new LogReader(this, this.#firstSequence, this.#droppedBytes, options);
+    this.#readers.add(reader);
+    this.#holding = false;
+    if (options.signal?.aborted === true) reader.close();
+    this.#steer();
+    return reader;
+  }
+
+  /** Waits for a first reader no longer; idempotent. */
+  stopHolding(): void {
+    this.#holding = false;
+    this.#dropOldest();
+    this.#steer();
+  }
+
+  /**
+   * The writers are gone: what the kernel still holds is read whatever the readers do. It is
+   * little, and `allowanceBytes` bounds it in case a stranger still writes into the pipe.
+   */
+  finish(allowanceBytes: number): void {
+    this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;
+    this.#steer();
+  }
+
+  /** Nothing more will come; readers end once they have read what is kept. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const reader of this.#readers) reader.wake();
+  }
+
+  block(sequence: number): OutputBlock | undefined {
+    return this.#blocks[sequence - this.#firstSequence];
+  }
+
+  onReaderMoved(): void {
+    if (this.#paused) this.#steer();
+  }
+
+  detach(reader: LogReader): void {
+    this.#readers.delete(reader);
+    this.#steer();
+  }
+
+  #add(stream: OutputStream, piece: Buffer): void {
+    const tail = this.#blocks.at(-1);
+    if (tail?.gather(stream, piece) !== true) {
+      this.#blocks.push(new OutputBlock(stream, piece, this.#endsAt));
+    }
+    const last = this.#blocks.at(-1);
+    if (last !== undefined) this.#endsAt = last.startsAt + last.cost;
+  }
+
+  #dropOldest(): void {
+    if (this.#holding) return;
+    for (let head = this.#blocks[0]; head !== undefined; head = this.#blocks[0]) {
+      if (this.bufferedBytes - head.cost < this.#maxBufferedBytes) return;
+      for (const reader of this.#readers) if (reader.sequence === this.#firstSequence) return;
+      this.#blocks.shift();
+      this.#firstSequence += 1;
+      this.#droppedBytes += head.length;
+    }
+  }
+
+  #steer(): void {
+    const behind = this.#behind();
+    if (behind >= this.#pauseAt) {
+      this.#paused = true;
+      // Again each time: Node resumes the pipes of a child by itself when the child exits.
+      this.#source.pause();
+    } else if (this.#paused && behind <= this.#pauseAt / 2) {
+      this.#paused = false;
+      this.#source.resume();
+    }
+  }
+
+  #behind(): number {
+    if (this.bufferedBytes < this.#pauseAt / 2) return 0;
+    if (this.#holding) return this.bufferedBytes;
+    let behind = 0;
+    for (const reader of this.#readers) {
+      if (reader.caughtUp) continue;
+      const from = this.block(reader.sequence)?.startsAt ?? this.#endsAt;
+      behind = Math.max(behind, this.#endsAt - from);
+    }
+    return behind;
+  }
+}

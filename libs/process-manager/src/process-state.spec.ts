@@ -1,0 +1,29 @@
+import { moveProcess, PROCESS_MOVES, type ProcessState } from './process-state.js';
+
+const states: readonly ProcessState[] = [
+  { kind: 'running' },
+  { kind: 'stopping', reason: 'stopped' },
+  { kind: 'killing', reason: 'stopped' },
+  { kind: 'draining', reason: 'stopped' },
+  { kind: 'ended', exit: { code: 0, reason: 'stopped' } },
+];
+
+describe('the states of a process', () => {
+  it('form this table: from each, where to', () => {
+    expect(PROCESS_MOVES).toEqual({
+      running: ['stopping'],
+      stopping: ['killing', 'draining'],
+      killing: ['draining'],
+      draining: ['ended'],
+      ended: [],
+    });
+  });
+
+  it.each(states.flatMap((from) => states.map((to) => [from.kind, to.kind, from, to] as const)))(
+    '%s to %s happens exactly when the table has it',
+    (fromKind, toKind, from, to) => {
+      if (PROCESS_MOVES[fromKind].includes(toKind)) expect(moveProcess(from, to)).toBe(to);
+      else expect(() => moveProcess(from, to)).toThrow(/cannot go/);
+    },
+  );
+});

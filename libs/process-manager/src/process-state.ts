@@ -1,0 +1,30 @@
+import type { ExitReason, ProcessExit } from './exit-reason.js';
+
+/** Where a run is between its start and its end. */
+export type ProcessState =
+  | { readonly kind: 'running' }
+  /** The tree was asked to end, or its leader ended and the rest follows; the grace time runs. */
+  | { readonly kind: 'stopping'; readonly reason: ExitReason }
+  /** The grace time is over; the tree is made to end. */
+  | { readonly kind: 'killing'; readonly reason: ExitReason }
+  /** The tree is gone; what it wrote is read to the end. */
+  | { readonly kind: 'draining'; readonly reason: ExitReason }
+  | { readonly kind: 'ended'; readonly exit: ProcessExit };
+
+/** The kinds of state, for tables. */
+export type ProcessStateKind = ProcessState['kind'];
+
+/** From each state, the states that may follow. */
+export const PROCESS_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateKind[]>> = {
+  running: ['stopping'],
+  stopping: ['killing', 'draining'],
+  killing: ['draining'],
+  draining: ['ended'],
+  ended: [],
+};
+
+/** The state that follows; an illegal move is a defect of this library and throws an `Error`. */
+export function moveProcess(from: ProcessState, to: ProcessState): ProcessState {
+  if (PROCESS_MOVES[from.kind].includes(to.kind)) return to;
+  throw new Error(`a process cannot go from ${from.kind} to ${to.kind}`);
+}

@@ -1,0 +1,148 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { ProcessError } from './process-error.js';
+import type { RememberedProcess } from './process-host.js';
+import { quoteText } from './quote-text.js';
+
+const MAX_RECORD_BYTES = 64 * 1024;
+
+/** What is remembered of a run on disk while it lives. */
+export interface RunRecord extends RememberedProcess {
+  readonly name: string;
+  readonly path: string;
+  /** `ProcessHost.daemon` of the daemon that started it. */
+  readonly daemon: string;
+}
+
+/** A file that should be a record and is not; it has been removed. */
+export interface IgnoredRecord {
+  readonly file: string;
+  readonly why: string;
+}
+
+/**
+ * One small file per living run, in a private directory. All calls are synchronous, so that a run
+ * is recorded before anything else can happen. Nothing needs to reach the disk itself: records are
+ * for a daemon that dies, and no process survives the machine.
+ */
+export class RunRecords {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @throws ProcessError `stateUnavailable`. */
+  write(record: RunRecord): void {
+    try {
+      writeFileSync(this.#fileOf(record.runId), JSON.stringify(record), {
+        flag: 'wx',
+        mode: 0o600,
+      });
+    } catch (error) {
+      const message = `cannot record the run in ${quoteText(this.#directory)}: ${String(error)}`;
+      throw new ProcessError('stateUnavailable', message, { cause: error, runId: record.runId });
+    }
+  }
+
+  /** Forgets a run; a failure leaves a record that the next recovery finds stale. */
+  remove(runId: string): void {
+    remove(this.#fileOf(runId));
+  }
+
+  /**
+   * Reads all records. What has the name of one but is a link, over 64 KiB, or not what we write is
+   * removed and told; files of other names are left alone.
+   *
+   * @throws ProcessError `stateUnavailable` when the directory cannot be read.
+   */
+  readAll(): {
+    readonly records: readonly RunRecord[];
+    readonly ignored: readonly IgnoredRecord[];
+  } {
+    const records: RunRecord[] = [];
+    const ignored: IgnoredRecord[] = [];
+    for (const name of this.#names()) {
+      const runId = /^([0-9a-f]{32})\.json$/.exec(name)?.[1];
+      if (runId === undefined) continue;
+      const file = this.#fileOf(runId);
+      const found = readRecord(file, runId);
+      if (typeof found === 'object') records.push(found);
+      else {
+        ignored.push({ file, why: found });
+        remove(file);
+      }
+    }
+    return { records, ignored };
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#directory);
+    } catch (error) {
+      const message = `cannot read the run records in ${quoteText(this.#directory)}: ${String(error)}`;
+      throw new ProcessError('stateUnavailable', message, { cause: error });
+    }
+  }
+
+  #fileOf(runId: string): string {
+    return path.join(this.#directory, `${runId}.json`);
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // A directory of that name, or a directory that became read-only: nothing depends on it.
+  }
+}
+
+function readRecord(file: string, runId: string): RunRecord | string {
+  let descriptor: number;
+  try {
+    // Without blocking: a named pipe would otherwise hold the daemon up for ever.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    descriptor = openSync(file, flags);
+  } catch (error) {
+    return `cannot be opened: ${String(error)}`;
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return 'not a regular file';
+    if (stats.size > MAX_RECORD_BYTES) return `larger than ${MAX_RECORD_BYTES} bytes`;
+    return parseRecord(readFileSync(descriptor, 'utf8'), runId);
+  } catch (error) {
+    return `cannot be read: ${String(error)}`;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function parseRecord(text: string, runId: string): RunRecord | string {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) return 'not an object';
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const pid = fields.get('pid');
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 2) return 'no valid pid';
+  const textOf = (key: string): string => {
+    const field = fields.get(key);
+    return typeof field === 'string' ? field : '';
+  };
+  const record = {
+    ...{ runId: textOf('runId'), pid, startToken: textOf('startToken'), daemon: textOf('daemon') },
+    ...{ name: textOf('name'), path: textOf('path') },
+  };
+  if (record.runId !== runId) return 'the run id is not the one of the file name';
+  return Object.values(record).includes('') ? 'a field is missing' : record;
+}

@@ -1,0 +1,129 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
+
+import type { ExpectedDigest } from './expected-digest.js';
+import { fileError } from './node-errors.js';
+import { ProcessError } from './process-error.js';
+import { quoteText } from './quote-text.js';
+import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
+
+const COPY_BYTES = 256 * 1024;
+
+/** The largest executable that is copied: 2 GiB; a larger one is refused with `stagingFailed`. */
+export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** What is copied where, and which bytes it must be. */
+export interface StagingRequest {
+  readonly source: string;
+  /** The final name, in the same directory as `source`. */
+  readonly target: string;
+  readonly expected: ExpectedDigest;
+  /** The only SHA-256 digests that may run; undefined allows any content. */
+  readonly pins: readonly string[] | undefined;
+  readonly maxBytes: number;
+  /** Called between blocks; what it throws ends the copy and nothing is left. */
+  readonly checkpoint: () => void;
+}
+
+/**
+ * Copies an executable beside itself and tells the SHA-256 of the bytes that were written, which
+ * are the bytes that will run: the source may change meanwhile without any effect. The copy is
+ * complete, verified and on disk before it gets its final name (mode 0700), so that a crash never
+ * leaves half a program under that name. What a crash left under a temporary name is removed first.
+ *
+ * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
+ * `stagingFailed`, or what `checkpoint` throws; the temporary file is gone in every case.
+ */
+export async function stageBinary(request: StagingRequest): Promise<string> {
+  const { source, target } = request;
+  await removeStagingLeftovers(target);
+  request.checkpoint();
+  const input = await opened(source, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const temporary = stagingTemporaryPath(target, process.pid, randomBytes(8).toString('hex'));
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const output = await opened(temporary, flags);
+    try {
+      let sha256: string;
+      try {
+        sha256 = await copyVerified(input, output, request);
+        await output.sync();
+      } finally {
+        // Linux refuses to run a file that anybody still holds open for writing.
+        await output.close();
+      }
+      request.checkpoint();
+      await rename(temporary, target);
+      return sha256;
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error instanceof ProcessError ? error : failed(error, target);
+    }
+  } finally {
+    await input.close();
+  }
+}
+
+async function opened(path: string, flags: number): Promise<FileHandle> {
+  try {
+    return await open(path, flags, 0o700);
+  } catch (error) {
+    throw (flags & constants.O_CREAT) === 0
+      ? fileError(error, 'cannot open', path, 'stagingFailed')
+      : failed(error, path);
+  }
+}
+
+async function copyVerified(
+  input: FileHandle,
+  output: FileHandle,
+  request: StagingRequest,
+): Promise<string> {
+  const { source, expected, pins } = request;
+  const sha256 = createHash('sha256');
+  const weaker = expected.algorithm === 'sha1' ? createHash('sha1') : undefined;
+  const block = Buffer.allocUnsafeSlow(COPY_BYTES);
+  for (let position = 0; ;) {
+    const { bytesRead } = await input.read(block, 0, COPY_BYTES, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    if (position > request.maxBytes) {
+      throw new ProcessError(
+        'stagingFailed',
+        `cannot copy ${quoteText(source)}: it is larger than ${request.maxBytes} bytes`,
+        { path: source },
+      );
+    }
+    const bytes = block.subarray(0, bytesRead);
+    sha256.update(bytes);
+    weaker?.update(bytes);
+    for (let written = 0; written < bytesRead;) {
+      written += (await output.write(bytes, written)).bytesWritten;
+    }
+    request.checkpoint();
+  }
+  const digest = sha256.digest('hex');
+  const found = weaker?.digest('hex') ?? digest;
+  if (found !== expected.hex) {
+    throw new ProcessError(
+      'checksumMismatch',
+      `cannot run ${quoteText(source)}: the host's file has ${expected.algorithm} ${found}, the client's has ${expected.hex}; wanted the same file on both sides`,
+      { path: source, rule: 'A16 checksum differs' },
+    );
+  }
+  if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === digest)) {
+    throw new ProcessError(
+      'digestNotPinned',
+      `cannot run ${quoteText(source)}: its sha256 ${digest} is not among the ${pins.length} pinned for this path`,
+      { path: source, rule: 'A17 digest not pinned' },
+    );
+  }
+  return digest;
+}
+
+function failed(error: unknown, target: string): ProcessError {
+  const translated = fileError(error, 'cannot write the verified copy', target, 'stagingFailed');
+  if (translated.code === 'stagingFailed') return translated;
+  return new ProcessError('stagingFailed', translated.message, { cause: error, path: target });
+}

@@ -1,0 +1,42 @@
+import { lstat, readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+
+import { errnoOf } from './node-errors.js';
+
+/** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
+export function stagingTemporaryPath(target: string, pid: number, random: string): string {
+  return path.join(path.dirname(target), `.${path.basename(target)}.${pid}-${random}.tmp`);
+}
+
+/**
+ * Removes the temporary files that a crash left on the way to `target`: regular files of exactly
+ * our pattern whose writer no longer runs. Failures are ignored, because the copy that follows
+ * meets and reports the same cause.
+ */
+export async function removeStagingLeftovers(target: string): Promise<void> {
+  const directory = path.dirname(target);
+  const prefix = `.${path.basename(target)}.`;
+  const entries = await readdir(directory).catch(() => []);
+  for (const entry of entries) {
+    if (!entry.startsWith(prefix)) continue;
+    const writer = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/.exec(entry.slice(prefix.length))?.[1];
+    if (writer === undefined) continue;
+    const file = path.join(directory, entry);
+    const stats = await lstat(file).catch(() => undefined);
+    if (stats?.isFile() !== true || isWriting(Number(writer), stats.mtimeMs)) continue;
+    await unlink(file).catch(() => undefined);
+  }
+}
+
+function isWriting(pid: number, writtenAtMs: number): boolean {
+  if (pid === process.pid) {
+    // In a container every daemon may have the same PID: what is older than we are is not ours.
+    return writtenAtMs >= Date.now() - process.uptime() * 1000;
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
+}

@@ -1,0 +1,127 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import type { DecisionRecord } from '../decision-record.js';
+import { LinuxProcessTable } from '../linux-process-table.js';
+import type { ManagedProcess } from '../managed-process.js';
+import type { ManagerEvent } from '../manager-event.js';
+import type { ProcessManagerOptions } from '../manager-options.js';
+import type { OutputChunk, OutputReader } from '../output-reader.js';
+import { ProcessError } from '../process-error.js';
+import { createProcessManager, type ProcessManager } from '../process-manager.js';
+import type { StartRequest } from '../start-request.js';
+import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
+import { writeTestProgram, type TestProgram } from './test-program.js';
+
+/** A manager over a private directory of programs, with all that it told. `close()` ends it all. */
+export class ManagerHarness {
+  readonly directory: PrivateDirectory = createPrivateDirectory();
+  readonly stateDirectory: string;
+  readonly programs: string;
+  readonly decisions: DecisionRecord[] = [];
+  readonly events: ManagerEvent[] = [];
+  readonly #managers: ProcessManager[] = [];
+
+  constructor() {
+    this.stateDirectory = path.join(this.directory.path, 'state');
+    this.programs = path.join(this.directory.path, 'bin');
+    mkdirSync(this.programs, { mode: 0o755 });
+  }
+
+  /** Creates a manager that allows the programs of these names; the harness closes it. */
+  manager(names: readonly string[], options: Partial<ProcessManagerOptions> = {}): ProcessManager {
+    const manager = createProcessManager({
+      allowed: names.map((name) => ({ path: path.join(this.programs, name) })),
+      stateDirectory: this.stateDirectory,
+      onDecision: (record) => this.decisions.push(record),
+      onEvent: (event) => this.events.push(event),
+      ...options,
+    });
+    this.#managers.push(manager);
+    return manager;
+  }
+
+  /** Writes a program; a shell script unless another interpreter is given. */
+  program(name: string, source: string, interpreter = '/bin/sh'): TestProgram {
+    return writeTestProgram(this.programs, name, source, interpreter);
+  }
+
+  /** Writes a program for Node. */
+  nodeProgram(name: string, source: string): TestProgram {
+    return writeTestProgram(this.programs, name, source);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#managers.map((manager) => manager.close()));
+    this.directory.close();
+  }
+}
+
+/** A connection that can break. */
+export class TestOwner {
+  readonly #connection = new AbortController();
+  readonly id: string;
+  readonly disconnected: AbortSignal = this.#connection.signal;
+
+  constructor(id = 'pipe:1') {
+    this.id = id;
+  }
+
+  disconnect(): void {
+    this.#connection.abort();
+  }
+}
+
+/** The request that an honest client makes for a program. */
+export function requestFor(
+  { path: file, sha256 }: TestProgram,
+  overrides: Partial<StartRequest> = {},
+): StartRequest {
+  return { path: file, sha256, args: [], envs: [], owner: new TestOwner(), ...overrides };
+}
+
+/** Everything that a run writes, to its end, by stream; bytes as Latin-1 text. */
+export async function outputOf(
+  run: ManagedProcess,
+): Promise<{ stdout: string; stderr: string; skipped: number }> {
+  const all: { stdout: Buffer[]; stderr: Buffer[]; skipped: number } = {
+    stdout: [],
+    stderr: [],
+    skipped: 0,
+  };
+  for await (const chunk of run.read(run.owner.id)) {
+    if (chunk.stream === 'skipped') all.skipped += chunk.bytes;
+    else all[chunk.stream].push(chunk.bytes);
+  }
+  const text = (chunks: Buffer[]) => Buffer.concat(chunks).toString('latin1');
+  return { stdout: text(all.stdout), stderr: text(all.stderr), skipped: all.skipped };
+}
+
+/** Reads until stdout holds the text and gives what came; the run must not end before. */
+export async function untilOutput(reader: OutputReader, text: string): Promise<string> {
+  let seen = '';
+  while (!seen.includes(text)) {
+    const chunk: OutputChunk | undefined = reader.next();
+    if (chunk?.stream === 'stdout') seen += chunk.bytes.toString('latin1');
+    else if (chunk === undefined) {
+      if (reader.ended) throw new Error(`output ended without ${text}: ${seen}`);
+      await reader.readable();
+    }
+  }
+  return seen;
+}
+
+/** The code of the `ProcessError` with which something fails, else what happened instead. */
+export async function codeOf(action: Promise<unknown> | (() => unknown)): Promise<string> {
+  try {
+    await (typeof action === 'function' ? action() : action);
+    return 'no error';
+  } catch (error) {
+    return error instanceof ProcessError ? error.code : String(error);
+  }
+}
+
+/** Whether a process runs; a zombie does not. */
+export function isRunning(pid: number): boolean {
+  return new LinuxProcessTable().entry(pid) !== undefined;
+}

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** A directory that only the current user can enter, for programs and state of one test. */
+export interface PrivateDirectory {
+  readonly path: string;
+  /** Removes the directory with all that is in it; the caller's duty, idempotent. */
+  close(): void;
+}
+
+/** Creates a fresh private directory (mode 0700) below the system's temporary directory. */
+export function createPrivateDirectory(): PrivateDirectory {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'process-manager-'));
+  return { path: directory, close: () => rmSync(directory, { recursive: true, force: true }) };
+}

@@ -1,0 +1,44 @@
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+
+/** What decides whether a process belongs to a run. */
+export type TreeProcess = Pick<
+  LinuxProcessEntry,
+  'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'marker'
+>;
+
+/** The leader of a run, which may have ended already. */
+export interface TreeLeader {
+  readonly runId: string;
+  readonly pid: number;
+  readonly startTicks: number;
+}
+
+/**
+ * Finds the living processes of a run: those in the leader's session, those that carry the run's
+ * mark, and the children of any of these. The mark finds what made a session of its own; the
+ * session finds what overwrote its environment (programs that set their title do). A process that
+ * did both and lost its parent is beyond `/proc` and not found.
+ *
+ * Nothing that started before the leader can belong to it. When the leader's PID has been given to
+ * another process, a session of that number is not ours, and only the mark and parents count.
+ */
+export function findTreeMembers<Process extends TreeProcess>(
+  processes: ReadonlyMap<number, Process>,
+  leader: TreeLeader,
+): Process[] {
+  const atLeaderPid = processes.get(leader.pid);
+  const reused = atLeaderPid !== undefined && atLeaderPid.startTicks !== leader.startTicks;
+  const candidates = [...processes.values()].filter(
+    (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
+  );
+  const members = new Map<number, Process>();
+  for (const entry of candidates) {
+    const inSession = !reused && entry.sessionId === leader.pid;
+    if (inSession || entry.marker?.runId === leader.runId) members.set(entry.pid, entry);
+  }
+  for (let before = -1; before !== members.size;) {
+    before = members.size;
+    for (const entry of candidates) if (members.has(entry.parentPid)) members.set(entry.pid, entry);
+  }
+  return [...members.values()];
+}

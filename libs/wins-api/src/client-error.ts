@@ -1,0 +1,137 @@
+import { status } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
+
+/**
+ * The key of the trailing metadata in which the daemon names the reason of an error, in the words of the library that
+ * raised it: `pathNotAllowed`. Go daemons send none.
+ */
+export const ERROR_METADATA_KEY = 'wins-error';
+
+/** What went wrong with a call. */
+export type WinsClientErrorCode =
+  /** No daemon could be reached, or the connection broke. */
+  | 'unavailable'
+  /** The daemon's policy forbids it. */
+  | 'refused'
+  | 'notFound'
+  | 'alreadyExists'
+  /** The request, or an option of the client, makes no sense. */
+  | 'invalidRequest'
+  /** The caller's signal, or `close()`, ended the call. */
+  | 'cancelled'
+  /** The daemon does not know the method: it is older, or the original. */
+  | 'unimplemented'
+  | 'deadlineExceeded'
+  | 'failedPrecondition'
+  /** The daemon failed. */
+  | 'internal'
+  | 'unknown';
+
+/** What a `WinsClientError` knows beside its code. */
+export interface WinsClientErrorDetails {
+  /** The method that was called, `Start`; empty when the error is about the client itself. */
+  readonly method?: string;
+  /** The address that was called. */
+  readonly address?: string;
+  /** What was found: the daemon's own words where it answered. */
+  readonly details: string;
+  /** Whether the connection broke after it had been made; else it never was. Only ever true with `unavailable`. */
+  readonly connectionLost?: boolean;
+  /** The gRPC status, if there was one. */
+  readonly grpcCode?: status;
+  /** The reason in the daemon's words (`ERROR_METADATA_KEY`), if it gave one. */
+  readonly reason?: string;
+  readonly cause?: unknown;
+}
+
+/** The one error of this library. Its message says what was tried, where, and what was found. */
+export class WinsClientError extends Error {
+  override readonly name = 'WinsClientError';
+  readonly code: WinsClientErrorCode;
+  readonly method: string;
+  readonly address: string;
+  readonly details: string;
+  readonly connectionLost: boolean;
+  readonly grpcCode: status | undefined;
+  readonly reason: string | undefined;
+
+  constructor(code: WinsClientErrorCode, known: WinsClientErrorDetails) {
+    const { method = '', address = '', details, cause } = known;
+    const tried = method === '' ? '' : `${method} at ${address}: `;
+    super(tried + details, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.method = method;
+    this.address = address;
+    this.details = details;
+    this.connectionLost = known.connectionLost ?? false;
+    this.grpcCode = known.grpcCode;
+    this.reason = known.reason;
+  }
+}
+
+const CODES: Readonly<Partial<Record<status, WinsClientErrorCode>>> = {
+  [status.CANCELLED]: 'cancelled',
+  [status.INVALID_ARGUMENT]: 'invalidRequest',
+  [status.DEADLINE_EXCEEDED]: 'deadlineExceeded',
+  [status.NOT_FOUND]: 'notFound',
+  [status.ALREADY_EXISTS]: 'alreadyExists',
+  [status.PERMISSION_DENIED]: 'refused',
+  [status.UNAUTHENTICATED]: 'refused',
+  [status.FAILED_PRECONDITION]: 'failedPrecondition',
+  [status.OUT_OF_RANGE]: 'invalidRequest',
+  [status.UNIMPLEMENTED]: 'unimplemented',
+  [status.INTERNAL]: 'internal',
+  [status.DATA_LOSS]: 'internal',
+  [status.UNAVAILABLE]: 'unavailable',
+};
+
+// How daemons word the refusal of a program: as the original does, for its clients know no other sign.
+const REFUSAL = /^invalid path/;
+
+// How grpc-js words a request that cannot be encoded, such as one with a port of 2^40. It never left.
+const NOT_ENCODED = /^Request message serialization failure/;
+
+// How grpc-js words the end of a connection under a call. A status that the daemon sent, and a connection that was never
+// made ("No connection established"), read differently.
+const LOST_CONNECTION =
+  /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
+const NEVER_CONNECTED = /^No connection established/;
+
+/** Tells the error of a gRPC call from one that Node raises, such as that of a stream whose reader left. */
+export function isServiceError(error: Error): error is ServiceError {
+  return 'metadata' in error && 'details' in error;
+}
+
+function firstValue(error: ServiceError): string | undefined {
+  const [value] = error.metadata.get(ERROR_METADATA_KEY);
+  return value === undefined ? undefined : value.toString();
+}
+
+/** What the words of an error say more exactly than its status. */
+function codeOfWords({ code, details }: ServiceError): WinsClientErrorCode | undefined {
+  if (code === status.INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
+  if (code === status.INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
+  return undefined;
+}
+
+/** Translates the error of a gRPC call. */
+export function fromServiceError(
+  error: ServiceError,
+  call: { readonly method: string; readonly address: string },
+): WinsClientError {
+  const reason = firstValue(error);
+  const known = { ...call, details: error.details, grpcCode: error.code, cause: error };
+  const brokenOff = error.code === status.UNAVAILABLE || error.code === status.INTERNAL;
+  if (
+    brokenOff &&
+    reason === undefined &&
+    !NEVER_CONNECTED.test(error.details) &&
+    LOST_CONNECTION.test(error.details)
+  ) {
+    return new WinsClientError('unavailable', { ...known, connectionLost: true });
+  }
+  return new WinsClientError(codeOfWords(error) ?? CODES[error.code] ?? 'unknown', {
+    ...known,
+    ...(reason === undefined ? {} : { reason }),
+  });
+}

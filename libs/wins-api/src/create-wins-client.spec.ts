@@ -1,0 +1,689 @@
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  applicationServiceDefinition,
+  createWinsClient,
+  ERROR_METADATA_KEY,
+  processServiceDefinition,
+  ProcessExit,
+  ProcessName,
+  RunExposeProtocol,
+  WinsClientError,
+} from './index.js';
+import type {
+  ApplicationInfoResponse,
+  ApplicationServiceServer,
+  ProcessKeepAliveRequest,
+  ProcessServiceServer,
+  ProcessStartRequest,
+  ProcessWaitRequest,
+  ProcessWaitResponse,
+  Void,
+  WinsClient,
+  WinsClientOptions,
+} from './index.js';
+
+const NAME = { Value: 'rancher-wins-nginx', RunID: '00112233445566778899aabbccddeeff' };
+const INFO = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
+const EXIT = { Code: 7, Signal: '', Reason: 'exited' };
+
+type WaitCall = ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>;
+
+describe('createWinsClient', () => {
+  let directory: string;
+  let address: string;
+  let listener: net.Server;
+  let sockets: Set<net.Socket>;
+  let server: Server;
+  let client: WinsClient;
+  let asked: { request?: ProcessStartRequest; metadata: Metadata }[];
+  let kept: ProcessKeepAliveRequest[];
+  let leaseEnded: Promise<void>;
+
+  // What the handlers do; a test replaces what it is about.
+  let info: ApplicationServiceServer['info'];
+  let start: ProcessServiceServer['start'];
+  let wait: (call: WaitCall) => void;
+  let onKept: () => void;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(os.tmpdir(), 'wins-api-'));
+    address = path.join(directory, 's');
+    asked = [];
+    kept = [];
+    sockets = new Set();
+    onKept = () => undefined;
+    info = (call, done) => {
+      asked.push({ metadata: call.metadata });
+      done(null, { Info: INFO });
+    };
+    start = (call, done) => {
+      asked.push({ request: call.request, metadata: call.metadata });
+      done(null, { Data: NAME });
+    };
+    wait = (call) => {
+      call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
+      call.write({ Options: { $case: 'Exit', value: EXIT } });
+      call.end();
+    };
+    let tellEnded: () => void = () => undefined;
+    leaseEnded = new Promise((resolve) => (tellEnded = resolve));
+    server = new Server();
+    const application: ApplicationServiceServer = { info: (call, done) => info(call, done) };
+    const processes: ProcessServiceServer = {
+      start: (call, done) => start(call, done),
+      wait: (call) => wait(call),
+      keepAlive: (call, done) => {
+        call.on('data', (request: ProcessKeepAliveRequest) => {
+          kept.push(request);
+          onKept();
+        });
+        call.on('end', () => done(null, {}));
+        call.on('cancelled', tellEnded);
+      },
+      list: (_call, done) => done(null, { Data: [] }),
+      stop: (call, done) =>
+        done(null, { Data: { ...EXIT, Signal: call.request.Data?.Value ?? '' } }),
+    };
+    server.addService(applicationServiceDefinition, application);
+    server.addService(processServiceDefinition, processes);
+    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    listener = net.createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
+      injector.injectConnection(socket);
+    });
+    await listen();
+    client = createWinsClient({ address });
+  });
+
+  afterEach(async () => {
+    await client.close();
+    server.forceShutdown();
+    for (const socket of sockets) socket.destroy();
+    if (listener.listening) {
+      listener.close();
+      await once(listener, 'close');
+    }
+    await rm(directory, { recursive: true });
+  });
+
+  async function listen(): Promise<void> {
+    listener.listen(address);
+    await once(listener, 'listening');
+  }
+
+  /** The next socket that the server gets. */
+  async function nextSocket(): Promise<net.Socket> {
+    const [socket] = (await once(listener, 'connection')) as [net.Socket];
+    return socket;
+  }
+
+  async function failure(call: Promise<unknown>): Promise<WinsClientError> {
+    const error: unknown = await call.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof WinsClientError)) throw new Error('the call did not fail as it should');
+    return error;
+  }
+
+  async function replaceClient(options: Partial<WinsClientOptions>): Promise<void> {
+    await client.close();
+    client = createWinsClient({ address, ...options });
+  }
+
+  async function collect(messages: AsyncIterable<ProcessWaitResponse>) {
+    const all: ProcessWaitResponse[] = [];
+    for await (const message of messages) all.push(message);
+    return all;
+  }
+
+  it('asks for the build of the daemon', async () => {
+    await expect(client.info()).resolves.toEqual(INFO);
+  });
+
+  it('starts a process from a partial request, follows it to its exit and lets go of it', async () => {
+    await expect(client.startProcess({ Path: '/bin/x', Args: ['a'] })).resolves.toEqual(NAME);
+    expect(asked[0]?.request).toMatchObject({ Path: '/bin/x', Args: ['a'], Envs: [], Dir: '' });
+    const lease = client.keepAlive(NAME);
+    await expect(collect(client.waitProcess(NAME))).resolves.toEqual([
+      { Options: { $case: 'StdOut', value: Buffer.from('out\n') } },
+      { Options: { $case: 'Exit', value: EXIT } },
+    ]);
+    await lease.end();
+    await lease.closed;
+    expect(kept).toEqual([{ Data: NAME }]);
+  });
+
+  it('lists and stops processes', async () => {
+    await expect(client.listProcesses()).resolves.toEqual([]);
+    await expect(client.stopProcess({ Value: 'x' })).resolves.toEqual({ ...EXIT, Signal: 'x' });
+  });
+
+  it('keeps many calls on one connection', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => client.info()));
+    expect(sockets.size).toBe(1);
+  });
+
+  it('sends its name with each call', async () => {
+    await replaceClient({ clientName: 'node-1/4711 (pod a)' });
+    await client.info();
+    await client.startProcess({});
+    expect(asked.map(({ metadata }) => metadata.get('wins-client'))).toEqual([
+      ['node-1/4711 (pod a)'],
+      ['node-1/4711 (pod a)'],
+    ]);
+  });
+
+  it('sends no name when it has none', async () => {
+    await client.info();
+    expect(asked[0]?.metadata.get('wins-client')).toEqual([]);
+  });
+
+  it.each<[string, Partial<WinsClientOptions>]>([
+    ['a name with a line end', { clientName: 'a\nb' }],
+    ['a name that is not ASCII', { clientName: 'é' }],
+    ['a name of 129 characters', { clientName: 'x'.repeat(129) }],
+    ['a relative address', { address: 'run/s' }],
+    ['a URL for an address', { address: 'npipe:////./pipe/x' }],
+    ['an address that names an authority', { address: '//host/s' }],
+    ['a pipe of another machine', { address: '\\\\host\\pipe\\x' }],
+    ['an address with NUL', { address: '/run/s\0' }],
+    ['an empty address', { address: '' }],
+    ['no time to connect', { connectTimeoutMs: 0 }],
+    ['time that is no number', { connectTimeoutMs: Number.NaN }],
+    ['more time than a timer takes', { connectTimeoutMs: 2 ** 31 }],
+  ])('refuses %s', (_what, options) => {
+    expect(() => createWinsClient({ address, ...options })).toThrow(
+      expect.objectContaining({ code: 'invalidRequest' }) as Error,
+    );
+  });
+
+  it.each(['\\\\.\\pipe\\rancher_wins', '/run/a b/s'])('takes the address %s', async (given) => {
+    await createWinsClient({ address: given, clientName: 'x'.repeat(128) }).close();
+  });
+
+  describe('without a daemon', () => {
+    it('fails at once, saying where it looked', async () => {
+      listener.close();
+      await once(listener, 'close');
+      const error = await failure(client.info());
+      expect(error).toMatchObject({
+        code: 'unavailable',
+        connectionLost: false,
+        method: 'Info',
+        address,
+      });
+      expect(error.message).toContain(`Info at ${address}: `);
+      expect(error.message).toContain('ENOENT');
+    });
+
+    it('fails every kind of call alike', async () => {
+      listener.close();
+      await once(listener, 'close');
+      const lease = client.keepAlive(NAME);
+      await expect(lease.closed).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(lease.end()).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(collect(client.waitProcess(NAME))).rejects.toMatchObject({
+        code: 'unavailable',
+        connectionLost: false,
+      });
+    });
+
+    it('gives up on one that accepts and never speaks', async () => {
+      listener.removeAllListeners('connection');
+      listener.on('connection', (socket) => sockets.add(socket));
+      await replaceClient({ connectTimeoutMs: 20 });
+      const error = await failure(client.info());
+      expect(error).toMatchObject({ code: 'unavailable', connectionLost: false });
+      expect(error.message).toContain('within 20 ms');
+    });
+
+    it('does not hurry a call whose connection stands', async () => {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+      try {
+        const called = new Promise<() => void>((resolve) => {
+          info = (_call, done) => resolve(() => done(null, { Info: INFO }));
+        });
+        const call = client.info();
+        const answer = await called;
+        jest.advanceTimersByTime(5000);
+        answer();
+        await expect(call).resolves.toEqual(INFO);
+      } finally {
+        jest.useRealTimers();
+      }
+    });
+  });
+
+  describe('with verifyServer', () => {
+    it('shows it the connected socket before a byte is sent', async () => {
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const verified: net.Socket[] = [];
+      await replaceClient({
+        verifyServer: async (socket) => {
+          verified.push(socket);
+          await held;
+        },
+      });
+      listener.removeAllListeners('connection');
+      const connected = nextSocket();
+      const call = client.info();
+      const socket = await connected;
+      sockets.add(socket);
+      const firstByte = once(socket, 'data');
+      while (verified.length === 0) await new Promise(setImmediate);
+      expect(verified[0]?.bytesWritten).toBe(0);
+      expect(socket.bytesRead).toBe(0);
+      release();
+      await firstByte;
+      socket.destroy();
+      await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('sends nothing to a server that it rejects, and says why', async () => {
+      const reason = new Error('the pipe belongs to somebody else');
+      await replaceClient({ verifyServer: () => Promise.reject(reason) });
+      listener.removeAllListeners('connection');
+      const connected = nextSocket();
+      const error = await failure(client.info());
+      expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
+      expect(error.message).toContain('the pipe belongs to somebody else');
+      const socket = await connected;
+      socket.resume();
+      await once(socket, 'close');
+      expect(socket.bytesRead).toBe(0);
+    });
+
+    it('does not blame an earlier rejection for a daemon that is gone', async () => {
+      await replaceClient({ verifyServer: () => Promise.reject(new Error('not ours')) });
+      expect((await failure(client.info())).message).toContain('not ours');
+      listener.close();
+      for (const socket of sockets) socket.destroy();
+      await once(listener, 'close');
+      for (;;) {
+        // Until grpc-js has tried again, it repeats what it found last.
+        const error = await failure(client.info());
+        if (error.message.includes('not ours')) continue;
+        expect(error.message).toContain('ENOENT');
+        break;
+      }
+    });
+
+    it('survives a server that hangs up while it is judged', async () => {
+      await replaceClient({
+        verifyServer: async (socket) => {
+          await once(socket.resume(), 'close');
+        },
+      });
+      listener.removeAllListeners('connection');
+      const connected = nextSocket();
+      const call = failure(client.info());
+      (await connected).destroy();
+      expect((await call).code).toBe('unavailable');
+    });
+  });
+
+  describe('when the connection breaks', () => {
+    it('says so of every call that was under way', async () => {
+      info = () => undefined;
+      wait = (call) => call.write({ Options: { $case: 'StdOut', value: Buffer.from('a') } });
+      const begun = new Promise<void>((resolve) => (onKept = resolve));
+      const lease = client.keepAlive(NAME);
+      const messages = client.waitProcess(NAME)[Symbol.asyncIterator]();
+      const unary = failure(client.info());
+      await messages.next();
+      await begun;
+      for (const socket of sockets) socket.destroy();
+      const lost = { code: 'unavailable', connectionLost: true };
+      expect(await unary).toMatchObject(lost);
+      await expect(lease.closed).rejects.toMatchObject(lost);
+      await expect(messages.next()).rejects.toMatchObject(lost);
+    });
+
+    it('connects again for the next call', async () => {
+      await client.info();
+      const [first] = sockets;
+      first?.destroy();
+      for (;;) {
+        const result = await client.info().catch((error: unknown) => error);
+        if (!(result instanceof WinsClientError)) {
+          expect(result).toEqual(INFO);
+          break;
+        }
+        expect(result.code).toBe('unavailable');
+      }
+    });
+  });
+
+  describe('the errors of the daemon', () => {
+    const marked = (value: string) => {
+      const metadata = new Metadata();
+      metadata.set(ERROR_METADATA_KEY, value);
+      return metadata;
+    };
+
+    it.each<[string, { code: status; details: string; metadata?: Metadata }, object]>([
+      [
+        'a refusal of ours by its status',
+        { code: status.PERMISSION_DENIED, details: 'no rule', metadata: marked('pathNotAllowed') },
+        { code: 'refused', reason: 'pathNotAllowed' },
+      ],
+      [
+        'a refusal of a Go daemon',
+        { code: status.INVALID_ARGUMENT, details: 'invalid path: not in the list' },
+        { code: 'refused', reason: undefined },
+      ],
+      [
+        'a refusal of ours in the words of a Go daemon',
+        {
+          code: status.INVALID_ARGUMENT,
+          details: 'invalid path: no rule',
+          metadata: marked('pathNotAllowed'),
+        },
+        { code: 'refused', reason: 'pathNotAllowed' },
+      ],
+      [
+        'a bad request',
+        { code: status.INVALID_ARGUMENT, details: 'no name' },
+        { code: 'invalidRequest' },
+      ],
+      ['a missing file', { code: status.NOT_FOUND, details: 'x' }, { code: 'notFound' }],
+      ['a second start', { code: status.ALREADY_EXISTS, details: 'x' }, { code: 'alreadyExists' }],
+      [
+        'a state',
+        { code: status.FAILED_PRECONDITION, details: 'x' },
+        { code: 'failedPrecondition' },
+      ],
+      [
+        'a deadline',
+        { code: status.DEADLINE_EXCEEDED, details: 'x' },
+        { code: 'deadlineExceeded' },
+      ],
+      ['its own failure', { code: status.INTERNAL, details: 'x' }, { code: 'internal' }],
+      [
+        'an unknown method',
+        { code: status.UNIMPLEMENTED, details: 'x' },
+        { code: 'unimplemented' },
+      ],
+      ['one without a code of ours', { code: status.ABORTED, details: 'x' }, { code: 'unknown' }],
+      [
+        'a daemon that is stopping',
+        {
+          code: status.UNAVAILABLE,
+          details: 'the daemon is stopping',
+          metadata: marked('shuttingDown'),
+        },
+        { code: 'unavailable', connectionLost: false, reason: 'shuttingDown' },
+      ],
+      [
+        'words of a lost connection in a marked error',
+        { code: status.UNAVAILABLE, details: 'read ECONNRESET', metadata: marked('x') },
+        { code: 'unavailable', connectionLost: false },
+      ],
+      [
+        'the words of a Go transport that closes',
+        { code: status.UNAVAILABLE, details: 'transport is closing' },
+        { code: 'unavailable', connectionLost: true },
+      ],
+    ])('come with a code and the reason: %s', async (_what, sent, expected) => {
+      start = (_call, done) => done(sent);
+      const error = await failure(client.startProcess({}));
+      expect(error).toMatchObject({ grpcCode: sent.code, details: sent.details, ...expected });
+      expect(error.cause).toBeInstanceOf(Error);
+      expect(error.message).toBe(`Start at ${address}: ${sent.details}`);
+    });
+
+    it('come after the messages that were sent before them', async () => {
+      wait = (call) => {
+        for (let count = 0; count < 40; count++) {
+          call.write({ Options: { $case: 'StdOut', value: Buffer.from([count]) } });
+        }
+        call.emit('error', { code: status.NOT_FOUND, details: 'gone' });
+      };
+      const seen: number[] = [];
+      const read = async () => {
+        for await (const { Options } of client.waitProcess(NAME)) {
+          if (Options?.$case === 'StdOut') seen.push(Options.value[0] ?? -1);
+        }
+      };
+      await expect(read()).rejects.toMatchObject({ code: 'notFound' });
+      expect(seen).toEqual([...Array(40).keys()]);
+    });
+
+    it('leave out a request that cannot be encoded: it is never sent', async () => {
+      const Exposes = [{ Port: 2 ** 40, Protocol: RunExposeProtocol.TCP }];
+      const error = await failure(client.startProcess({ Exposes }));
+      expect(error).toMatchObject({ code: 'invalidRequest', method: 'Start' });
+      expect(asked).toEqual([]);
+    });
+
+    it('include an answer without the data that it must have', async () => {
+      info = (_call, done) => done(null, {});
+      await expect(client.info()).rejects.toMatchObject({ code: 'internal' });
+    });
+  });
+
+  describe('a signal', () => {
+    it('that was aborted before starts no call', async () => {
+      const signal = AbortSignal.abort(new Error('changed my mind'));
+      const error = await failure(client.info({ signal }));
+      expect(error).toMatchObject({ code: 'cancelled', cause: new Error('changed my mind') });
+      await expect(client.keepAlive(NAME, { signal }).closed).rejects.toMatchObject({
+        code: 'cancelled',
+      });
+      await expect(collect(client.waitProcess(NAME, { signal }))).rejects.toMatchObject({
+        code: 'cancelled',
+      });
+      expect(sockets.size).toBe(0);
+    });
+
+    it('cancels a call, on both sides', async () => {
+      const controller = new AbortController();
+      const cancelled = new Promise<void>((resolve) => {
+        info = (call: ServerUnaryCall<Void, ApplicationInfoResponse>) => {
+          call.on('cancelled', resolve);
+          controller.abort();
+        };
+      });
+      expect((await failure(client.info({ signal: controller.signal }))).code).toBe('cancelled');
+      await cancelled;
+    });
+
+    it('cancels a stream that is being read', async () => {
+      const controller = new AbortController();
+      wait = (call) => call.write({ Options: { $case: 'StdOut', value: Buffer.from('a') } });
+      const messages = client.waitProcess(NAME, controller)[Symbol.asyncIterator]();
+      await messages.next();
+      const next = messages.next();
+      controller.abort();
+      await expect(next).rejects.toMatchObject({ code: 'cancelled' });
+    });
+
+    it('ends a lease', async () => {
+      const controller = new AbortController();
+      onKept = () => controller.abort();
+      const lease = client.keepAlive(NAME, controller);
+      await expect(lease.closed).rejects.toMatchObject({ code: 'cancelled' });
+      await leaseEnded;
+    });
+
+    it('does nothing to a call that has ended', async () => {
+      const controller = new AbortController();
+      await client.info(controller);
+      controller.abort();
+      await client.info();
+    });
+  });
+
+  describe('waitProcess', () => {
+    it('cancels the call when its reader leaves the loop', async () => {
+      const cancelled = new Promise<void>((resolve) => {
+        wait = (call) => {
+          call.on('cancelled', resolve);
+          call.write({ Options: { $case: 'StdOut', value: Buffer.from('a') } });
+        };
+      });
+      for await (const message of client.waitProcess(NAME)) {
+        expect(message.Options?.$case).toBe('StdOut');
+        break;
+      }
+      await cancelled;
+    });
+
+    it('asks at once, before anybody reads', async () => {
+      const called = new Promise<void>((resolve) => {
+        wait = (call) => {
+          resolve();
+          call.end();
+        };
+      });
+      const messages = client.waitProcess(NAME);
+      await called;
+      await expect(collect(messages)).resolves.toEqual([]);
+    });
+
+    it('holds up a daemon whose reader does not read', async () => {
+      const chunk = Buffer.alloc(64 * 1024);
+      let written = 0;
+      const stalled = new Promise<void>((resolve) => {
+        wait = (call) => {
+          const more = () => {
+            if (written === 1024) {
+              call.end();
+              return;
+            }
+            written++;
+            if (call.write({ Options: { $case: 'StdOut', value: chunk } })) more();
+            else call.once('drain', more);
+          };
+          more();
+          // When nothing has moved for a while of turns, nothing will.
+          let last = -1;
+          let still = 0;
+          const look = () => {
+            still = written === last ? still + 1 : 0;
+            last = written;
+            if (still < 2000) setImmediate(look);
+            else resolve();
+          };
+          look();
+        };
+      });
+      const messages = client.waitProcess(NAME)[Symbol.asyncIterator]();
+      await messages.next();
+      await stalled;
+      expect(written * chunk.length).toBeLessThan(8 << 20);
+      let received = 1;
+      while ((await messages.next()).done !== true) received++;
+      expect(received).toBe(1024);
+    });
+
+    it('refuses a message over 2 MiB', async () => {
+      wait = (call) => {
+        call.write({ Options: { $case: 'StdOut', value: Buffer.alloc(2 * 1024 * 1024) } });
+        call.end();
+      };
+      await expect(collect(client.waitProcess(NAME))).rejects.toMatchObject({
+        grpcCode: status.RESOURCE_EXHAUSTED,
+      });
+    });
+  });
+
+  describe('keepAlive', () => {
+    it('resolves when the daemon ends it', async () => {
+      const lease = client.keepAlive(NAME);
+      await lease.end();
+      expect(kept).toEqual([{ Data: NAME }]);
+      await expect(lease.end()).resolves.toBeUndefined();
+    });
+
+    it('sends the name again every five minutes, until it ends', async () => {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+      try {
+        for (let beats = 0; beats < 3; beats++) {
+          const beat = new Promise<void>((resolve) => (onKept = resolve));
+          if (beats === 0) client.keepAlive(NAME);
+          else jest.advanceTimersByTime(5 * 60 * 1000);
+          await beat;
+          expect(kept.length).toBe(beats + 1);
+        }
+        expect(kept[2]).toEqual({ Data: NAME });
+        await client.close();
+        expect(jest.getTimerCount()).toBe(0);
+      } finally {
+        jest.useRealTimers();
+      }
+    });
+  });
+
+  describe('close', () => {
+    it('cancels what is under way, closes the connection, and may be called again', async () => {
+      info = () => undefined;
+      const begun = new Promise<void>((resolve) => (onKept = resolve));
+      const lease = client.keepAlive(NAME);
+      const unary = failure(client.info());
+      await begun;
+      const closed = [...sockets].map((socket) => once(socket, 'close'));
+      await Promise.all([client.close(), client.close()]);
+      expect((await unary).code).toBe('cancelled');
+      await expect(lease.closed).rejects.toMatchObject({ code: 'cancelled' });
+      await Promise.all(closed);
+      await leaseEnded;
+    });
+
+    it('refuses later calls', async () => {
+      await client.close();
+      await expect(client.info()).rejects.toMatchObject({ code: 'failedPrecondition' });
+      await expect(client.keepAlive(NAME).closed).rejects.toMatchObject({
+        code: 'failedPrecondition',
+      });
+      await expect(collect(client.waitProcess(NAME))).rejects.toMatchObject({
+        code: 'failedPrecondition',
+      });
+    });
+
+    it('cuts a connection whose other side does not let go', async () => {
+      listener.removeAllListeners('connection');
+      const held = net.createServer({ allowHalfOpen: true }, (socket) => sockets.add(socket));
+      const other = `${address}-held`;
+      held.listen(other);
+      await once(held, 'listening');
+      await replaceClient({ address: other, connectTimeoutMs: 60_000 });
+      const accepted = once(held, 'connection');
+      const call = failure(client.info());
+      await accepted;
+      await client.close();
+      expect((await call).code).toBe('cancelled');
+      held.close();
+    });
+
+    it('does not wait for a server that is still being judged', async () => {
+      let judging: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => (judging = resolve));
+      await replaceClient({
+        verifyServer: () => {
+          judging();
+          return new Promise(() => undefined);
+        },
+      });
+      const call = failure(client.info());
+      await begun;
+      await client.close();
+      expect((await call).code).toBe('cancelled');
+    });
+  });
+
+  it('gives messages whose types can be made from nothing', () => {
+    expect(ProcessExit.create({ Code: 1 })).toEqual({ Code: 1, Signal: '', Reason: '' });
+    expect(ProcessName.create()).toEqual({ Value: '', RunID: '' });
+  });
+});

@@ -1,0 +1,247 @@
+import { Client, Metadata, status } from '@grpc/grpc-js';
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { isServiceError, WinsClientError } from './client-error.js';
+import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { ApplicationServiceService } from './gen/application.js';
+import type { ApplicationInfo } from './gen/application.js';
+import type { Void } from './gen/common.js';
+import { ProcessName, ProcessStartRequest } from './gen/process.js';
+import type { ProcessExit, ProcessSummary, ProcessWaitResponse } from './gen/process.js';
+import { createKeepAliveHandle } from './keep-alive-handle.js';
+import type { KeepAliveHandle } from './keep-alive-handle.js';
+import { OpenCalls } from './open-calls.js';
+import type { CallDone } from './open-calls.js';
+import { processServiceDefinition } from './process-service-definition.js';
+import { readToEnd } from './read-to-end.js';
+import { VerifiedCredentials } from './verified-credentials.js';
+import type { VerifyServer } from './verified-credentials.js';
+
+/** The metadata key that carries `clientName`. */
+export const CLIENT_NAME_METADATA_KEY = 'wins-client';
+
+/** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
+const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
+/** How long `close` lets a connection end in good order before it cuts it. */
+const CLOSE_GRACE_MS = 1000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
+/** The longest delay that a timer takes. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How to reach a daemon. */
+export interface WinsClientOptions {
+  /** An absolute path of a Unix socket, or `\\.\pipe\NAME`. */
+  readonly address: string;
+  /**
+   * Sees each connected socket before a byte is sent on it and rejects to give it up; nothing is sent then. A rejection is the
+   * `cause` of the `unavailable` error of the call that wanted the connection.
+   */
+  readonly verifyServer?: VerifyServer;
+  /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
+  readonly connectTimeoutMs?: number;
+  /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
+  readonly clientName?: string;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborting it ends the call with the code `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A connection to one daemon, made by the first call and again after it was lost. Each method rejects with a
+ * `WinsClientError`. Whoever created it closes it.
+ */
+export interface WinsClient {
+  /** Asks which build of the daemon answers. */
+  info(options?: CallOptions): Promise<ApplicationInfo>;
+  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that nobody keeps. */
+  startProcess(request: Partial<ProcessStartRequest>, options?: CallOptions): Promise<ProcessName>;
+  /**
+   * Follows a process to its end. The call goes out at once; iterate it, once, or abort it. Chunks that are not taken hold up
+   * the daemon's side, so memory stays bounded. Output is a view of the received message: copy what you keep for long.
+   */
+  waitProcess(
+    name: Partial<ProcessName>,
+    options?: CallOptions,
+  ): AsyncIterable<ProcessWaitResponse>;
+  /** Holds a process: sends its name at once and every five minutes. The process is stopped when this ends. */
+  keepAlive(name: Partial<ProcessName>, options?: CallOptions): KeepAliveHandle;
+  /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
+  listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
+  /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
+  stopProcess(name: Partial<ProcessName>, options?: CallOptions): Promise<ProcessExit>;
+  /** Cancels what is under way and resolves when the connection is closed. May be called again. */
+  close(): Promise<void>;
+}
+
+// The dot of a regular expression, with which grpc-js reads targets, matches no line end.
+const ADDRESS = /^(?:\/(?!\/)|\\\\\.\\pipe\\)[^\0\n\r\u2028\u2029]+$/;
+const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
+
+function checkOptions(
+  options: WinsClientOptions,
+): Required<Omit<WinsClientOptions, 'verifyServer'>> {
+  const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
+  const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
+  if (!ADDRESS.test(address)) {
+    throw refuse(
+      `the address of a daemon is ${JSON.stringify(address)}; ` +
+        'wanted an absolute socket path or \\\\.\\pipe\\NAME',
+    );
+  }
+  if (!(connectTimeoutMs > 0 && connectTimeoutMs <= MAX_TIMEOUT_MS)) {
+    throw refuse(`connectTimeoutMs is ${connectTimeoutMs}; wanted 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
+    throw refuse(
+      `clientName is ${JSON.stringify(clientName)}; ` +
+        'wanted at most 128 printable ASCII characters with no blank at either end',
+    );
+  }
+  return { address, connectTimeoutMs, clientName };
+}
+
+class GrpcWinsClient implements WinsClient {
+  private readonly client: Client;
+  private readonly credentials: VerifiedCredentials;
+  private readonly calls: OpenCalls;
+  private readonly metadata = new Metadata();
+  private readonly address: string;
+  private closing: Promise<void> | undefined;
+
+  constructor(options: WinsClientOptions) {
+    const { address, connectTimeoutMs, clientName } = checkOptions(options);
+    this.address = address;
+    if (clientName !== '') this.metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
+    const credentials = new VerifiedCredentials(options.verifyServer);
+    this.credentials = credentials;
+    this.client = new Client(`unix:${address}`, credentials, {
+      'grpc.default_authority': 'localhost',
+      // Connections belong to this object alone: another client may have another verifyServer.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.service_config_disable_resolution': 1,
+      'grpc.enable_retries': 0,
+      'grpc.enable_http_proxy': 0,
+      'grpc.enable_channelz': 0,
+      // The daemon is on the same machine: when it restarts it is back within a second.
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+      'grpc-node.flow_control_window': WINS_CLIENT_WINDOW_BYTES,
+    });
+    this.calls = new OpenCalls({
+      client: this.client,
+      address,
+      connectTimeoutMs,
+      verifyFailure: () => credentials.verifyFailure,
+    });
+  }
+
+  async info(options: CallOptions = {}): Promise<ApplicationInfo> {
+    const { Info } = await this.unary('Info', ApplicationServiceService.info, {}, options);
+    return this.present('Info', Info);
+  }
+
+  async startProcess(
+    request: Partial<ProcessStartRequest>,
+    options: CallOptions = {},
+  ): Promise<ProcessName> {
+    const whole = ProcessStartRequest.fromPartial(request);
+    const { Data } = await this.unary('Start', processServiceDefinition.start, whole, options);
+    return this.present('Start', Data);
+  }
+
+  waitProcess(
+    name: Partial<ProcessName>,
+    { signal }: CallOptions = {},
+  ): AsyncIterable<ProcessWaitResponse> {
+    const { path, requestSerialize, responseDeserialize } = processServiceDefinition.wait;
+    const request = { Data: ProcessName.fromPartial(name) };
+    const { call, result } = this.calls.begin('Wait', signal, (done: CallDone<void>) =>
+      this.client
+        .makeServerStreamRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          this.metadata,
+        )
+        .on('error', (error) => isServiceError(error) && done(error))
+        .on('status', ({ code }) => code === status.OK && done(null)),
+    );
+    return readToEnd<ProcessWaitResponse>(call, result);
+  }
+
+  keepAlive(name: Partial<ProcessName>, { signal }: CallOptions = {}): KeepAliveHandle {
+    const Data = ProcessName.fromPartial(name);
+    const { path, requestSerialize, responseDeserialize } = processServiceDefinition.keepAlive;
+    const { call, result } = this.calls.begin('KeepAlive', signal, (done: CallDone<Void>) =>
+      this.client.makeClientStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        this.metadata,
+        done,
+      ),
+    );
+    return createKeepAliveHandle({ Data }, call, result);
+  }
+
+  async listProcesses(options: CallOptions = {}): Promise<ProcessSummary[]> {
+    return (await this.unary('List', processServiceDefinition.list, {}, options)).Data;
+  }
+
+  async stopProcess(name: Partial<ProcessName>, options: CallOptions = {}): Promise<ProcessExit> {
+    const request = { Data: ProcessName.fromPartial(name) };
+    const { Data } = await this.unary('Stop', processServiceDefinition.stop, request, options);
+    return this.present('Stop', Data);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.shutDown();
+    return this.closing;
+  }
+
+  private async shutDown(): Promise<void> {
+    await this.calls.close();
+    this.client.close();
+    await this.credentials.close(CLOSE_GRACE_MS);
+  }
+
+  private unary<Request, Answer>(
+    name: string,
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    { signal }: CallOptions,
+  ): Promise<Answer> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    return this.calls.begin(name, signal, (done: CallDone<Answer>) =>
+      this.client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        this.metadata,
+        done,
+      ),
+    ).result;
+  }
+
+  private present<T>(method: string, value: T | undefined): T {
+    if (value !== undefined) return value;
+    const { address } = this;
+    const details = 'found an empty answer; wanted one with data';
+    throw new WinsClientError('internal', { method, address, details });
+  }
+}
+
+/**
+ * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
+ *
+ * @throws WinsClientError `invalidRequest` when an option makes no sense
+ */
+export function createWinsClient(options: WinsClientOptions): WinsClient {
+  return new GrpcWinsClient(options);
+}

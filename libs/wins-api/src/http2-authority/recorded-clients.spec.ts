@@ -1,0 +1,260 @@
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import http2 from 'node:http2';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import {
+  admitHttp2Connection,
+  applicationServiceDefinition,
+  HnsGetNetworkRequest,
+  hnsServiceDefinition,
+  hostServiceDefinition,
+  identifyConnection,
+  networkServiceDefinition,
+  peerOf,
+  processServiceDefinition,
+  ProcessWaitResponse,
+  RouteAddRequest,
+  routeServiceDefinition,
+  RunExposeProtocol,
+} from '../index.js';
+import { AnswerReader, messagesOf, recordedClient } from '../testing/index.js';
+import type { Answer, RecordedCommand } from '../testing/index.js';
+import type {
+  ApplicationServiceServer,
+  HnsServiceServer,
+  HostServiceServer,
+  NetworkServiceServer,
+  ProcessKeepAliveRequest,
+  ProcessServiceServer,
+  ProcessStartRequest,
+  RouteServiceServer,
+} from '../index.js';
+
+const NAME = { Value: 'rancher-wins-ngin', RunID: '' };
+
+class Host {
+  readonly server = new Server();
+  readonly starts: ProcessStartRequest[] = [];
+  readonly kept: ProcessKeepAliveRequest[] = [];
+  readonly peers = new Set<string>();
+  startError: { code: status; details: string; metadata: Metadata } | undefined;
+  admitted: Duplex | undefined;
+  private listener = net.createServer();
+  private directory = '';
+
+  async listen(): Promise<string> {
+    this.addServices();
+    const injector = this.server.createConnectionInjector(ServerCredentials.createInsecure());
+    this.listener.on('connection', (socket) => {
+      void admitHttp2Connection(socket).then((stream) => {
+        this.admitted = stream;
+        if (stream === undefined) return;
+        identifyConnection(stream, 7);
+        injector.injectConnection(stream);
+      });
+    });
+    this.directory = await mkdtemp(path.join(os.tmpdir(), 'wins-api-'));
+    const address = path.join(this.directory, 's');
+    this.listener.listen(address);
+    await once(this.listener, 'listening');
+    return address;
+  }
+
+  async close(): Promise<void> {
+    this.server.forceShutdown();
+    this.listener.close();
+    await once(this.listener, 'close');
+    await rm(this.directory, { recursive: true });
+  }
+
+  private addServices(): void {
+    const application: ApplicationServiceServer = {
+      info: (call, done) => {
+        this.peers.add(peerOf(call));
+        done(null, { Info: { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' } });
+      },
+    };
+    const processes: ProcessServiceServer = {
+      start: (call, done) => {
+        this.starts.push(call.request);
+        done(this.startError ?? null, { Data: NAME });
+      },
+      wait: (call) => {
+        call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
+        call.write({ Options: { $case: 'StdErr', value: Buffer.from('err\n') } });
+        call.end();
+      },
+      keepAlive: (call, done) => {
+        call.on('data', (request: ProcessKeepAliveRequest) => this.kept.push(request));
+        call.on('end', () => done(null, {}));
+      },
+      list: (_call, done) => done(null, { Data: [] }),
+      stop: (_call, done) => done(null, {}),
+    };
+    const hns: HnsServiceServer = {
+      getNetwork: (call, done) => {
+        const details = `no network like ${JSON.stringify(HnsGetNetworkRequest.create(call.request))}`;
+        done({ code: status.NOT_FOUND, details });
+      },
+    };
+    const host: HostServiceServer = {
+      getVersion: (_call, done) => done(null, { Data: undefined }),
+    };
+    const network: NetworkServiceServer = { get: (_call, done) => done(null, { Data: undefined }) };
+    const route: RouteServiceServer = {
+      add: (call, done) => {
+        this.peers.add(RouteAddRequest.create(call.request).Addresses.join());
+        done(null, {});
+      },
+    };
+    this.server.addService(applicationServiceDefinition, application);
+    this.server.addService(processServiceDefinition, processes);
+    this.server.addService(hnsServiceDefinition, hns);
+    this.server.addService(hostServiceDefinition, host);
+    this.server.addService(networkServiceDefinition, network);
+    this.server.addService(routeServiceDefinition, route);
+  }
+}
+
+describe('a Go client of release 0.1.1, as recorded', () => {
+  let host: Host;
+  let address: string;
+  let open: { destroy(): void }[];
+
+  beforeEach(async () => {
+    host = new Host();
+    address = await host.listen();
+    open = [];
+  });
+
+  afterEach(async () => {
+    for (const item of open) item.destroy();
+    await host.close();
+  });
+
+  /** Sends the recorded octets in pieces of `size` and collects the answers to the streams. */
+  async function replay(
+    name: RecordedCommand,
+    streams: number[],
+    size = Infinity,
+  ): Promise<Answer[]> {
+    const half = recordedClient(name);
+    const reader = new AnswerReader(streams);
+    const socket = net.connect(address);
+    open.push(socket, { destroy: () => reader.close() });
+    socket.on('data', (chunk) => reader.feed(chunk));
+    await once(socket, 'connect');
+    for (let at = 0; at < half.length; at += size) {
+      const piece = half.subarray(at, Math.min(half.length, at + size));
+      await new Promise((resolve) => socket.write(piece, resolve));
+    }
+    return Promise.all(streams.map((id) => reader.ended(id)));
+  }
+
+  it('gets the answer to app info', async () => {
+    const [answer] = await replay('app-info', [1]);
+    expect(answer?.status).toBe(0);
+    const info = applicationServiceDefinition.info.responseDeserialize(
+      messagesOf(answer?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0),
+    );
+    expect(info.Info).toEqual({ Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' });
+  });
+
+  it('gets the same answer when its octets come one by one', async () => {
+    const [answer] = await replay('app-info', [1], 1);
+    expect(answer?.status).toBe(0);
+    expect(answer?.body.length).toBeGreaterThan(5);
+  });
+
+  it('is known to the handlers by the identity of its connection', async () => {
+    await replay('app-info', [1]);
+    expect(host.admitted).not.toBeInstanceOf(net.Socket);
+    expect([...host.peers]).toEqual(['pipe:7']);
+  });
+
+  it('runs a process: Start, KeepAlive and Wait on one connection', async () => {
+    const [started, kept, waited] = await replay('prc-run', [1, 3, 5]);
+    expect(host.starts).toEqual([
+      expect.objectContaining({
+        Checksum: '2ec149a0d9f79dacc7c195b704afe20005564389',
+        Path: String.raw`C:\etc\nginx\nginx.exe`,
+        Args: [String.raw`C:\t.js`, 'a', '"b c"', '--x=1'],
+        Envs: ['FOO=bar'],
+        Dir: String.raw`C:\etc\nginx`,
+        Exposes: [
+          { Port: 80, Protocol: RunExposeProtocol.TCP },
+          { Port: 53, Protocol: RunExposeProtocol.UDP },
+          { Port: 54, Protocol: RunExposeProtocol.UDP },
+        ],
+      }),
+    ]);
+    expect(started?.status).toBe(0);
+    const name = processServiceDefinition.start.responseDeserialize(
+      messagesOf(started?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0),
+    );
+    expect(name.Data).toEqual(NAME);
+    expect(host.kept).toEqual([{ Data: NAME }]);
+    expect(kept).toEqual({ status: 0, message: 'OK', body: Buffer.alloc(5) });
+    expect(waited?.status).toBe(0);
+    expect(
+      messagesOf(waited?.body ?? Buffer.alloc(0)).map((message) =>
+        ProcessWaitResponse.decode(message),
+      ),
+    ).toEqual([
+      { Options: { $case: 'StdOut', value: Buffer.from('out\n') } },
+      { Options: { $case: 'StdErr', value: Buffer.from('err\n') } },
+    ]);
+  });
+
+  it('is refused in the words that it knows', async () => {
+    host.startError = {
+      code: status.INVALID_ARGUMENT,
+      details: 'invalid path',
+      metadata: new Metadata(),
+    };
+    const [answer] = await replay('prc-run-denied', [1]);
+    expect(answer).toEqual({ status: 3, message: 'invalid path', body: Buffer.alloc(0) });
+    expect(host.starts[0]?.Path).toBe(String.raw`C:\windows\system32\cmd.exe`);
+  });
+
+  it.each<[RecordedCommand, number]>([
+    ['host-get-version', 0],
+    ['network-get', 0],
+    ['route-add', 0],
+    ['hns-get-network-error', 5],
+  ])('gets the answer to %s with status %i', async (name, expected) => {
+    const [answer] = await replay(name, [1]);
+    expect(answer?.status).toBe(expected);
+  });
+
+  it('is refused by an HTTP/2 server that gets its octets as they are', async () => {
+    const plain = http2.createServer();
+    const requests: string[] = [];
+    plain.on('stream', (_stream, headers) => requests.push(String(headers[':authority'])));
+    plain.on('sessionError', () => undefined);
+    const socketPath = `${address}-plain`;
+    plain.listen(socketPath);
+    await once(plain, 'listening');
+    const socket = net.connect(socketPath);
+    const received: Buffer[] = [];
+    const reset = new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => {
+        received.push(chunk);
+        // RST_STREAM of stream 1 with PROTOCOL_ERROR.
+        if (Buffer.concat(received).includes(Buffer.from('00000403000000000100000001', 'hex'))) {
+          resolve();
+        }
+      });
+    });
+    socket.write(recordedClient('app-info'));
+    await reset;
+    expect(requests).toEqual([]);
+    socket.destroy();
+    plain.close();
+    await once(plain, 'close');
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * The contract between the daemon and its clients: messages, service definitions, default pipe names, a typed client, and
+ * what a server needs to accept old Go clients over HTTP/2.
+ *
+ * Owns the words on the wire. Does not open listeners, knows no policy, runs no process: a server takes the definitions
+ * from here, a listener gives it sockets.
+ *
+ * @example
+ * ```ts
+ * const client = createWinsClient({ address: '/run/rancher-wins/rancher_wins' });
+ * const name = await client.startProcess({ Path: '/usr/bin/uname', Checksum: sha1 });
+ * const lease = client.keepAlive(name);
+ * for await (const { Options: message } of client.waitProcess(name)) {
+ *   if (message?.$case === 'StdOut') process.stdout.write(message.value);
+ * }
+ * await lease.end();
+ * await client.close();
+ * ```
+ *
+ * @module
+ */
+export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from './pipe-names.js';
+
+export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
+export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
+export type { KeepAliveHandle } from './keep-alive-handle.js';
+export type { VerifyServer } from './verified-credentials.js';
+export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
+export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
+
+export { admitHttp2Connection } from './http2-authority/admit-http2-connection.js';
+export { identifyConnection, peerOf } from './http2-authority/connection-identity.js';
+export { createAuthorityRewriter } from './http2-authority/create-authority-rewriter.js';
+export type { AuthorityRewriter } from './http2-authority/create-authority-rewriter.js';
+
+export {
+  deserializeWaitOutput,
+  processServiceDefinition,
+  serializeWaitOutput,
+} from './process-service-definition.js';
+
+export { Void } from './gen/common.js';
+export {
+  ApplicationInfo,
+  ApplicationInfoResponse,
+  ApplicationServiceService as applicationServiceDefinition,
+} from './gen/application.js';
+export type { ApplicationServiceServer } from './gen/application.js';
+export {
+  ProcessExit,
+  ProcessExpose,
+  ProcessKeepAliveRequest,
+  ProcessListResponse,
+  ProcessName,
+  ProcessSkipped,
+  ProcessStartRequest,
+  ProcessStartResponse,
+  ProcessStopRequest,
+  ProcessStopResponse,
+  ProcessSummary,
+  ProcessWaitRequest,
+  ProcessWaitResponse,
+  RunExposeProtocol,
+} from './gen/process.js';
+export type { ProcessServiceServer } from './gen/process.js';
+export {
+  HnsGetNetworkRequest,
+  HnsGetNetworkResponse,
+  HnsNetwork,
+  HnsNetworkSubnet,
+  HnsServiceService as hnsServiceDefinition,
+} from './gen/hns.js';
+export type { HnsServiceServer } from './gen/hns.js';
+export {
+  HostGetVersionResponse,
+  HostServiceService as hostServiceDefinition,
+  HostVersion,
+} from './gen/host.js';
+export type { HostServiceServer } from './gen/host.js';
+export {
+  NetworkAdapter,
+  NetworkGetRequest,
+  NetworkGetResponse,
+  NetworkServiceService as networkServiceDefinition,
+} from './gen/network.js';
+export type { NetworkServiceServer } from './gen/network.js';
+export { RouteAddRequest, RouteServiceService as routeServiceDefinition } from './gen/route.js';
+export type { RouteServiceServer } from './gen/route.js';
+/** A `google.protobuf.FileDescriptorSet` of all proto files, in base64, for gRPC reflection. */
+export { FILE_DESCRIPTOR_SET } from './gen/descriptors.js';

@@ -1,0 +1,129 @@
+import { connectivityState } from '@grpc/grpc-js';
+import type { Client, ServiceError } from '@grpc/grpc-js';
+import { fromServiceError, WinsClientError } from './client-error.js';
+
+/** Takes the outcome of a call: an error, or the answer. */
+export type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
+
+export interface OpenCallsOptions {
+  readonly client: Client;
+  readonly address: string;
+  readonly connectTimeoutMs: number;
+  /** Why the server was not accepted, if that is why there is no connection. */
+  readonly verifyFailure: () => unknown;
+}
+
+// Promise.withResolvers, which the oldest Node that is served does not have.
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (reason: WinsClientError) => void = () => undefined;
+  const promise = new Promise<T>((resolveIt, rejectIt) => {
+    resolve = resolveIt;
+    reject = rejectIt;
+  });
+  return { promise, resolve, reject };
+}
+
+/** The calls of one client that have not ended. It ends them by signal, by want of a connection, and at `close`. */
+export class OpenCalls {
+  private readonly open = new Map<Promise<unknown>, () => void>();
+  private closed = false;
+
+  constructor(private readonly options: OpenCallsOptions) {}
+
+  /**
+   * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started:
+   * `call` is undefined then. `result` rejects with a `WinsClientError`.
+   */
+  begin<T, C extends { cancel(): void }>(
+    method: string,
+    signal: AbortSignal | undefined,
+    start: (done: CallDone<T>) => C,
+  ): { readonly call: C | undefined; readonly result: Promise<T> } {
+    if (this.closed) return { call: undefined, result: Promise.reject(this.clientClosed(method)) };
+    if (signal?.aborted === true) {
+      return { call: undefined, result: Promise.reject(this.cancelled(method, signal.reason)) };
+    }
+    const { promise: result, resolve, reject } = withResolvers<T>();
+    const call = start((error, answer) => {
+      if (error === null) resolve(answer as T);
+      else reject(this.translate(error, method));
+    });
+    // The first cause wins: what grpc-js says of a call that is cancelled here comes second.
+    const end = (reason: WinsClientError) => {
+      reject(reason);
+      call.cancel();
+    };
+    const onAbort = () => end(this.cancelled(method, signal?.reason));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const watch = this.watchConnection(() => end(this.notConnected(method)));
+    const forget = () => {
+      clearTimeout(watch);
+      signal?.removeEventListener('abort', onAbort);
+      this.open.delete(result);
+    };
+    this.open.set(result, () => end(this.cancelled(method, this.clientClosed(method))));
+    result.then(forget, forget);
+    return { call, result };
+  }
+
+  /** Cancels all calls and refuses new ones. */
+  async close(): Promise<void> {
+    this.closed = true;
+    const results = [...this.open.keys()];
+    for (const cancel of [...this.open.values()]) cancel();
+    await Promise.allSettled(results);
+  }
+
+  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
+  private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
+    const channel = this.options.client.getChannel();
+    const connected = () => channel.getConnectivityState(false) === connectivityState.READY;
+    if (connected()) return undefined;
+    return setTimeout(() => {
+      if (!connected()) onTimeout();
+    }, this.options.connectTimeoutMs);
+  }
+
+  private translate(error: ServiceError, method: string): WinsClientError {
+    const { address, verifyFailure } = this.options;
+    const translated = fromServiceError(error, { method, address });
+    const cause = verifyFailure();
+    const found = cause instanceof Error ? cause.message : 'no reason was given';
+    // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
+    const judged = cause !== undefined && error.details.includes(found);
+    if (translated.code !== 'unavailable' || translated.connectionLost || !judged) {
+      return translated;
+    }
+    const details = `the server was not accepted: ${found}`;
+    return new WinsClientError('unavailable', {
+      method,
+      address,
+      details,
+      grpcCode: error.code,
+      cause,
+    });
+  }
+
+  private cancelled(method: string, cause: unknown): WinsClientError {
+    const { address } = this.options;
+    return new WinsClientError('cancelled', {
+      method,
+      address,
+      details: 'the call was cancelled by its caller',
+      cause,
+    });
+  }
+
+  private clientClosed(method: string): WinsClientError {
+    const { address } = this.options;
+    const details = 'found the client closed; wanted an open one';
+    return new WinsClientError('failedPrecondition', { method, address, details });
+  }
+
+  private notConnected(method: string): WinsClientError {
+    const { address, connectTimeoutMs } = this.options;
+    const details = `found no answer within ${connectTimeoutMs} ms; wanted an HTTP/2 server`;
+    return new WinsClientError('unavailable', { method, address, details });
+  }
+}

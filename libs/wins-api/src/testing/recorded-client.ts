@@ -1,0 +1,30 @@
+import appInfo from '../recorded/go-wins-0.1.1-app-info.json';
+import hnsGetNetwork from '../recorded/go-wins-0.1.1-hns-get-network-error.json';
+import hostGetVersion from '../recorded/go-wins-0.1.1-host-get-version.json';
+import networkGet from '../recorded/go-wins-0.1.1-network-get.json';
+import processRunDenied from '../recorded/go-wins-0.1.1-prc-run-denied.json';
+import processRun from '../recorded/go-wins-0.1.1-prc-run.json';
+import routeAdd from '../recorded/go-wins-0.1.1-route-add.json';
+
+const RECORDINGS = {
+  'app-info': appInfo,
+  'hns-get-network-error': hnsGetNetwork,
+  'host-get-version': hostGetVersion,
+  'network-get': networkGet,
+  'prc-run': processRun,
+  'prc-run-denied': processRunDenied,
+  'route-add': routeAdd,
+};
+
+/** A command of the Go client that was recorded. */
+export type RecordedCommand = keyof typeof RECORDINGS;
+
+// Pings and their answers concern the two that talked then: a peer ends the connection over an answer to no ping.
+const PING = /00000806(?:00|01)00000000.{16}/g;
+
+/** What the Go client of release 0.1.1 sent for a command: HTTP/2 from its preface on. */
+export function recordedClient(command: RecordedCommand): Buffer {
+  const entries = RECORDINGS[command].filter(({ from }) => from === 'client');
+  const hex = entries.map((entry) => entry.hex).join('');
+  return Buffer.from(hex.replaceAll(PING, ''), 'hex');
+}

@@ -1,0 +1,67 @@
+// The floor that wins is measured against: grpc-js and nothing else, on a Unix socket.
+//   node bare-grpc.mjs serve SOCKET           serves until killed; prints "ready"
+//   node bare-grpc.mjs stream SOCKET BYTES    receives BYTES in 64 KiB messages
+import grpc from '@grpc/grpc-js';
+
+const MESSAGE_BYTES = 64 * 1024;
+
+const identity = (bytes) => bytes;
+const method = (name, responseStream) => ({
+  path: `/bare.Bare/${name}`,
+  requestStream: false,
+  responseStream,
+  requestSerialize: identity,
+  requestDeserialize: identity,
+  responseSerialize: identity,
+  responseDeserialize: identity,
+});
+const definition = { stream: method('Stream', true), echo: method('Echo', false) };
+
+export const BareClient = grpc.makeGenericClientConstructor(definition, 'Bare');
+
+export function bareClient(socket) {
+  return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure());
+}
+
+async function serve(socket) {
+  const server = new grpc.Server();
+  const message = Buffer.alloc(MESSAGE_BYTES, 'x');
+  server.addService(definition, {
+    echo: (call, respond) => respond(null, call.request),
+    stream: (call) => {
+      let left = Number(call.request.toString());
+      const pump = () => {
+        while (left > 0) {
+          left -= MESSAGE_BYTES;
+          if (!call.write(message)) return void call.once('drain', pump);
+        }
+        call.end();
+      };
+      pump();
+    },
+  });
+  await new Promise((resolve, reject) => {
+    server.bindAsync(`unix:${socket}`, grpc.ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+  console.log('ready');
+}
+
+function stream(socket, bytes) {
+  const client = bareClient(socket);
+  let received = 0;
+  client
+    .stream(Buffer.from(String(bytes)))
+    .on('data', (chunk) => {
+      received += chunk.length;
+    })
+    .on('end', () => {
+      if (received < bytes) throw new Error(`received ${received} of ${bytes} bytes`);
+      client.close();
+    });
+}
+
+const [command, socket, bytes] = process.argv.slice(2);
+if (command === 'serve') await serve(socket);
+if (command === 'stream') stream(socket, Number(bytes));

@@ -1,0 +1,118 @@
+// node tools/bundle.mjs <projectRoot>
+// Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
+// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries.
+import { build } from 'esbuild';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const project = path.resolve(root, process.argv[2]);
+const manifest = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
+const require = createRequire(path.join(project, 'package.json'));
+
+function sourceRevision() {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return 'unknown'; // a source archive has no history
+  }
+}
+
+// yargs' ES module entry needs import.meta, which is empty in a CommonJS bundle: take the entry
+// that require() would take.
+const yargsAsRequired = {
+  name: 'yargs-as-required',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^yargs($|\/)/ }, (args) =>
+      args.kind === 'require-call'
+        ? null
+        : resolve(args.path, {
+            kind: 'require-call',
+            resolveDir: args.resolveDir,
+            importer: args.importer,
+          }),
+    );
+  },
+};
+
+// The health and reflection packages read a .proto file beside themselves when they are loaded.
+// A bundle has no such file, so the parsed definition is put into it instead.
+const protoFilesInside = {
+  name: 'proto-files-inside',
+  setup({ onLoad }) {
+    const sites = /(grpc-health-check[\\/]build[\\/]src[\\/]health|reflection-v1(alpha)?)\.js$/;
+    onLoad({ filter: sites }, (args) => {
+      const source = readFileSync(args.path, 'utf8');
+      const protobuf = require('protobufjs');
+      const call = /proto_?[lL]oader(?:_\d)?\.loadSync\)?\(\s*([^,]+),/g;
+      const found = [...source.matchAll(call)];
+      if (found.length === 0) throw new Error(`${args.path}: no .proto is loaded here any more`);
+      let contents = source;
+      for (const [text, expression] of found) {
+        const file = expression.includes('health')
+          ? path.join(path.dirname(args.path), '../../proto/health/v1/health.proto')
+          : path.join(
+              path.dirname(args.path),
+              `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
+            );
+        // Names are put into camel case when a .proto is parsed, unless the package says otherwise.
+        const keepCase = source.includes('keepCase: true');
+        const parsed = new protobuf.Root()
+          .loadSync(file, { keepCase })
+          .toJSON({ keepComments: false });
+        contents = contents.replace(
+          text,
+          text.replace('.loadSync', '.fromJSON').replace(expression, JSON.stringify(parsed)),
+        );
+      }
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
+// grpc-js loads this only to serve its own diagnostics, which nobody turns on. A client, which should
+// start fast, does without the third of its bundle.
+const withoutProtoLoader = {
+  name: 'without-proto-loader',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@grpc\/proto-loader$/ }, (args) => ({
+      path: args.path,
+      namespace: 'none',
+    }));
+    onLoad({ filter: /.*/, namespace: 'none' }, () => ({
+      contents: 'throw new Error("diagnostics of gRPC are not part of this program")',
+    }));
+  },
+};
+
+mkdirSync(path.join(root, 'dist'), { recursive: true });
+for (const [name, entry] of Object.entries(manifest.bundles)) {
+  await build({
+    entryPoints: [path.join(project, entry)],
+    outfile: path.join(root, 'dist', `${name}.cjs`),
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    conditions: ['@wins/source'],
+    external: ['./wins-server.cjs', './wins-cli.cjs'],
+    define: {
+      BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
+      BUILD_COMMIT: JSON.stringify(sourceRevision()),
+    },
+    plugins: [
+      yargsAsRequired,
+      manifest.dependencies['@grpc/proto-loader'] ? protoFilesInside : withoutProtoLoader,
+    ],
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    logOverride: { 'empty-import-meta': 'error' },
+  });
+}

@@ -1,0 +1,123 @@
+// npm run demo: the main job for real, in a temporary folder. A daemon serves its pipe, a client
+// (as it would run in a container) asks it to run a program of the host.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = path.resolve(import.meta.dirname, '..');
+const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
+const wins = path.join(root, 'dist', 'wins.cjs');
+
+const say = (text) => console.log(`\n\u25b8 ${text}`);
+const indent = (text) => text.replace(/^(?=.)/gm, '    ');
+
+function expect(what, found, wanted) {
+  if (found !== wanted) throw new Error(`${what}: found ${found}, wanted ${wanted}`);
+  console.log(`    ✓ ${what}: ${found}`);
+}
+
+say('Building the programs into dist/');
+execFileSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', 'wins-server,wins-cli'], {
+  cwd: root,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-demo-')));
+const environment = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
+let daemon;
+
+/** Runs a command of the client and shows what it prints. */
+async function client(...args) {
+  console.log(`    $ wins cli ${args.join(' ')}`);
+  const child = spawn(process.execPath, [wins, 'cli', ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr']) {
+    child[stream].setEncoding('utf8').on('data', (text) => {
+      output[stream] += text;
+    });
+  }
+  const [code] = await once(child, 'close');
+  process.stdout.write(indent(output.stdout));
+  process.stdout.write(indent(output.stderr));
+  return { code, ...output };
+}
+
+/** Writes an executable program of the host. */
+function program(name, source) {
+  const file = path.join(folder, name);
+  writeFileSync(file, `#!${process.execPath}\n${source}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+const sha256 = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+try {
+  const greeter = program(
+    'greeter.exe',
+    `console.log('hello from the host, ' + process.argv.slice(2).join(' and '));
+console.error('this line is on standard error');
+process.exitCode = 7;`,
+  );
+  const pinned = program('pinned.exe', `console.log('the bytes that were pinned');`);
+  const unlisted = program('unlisted.exe', `console.log('this must never run');`);
+  const config = path.join(folder, 'config');
+  writeFileSync(
+    config,
+    `white_list:
+  processPaths:
+    - ${greeter}
+    - path: ${pinned}
+      sha256: ${sha256(pinned)}
+`,
+  );
+  chmodSync(config, 0o600);
+
+  say('The config of the daemon allows two programs, one of them pinned to its bytes:');
+  process.stdout.write(indent(readFileSync(config, 'utf8')));
+
+  say('Starting the daemon');
+  daemon = spawn(process.execPath, [wins, 'srv', 'app', 'run', '--config', config], {
+    env: environment,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const died = once(daemon, 'exit');
+  for await (const line of createInterface({ input: daemon.stderr })) {
+    const record = JSON.parse(line);
+    console.log(`    ${record.level}: ${record.msg}`);
+    if (record.msg === 'ready') break;
+  }
+  daemon.stderr.resume();
+
+  say('Running a program of the host through the pipe: its output and its exit code come back');
+  const run = await client('prc', 'run', '--path', greeter, '--args', 'you me');
+  expect('standard output', run.stdout.trim(), 'hello from the host, you and me');
+  expect('standard error', run.stderr.trim(), 'this line is on standard error');
+  expect('exit code', run.code, 7);
+
+  say('A program that is not on the list is refused');
+  expect('exit code', (await client('prc', 'run', '--path', unlisted)).code, 126);
+
+  say('The pinned program runs while it has the pinned bytes');
+  expect('exit code', (await client('prc', 'run', '--path', pinned)).code, 0);
+  writeFileSync(pinned, `#!${process.execPath}\nconsole.log('other bytes under the same name');\n`);
+  say('Other bytes under its name are refused');
+  expect('exit code', (await client('prc', 'run', '--path', pinned)).code, 126);
+
+  say('Stopping the daemon');
+  daemon.kill('SIGTERM');
+  const [code] = await died;
+  expect('exit code of the daemon', code, 0);
+  console.log('\nThe demo went well.');
+} finally {
+  daemon?.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,72 @@
+// Everything CI runs, in the order that finds a mistake soonest; the last line is the total of all
+// projects' tests. A check that is not a test (format, lint, types, …) counts as one test each.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const require = createRequire(import.meta.url);
+const nx = require.resolve('nx/bin/nx.js');
+const prettier = path.join(
+  path.dirname(require.resolve('prettier/package.json')),
+  'bin/prettier.cjs',
+);
+
+function run(title, ...args) {
+  console.log(`\n── ${title}`);
+  const result = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  return result.status === 0;
+}
+const many = (target, ...more) => [nx, 'run-many', '-t', target, '--outputStyle=static', ...more];
+
+const checks = [
+  ['lock file', 'tools/check-lock.mjs'],
+  ['format', prettier, '--check', '--log-level=warn', '.'],
+  ['generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check'],
+  ['project references', nx, 'sync:check'],
+  ['lint', ...many('lint')],
+  ['typecheck', ...many('typecheck')],
+  ['build', ...many('build')],
+];
+
+let passed = 0;
+let failed = 0;
+const failures = [];
+for (const [title, ...args] of checks) {
+  if (run(title, ...args)) passed += 1;
+  else {
+    failed += 1;
+    failures.push(title);
+  }
+}
+
+const projects = ['libs', 'apps']
+  .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
+  .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
+const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
+for (const project of projects) rmSync(summaryOf(project), { force: true });
+
+const testsGreen = run('tests', ...many('test', '--parallel=2', ...process.argv.slice(2)));
+let testsFailed = 0;
+for (const project of projects) {
+  if (!existsSync(summaryOf(project))) {
+    testsFailed += 1;
+    failures.push(`${project}: no test summary`);
+    continue;
+  }
+  const summary = JSON.parse(readFileSync(summaryOf(project), 'utf8'));
+  passed += summary.passed;
+  testsFailed += summary.failed;
+  if (summary.failed > 0) failures.push(`${project}: ${summary.failed} failed`);
+  if (summary.skipped > 0) console.log(`${project}: ${summary.skipped} SKIPPED`);
+}
+if (!testsGreen && testsFailed === 0) {
+  testsFailed = 1;
+  failures.push('tests: the runner failed');
+}
+failed += testsFailed;
+
+if (failures.length > 0) console.log(`\nfailed: ${failures.join('; ')}`);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
