@@ -176,7 +176,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
       throw (
         error ??
         new CommandError(
-          `${message ?? 'the command line makes no sense'} (--help says more)`,
+          `${message?.replaceAll('\n', ': ') ?? 'the command line makes no sense'} (--help says more)`,
           EXIT.failed,
         )
       );

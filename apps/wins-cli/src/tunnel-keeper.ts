@@ -80,7 +80,7 @@ export class TunnelKeeper {
           if (this.state.kind !== 'up') throw new Error('there is no tunnel');
           resolve(this.openStream(this.state.tunnel, port));
         } catch (error) {
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       };
       const timer = setTimeout(decide, this.options.heldMs);
