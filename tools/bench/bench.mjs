@@ -4,10 +4,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { bareClient } from './bare-grpc.mjs';
+import { startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
+import { measureTunnel } from './tunnel-rows.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
@@ -67,6 +70,14 @@ async function throughput(argsFor) {
   return (LARGE_BYTES - SMALL_BYTES) / 1e3 / (large - small);
 }
 
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
+}
+
 async function p50(call) {
   for (let index = 0; index < 200; index += 1) await call();
   const times = [];
@@ -113,7 +124,11 @@ try {
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');
   chmodSync(writer, 0o755);
   const config = path.join(folder, 'config');
-  writeFileSync(config, JSON.stringify({ white_list: { processPaths: [writer] } }));
+  const target = await startProgram('target');
+  const relay = await startProgram('relay', target.port);
+  running.push(target.child, relay.child);
+  const whiteList = { processPaths: [writer], proxyPorts: [target.port] };
+  writeFileSync(config, JSON.stringify({ white_list: whiteList }));
   chmodSync(config, 0o600);
 
   const socket = path.join(folder, 'bare.sock');
@@ -170,6 +185,19 @@ try {
   );
   const extra = start.difference;
   report('cli app info', 'ms', start, `+${extra.toFixed(1)} ms`, 'at most +60 ms', extra <= 60);
+
+  const published = await freePort();
+  const tunnel = await startServer(
+    [wins, 'cli', 'proxy', '--publish', `TCP:${published}:${target.port}`],
+    (line) => line.includes('the tunnel is ready'),
+  );
+  const programs = { relay: [relay.child], tunnel: [daemon.child, tunnel.child] };
+  await measureTunnel({
+    ways: { relay: relay.port, tunnel: published },
+    residentMegabytes: (way) => Math.max(...programs[way].map(residentMegabytes)),
+    pairs,
+    report,
+  });
 } finally {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });

@@ -6,69 +6,28 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
+import {
+  answerMemory,
+  connectionsPerSecond,
+  download,
+  echoes,
+  flood,
+  listenOn,
+  MEGABYTE,
+  quantile,
+  rate,
+  startProgram,
+  upload,
+} from './load.mjs';
 
-const MEGABYTE = 1e6;
 const [role, argument] = process.argv.slice(2);
-const roles = { target, relay, server, client };
+const roles = { server, client };
 if (role in roles) await roles[role](JSON.parse(argument));
 else await main(Number(role ?? 1000));
-
-// What a connection wants is its first byte: s(ource), k (sink), e(cho), f(lood without end).
-async function target() {
-  const block = Buffer.alloc(64 * 1024, 7);
-  const listening = createServer(
-    { noDelay: true, allowHalfOpen: true, highWaterMark: 256 * 1024 },
-    (socket) => {
-      socket.on('error', () => socket.destroy());
-      socket.once('data', (first) => {
-        const kind = String.fromCharCode(first[0]);
-        if (kind === 'e') {
-          socket.on('end', () => socket.end());
-          socket.on('data', (chunk) => socket.write(chunk));
-          if (first.length > 1) socket.write(first.subarray(1));
-        } else if (kind === 'k') {
-          let left = first.readDoubleLE(1) - (first.length - 9);
-          const count = (chunk) => {
-            left -= chunk.length;
-            if (left <= 0) socket.end('k');
-          };
-          socket.on('data', count);
-        } else {
-          let left = kind === 'f' ? Infinity : first.readDoubleLE(1);
-          const fill = () => {
-            while (left > 0) {
-              left -= block.length;
-              if (!socket.write(block)) return;
-            }
-            socket.end();
-          };
-          socket.on('drain', fill);
-          socket.resume();
-          socket.on('end', () => socket.end());
-          fill();
-        }
-      });
-    },
-  );
-  process.send(await listenOn(listening, 0));
-}
-
-async function relay({ port }) {
-  const listening = createServer({ noDelay: true, allowHalfOpen: true }, (a) => {
-    const b = connect({ host: '127.0.0.1', port, noDelay: true, allowHalfOpen: true });
-    a.on('error', () => b.destroy());
-    b.on('error', () => a.destroy());
-    a.pipe(b).pipe(a);
-  });
-  process.send(await listenOn(listening, 0));
-  answerMemory();
-}
 
 async function server({ port, socketPath }) {
   const { serveTunnel, webSocketServerOptions } = await import('../dist/index.js');
@@ -111,11 +70,13 @@ async function main(megabytes) {
     const [answer] = await once(child, 'message');
     return { child, answer };
   };
-  const port = (await start('target')).answer;
-  const relayed = await start('relay', { port });
+  const target = await startProgram('target');
+  const { port } = target;
+  const relayed = await startProgram('relay', port);
+  children.push(target.child, relayed.child);
   const served = await start('server', { port, socketPath });
   const tunnelled = await start('client', { port, socketPath });
-  const ways = { relay: relayed.answer, tunnel: tunnelled.answer };
+  const ways = { relay: relayed.port, tunnel: tunnelled.answer };
   const bytes = megabytes * MEGABYTE;
   const rows = [
     ['down, 1 stream, MB/s', (way) => rate(bytes, 1, way, download), 'atLeast', 0.4],
@@ -143,9 +104,7 @@ async function main(megabytes) {
     );
   }
   for (const [name, way] of Object.entries(ways)) {
-    const bulk = connect(way, '127.0.0.1').on('error', () => undefined);
-    bulk.write('f');
-    bulk.resume();
+    const bulk = flood(way).resume();
     await once(bulk, 'data');
     const p99 = quantile(await echoes(way, 2000), 0.99) / 1000;
     bulk.destroy();
@@ -159,11 +118,7 @@ async function main(megabytes) {
     );
   }
   const before = await memory([served.child, tunnelled.child]);
-  const stalled = Array.from({ length: 100 }, () => {
-    const socket = connect(ways.tunnel, '127.0.0.1').on('error', () => undefined);
-    socket.write('f');
-    return socket;
-  });
+  const stalled = Array.from({ length: 100 }, () => flood(ways.tunnel));
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const after = await memory([served.child, tunnelled.child]);
   const growth = after.map((value, index) => (value - before[index]) / 1024 / 1024);
@@ -180,87 +135,6 @@ async function main(megabytes) {
   rmSync(directory, { recursive: true });
 }
 
-async function rate(bytes, streams, way, transfer) {
-  const began = performance.now();
-  await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
-  return bytes / MEGABYTE / ((performance.now() - began) / 1000);
-}
-
-function request(kind, bytes) {
-  const message = Buffer.alloc(9);
-  message.write(kind);
-  message.writeDoubleLE(bytes, 1);
-  return message;
-}
-
-async function download(port, bytes) {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let received = 0;
-  socket.on('data', (chunk) => (received += chunk.length));
-  socket.write(request('s', bytes));
-  await once(socket, 'end');
-  if (received < bytes) throw new Error(`received ${received} of ${bytes} bytes`);
-}
-
-async function upload(port, bytes) {
-  const block = Buffer.alloc(64 * 1024, 7);
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, highWaterMark: 256 * 1024 });
-  socket.write(request('k', bytes));
-  let left = bytes;
-  const fill = () => {
-    while (left > 0) {
-      left -= block.length;
-      if (!socket.write(block)) return;
-    }
-  };
-  socket.on('drain', fill);
-  fill();
-  await once(socket, 'data');
-  socket.destroy();
-}
-
-/** Round trips of 64 bytes, one after the other, in microseconds. */
-async function echoes(port, count) {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  socket.write('e');
-  const payload = Buffer.alloc(64, 1);
-  const trips = [];
-  for (let trip = 0; trip < count; trip += 1) {
-    const began = performance.now();
-    socket.write(payload);
-    await once(socket, 'data');
-    trips.push((performance.now() - began) * 1000);
-  }
-  socket.end();
-  return trips.slice(count / 10);
-}
-
-async function connectionsPerSecond(port) {
-  const total = 3000;
-  let left = total;
-  const worker = async () => {
-    while (left > 0) {
-      left -= 1;
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-      socket.end('e' + 'x'.repeat(64));
-      socket.resume();
-      await once(socket, 'close');
-    }
-  };
-  const began = performance.now();
-  await Promise.all(Array.from({ length: 16 }, worker));
-  return total / ((performance.now() - began) / 1000);
-}
-
-function quantile(values, q) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) * q)];
-}
-
-function answerMemory() {
-  process.on('message', () => process.send(process.memoryUsage().rss));
-}
-
 function memory(children) {
   return Promise.all(
     children.map(async (child) => {
@@ -268,13 +142,6 @@ function memory(children) {
       return (await once(child, 'message'))[0];
     }),
   );
-}
-
-async function listenOn(listening, where) {
-  if (typeof where === 'string') listening.listen(where);
-  else listening.listen(where, '127.0.0.1');
-  await once(listening, 'listening');
-  return listening.address().port;
 }
 
 function report(name, first, second, third, met, bound) {
