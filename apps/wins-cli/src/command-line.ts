@@ -98,7 +98,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                 withDaemonOptions(run)
                   .option('path', {
                     type: 'string',
-                    demandOption: 'which program? give its absolute path with --path',
+                    demandOption: true,
                     describe: 'Absolute path of the program, the same here and on the host',
                   })
                   .option('args', {
@@ -107,7 +107,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                   })
                   .option('exposes', {
                     type: 'string',
-                    describe: 'Ports to open in the firewall of the host: "TCP:80-81 UDP:53"',
+                    describe: 'Ports that the program serves: "TCP:80-81 UDP:53"',
                   })
                   .option('envs', {
                     type: 'string',

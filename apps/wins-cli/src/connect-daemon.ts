@@ -15,15 +15,21 @@ export interface DaemonAddress {
   readonly waitTimeoutMs: number;
 }
 
-/** Runs a task with a client of the daemon and closes the client, however the task ends. */
+/**
+ * Runs a task with a client of the daemon and closes the client, however the task ends.
+ *
+ * The pipe itself is asked first: it waits while it is busy, or absent if told to, and knows why it
+ * cannot be reached. gRPC would neither wait nor keep more than a text.
+ */
 export async function withDaemon<T>(
   address: DaemonAddress,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
   try {
-    if (address.waitTimeoutMs > 0) await probe(address);
+    const { server, waitTimeoutMs } = address;
+    (await connectPipe(server, { waitTimeoutMs })).destroy();
     const client = createWinsClient({
-      address: resolvePipePath(address.server).address,
+      address: resolvePipePath(server).address,
       clientName: `${hostname()}/${process.pid}`,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
@@ -33,53 +39,34 @@ export async function withDaemon<T>(
       await client.close();
     }
   } catch (error) {
-    throw await explain(error, address);
+    throw explain(error, address);
   }
 }
 
-async function probe(address: DaemonAddress): Promise<void> {
-  const connection = await connectPipe(address.server, { waitTimeoutMs: address.waitTimeoutMs });
-  connection.destroy();
-}
-
-async function explain(error: unknown, address: DaemonAddress): Promise<unknown> {
+/** The one line for people and the exit code, for whatever a library said. */
+function explain(error: unknown, { server }: DaemonAddress): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;
+  const { details } = error;
+  const failure = (message: string, exitCode: number = EXIT.failed) =>
+    new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
     case 'unavailable':
-      if (error.connectionLost) {
-        return new CommandError(
-          `the connection to the daemon on pipe "${address.server}" was lost: ${error.details}; ` +
-            `look at the daemon's log`,
-          EXIT.failed,
-          { cause: error },
-        );
-      }
-      // gRPC keeps only a text of why it could not connect; the pipe itself knows the reason.
-      try {
-        await probe({ ...address, waitTimeoutMs: 0 });
-      } catch (reason) {
-        if (reason instanceof PipeError) return pipeFailure(reason);
-      }
-      return new CommandError(
-        `the daemon on pipe "${address.server}" does not answer: ${error.details}`,
-        EXIT.failed,
-        { cause: error },
+      return failure(
+        error.connectionLost
+          ? `the connection to the daemon on pipe "${server}" was lost: ${details}; look at the daemon's log`
+          : `the daemon on pipe "${server}" does not answer: ${details}`,
       );
     case 'refused':
-      return new CommandError(`the daemon refused: ${error.details}`, EXIT.refused, {
-        cause: error,
-      });
+      return failure(`the daemon refused: ${details}`, EXIT.refused);
     case 'notFound':
-      return new CommandError(error.details, EXIT.notFound, { cause: error });
+      return failure(details, EXIT.notFound);
     case 'unimplemented':
-      return new CommandError(
-        `the daemon on pipe "${address.server}" does not know this call: ${error.details}; it may be an older release`,
-        EXIT.failed,
-        { cause: error },
+      return failure(
+        `the daemon on pipe "${server}" does not know this call: ${details}; it may be an older release`,
       );
     default:
-      return new CommandError(error.details, EXIT.failed, { cause: error });
+      return failure(details);
   }
 }
 

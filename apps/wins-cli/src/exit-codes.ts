@@ -6,7 +6,7 @@ export const EXIT = {
   ok: 0,
   /** The daemon or the way to it failed, or the command line made no sense. */
   failed: 125,
-  /** The daemon refused: not on the whitelist, other content than pinned or seen here. */
+  /** The daemon refused: not on the whitelist, other content than pinned, a variable not allowed. */
   refused: 126,
   /** There is no such program, process or directory. */
   notFound: 127,

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-
 /**
  * JSON as Go's encoding/json writes it: `<`, `>` and `&` and the two line separators of JavaScript
  * are escaped.
@@ -49,6 +47,14 @@ export async function writeJson(value: unknown): Promise<void> {
 export async function writeAll(stream: NodeJS.WriteStream, bytes: Buffer): Promise<boolean> {
   if (stream.destroyed || stream.errored) return false;
   if (stream.write(bytes)) return true;
-  await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done);
+      stream.off('close', done);
+      resolve();
+    };
+    stream.on('drain', done);
+    stream.on('close', done);
+  });
   return !stream.destroyed;
 }

@@ -1,3 +1,4 @@
+import { Client, credentials } from '@grpc/grpc-js';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -83,6 +84,15 @@ describe('the daemon', () => {
     expect((await info()).code).toBe(0);
   });
 
+  it('does not serve where others could tamper with its pipe: it says what it found and ends with 77', async () => {
+    mkdirSync(workspace.runtimeDirectory);
+    chmodSync(workspace.runtimeDirectory, 0o777);
+    const { code, stderr } = await Daemon.launch(workspace, workspace.config([])).outcome;
+    expect(code).toBe(77);
+    expect(stderr).toContain(workspace.runtimeDirectory);
+    expect(stderr).toContain('777');
+  });
+
   it('serves beside another daemon that has another pipe', async () => {
     const program = workspace.program('both', 'console.log(1)');
     await using _one = await Daemon.start(workspace, workspace.config([program]));
@@ -135,9 +145,13 @@ describe('the daemon', () => {
       socket.resume();
       await once(socket, 'close');
     }
-    const silent = connect(address);
-    silent.resume();
-    await once(silent, 'close'); // by the handshake deadline
+    // These are closed by the deadlines of their handshake.
+    for (const bytes of ['', 'P', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
+      const silent = connect(address);
+      silent.write(bytes);
+      silent.resume();
+      await once(silent, 'close');
+    }
     expect((await info()).code).toBe(0);
   });
 
@@ -165,6 +179,7 @@ describe('the daemon', () => {
 
     it.each<[string, (config: string) => void]>([
       ['garbage', (file) => writeFileSync(file, '\0\u0001: [')],
+      ['an empty file', (file) => writeFileSync(file, '')],
       ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],
       ['a value of the wrong type', (file) => writeFileSync(file, 'white_list: 7')],
       [
@@ -218,6 +233,34 @@ describe('the daemon', () => {
     expect(processesWith(workspace.path('rancher-wins-many'))).toEqual([]);
     const stopping = daemon.log.findIndex(({ msg }) => msg === 'stopping');
     expect(stopping).toBeGreaterThan(-1);
+  });
+
+  it('says that it takes no new work before it stops what runs', async () => {
+    const program = workspace.program(
+      'slow-to-end',
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300)); console.log('up'); setInterval(() => {}, 1e6);`,
+    );
+    await using daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { address } = await daemon.logged(({ msg }) => msg === 'ready');
+    const health = new Client(`unix:${String(address)}`, credentials.createInsecure());
+    const bytes = (buffer: Buffer): Buffer => buffer;
+    const watch = health.makeServerStreamRequest(
+      '/grpc.health.v1.Health/Watch',
+      bytes,
+      bytes,
+      Buffer.alloc(0),
+    );
+    watch.on('error', () => undefined);
+    // HealthCheckResponse: field 1 is the status, 1 SERVING, 2 NOT_SERVING.
+    expect(((await once(watch, 'data')) as [Buffer])[0]).toEqual(Buffer.from([8, 1]));
+    const client = startWins(['cli', 'prc', 'run', '--path', program], workspace.environment);
+    await client.printed('up');
+    const told = once(watch, 'data') as Promise<[Buffer]>;
+    daemon.child.kill('SIGTERM');
+    expect((await told)[0]).toEqual(Buffer.from([8, 2]));
+    expect(client.child.exitCode).toBeNull();
+    await client.outcome;
+    health.close();
   });
 
   it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {

@@ -75,13 +75,26 @@ describe('what the daemon started', () => {
     expect(everyone()).toEqual([]);
   });
 
-  it('is gone after a killed daemon has been started again, and runs at most once', async () => {
-    const client = await startFamily();
+  it.each<[string, (client: RunningProgram, daemon: Daemon) => Promise<unknown>]>([
+    ['before it was asked', () => Promise.resolve()],
+    ['once it has decided', (_client, { logged }) => logged(({ action }) => action === 'start')],
+    [
+      'once the program is started',
+      (_client, { logged }) => logged(({ type }) => type === 'started'),
+    ],
+    [
+      'once the client holds it',
+      (_client, { logged }) => logged(({ action }) => action === 'keepAlive'),
+    ],
+    ['at its first output', (client) => client.printed('family is up')],
+  ])('is gone after a daemon that was killed %s is back, and runs once', async (_step, reached) => {
+    const client = startWins(['cli', 'prc', 'run', '--path', family], workspace.environment);
+    await reached(client, daemon);
     daemon.child.kill('SIGKILL');
     await daemon.outcome;
-    expect((await client.outcome).code).toBe(125);
-    expect((await client.outcome).stderr).toContain('the connection to the daemon');
-    expect(everyone()).toHaveLength(3);
+    const { code, stderr } = await client.outcome;
+    expect(code).toBe(125);
+    expect(stderr).toMatch(/^wins: [^\n]*rancher_wins[^\n]*\n$/);
 
     daemon = await Daemon.start(workspace, config);
     expect(everyone()).toEqual([]);
@@ -90,6 +103,7 @@ describe('what the daemon started', () => {
     expect(everyone()).toHaveLength(3);
     again.child.kill('SIGTERM');
     await again.outcome;
+    expect(everyone()).toEqual([]);
   });
 
   it('is stopped by a daemon that is told to end, and the client learns how it ended', async () => {

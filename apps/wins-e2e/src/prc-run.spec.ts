@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { runWins, startWins, type Outcome } from './harness/built-program.js';
 import { Daemon } from './harness/daemon.js';
 import { processesWith, until } from './harness/process-table.js';
-import { Workspace } from './harness/workspace.js';
+import { Workspace, WINS } from './harness/workspace.js';
 
 describe('wins cli prc run', () => {
   const workspace = new Workspace();
@@ -30,6 +32,7 @@ console.log('asleep'); setInterval(() => {}, 1e6);`,
 process.stdout.write(readFileSync(process.argv[2]));`,
   );
   const yes = workspace.script('yes', 'exec yes');
+  const zeros = workspace.script('zeros', 'exec head -c 50000000 /dev/zero');
 
   const wins = (...args: string[]): Promise<Outcome> => runWins(args, workspace.environment);
   const run = (program: string, ...args: string[]): Promise<Outcome> =>
@@ -45,6 +48,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       stubborn,
       binary,
       yes,
+      zeros,
       { path: workspace.path('with-env'), envs: ['NODE_OPTIONS'] },
       workspace.path('absent'),
     ];
@@ -113,9 +117,28 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       Buffer.from([0xff, 0, 0xfe]),
     ]);
     const file = workspace.write('data', bytes);
-    const { code, stdout } = await run(binary, '--', file);
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await run(binary, '--', file);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.equals(bytes)).toBe(true);
+  });
+
+  it('waits for a slow reader, loses nothing and complains of nothing', async () => {
+    const client = spawn(process.execPath, [WINS, 'cli', 'prc', 'run', '--path', zeros], {
+      env: workspace.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(client, 'close');
+    let stderr = '';
+    client.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    let bytes = 0;
+    for await (const chunk of client.stdout as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await ended;
+    expect({ bytes, stderr, code: client.exitCode }).toEqual({
+      ...{ bytes: 50_000_000, stderr: '', code: 0 },
+    });
   });
 
   it('leaves the program where it is and runs a copy beside it', async () => {
@@ -195,7 +218,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     ['an unlisted program', ['--path', '/bin/sh'], 126, 'refused'],
     ['a program that is not there', ['--path', workspace.path('absent')], 127, 'no such file'],
     ['a folder', ['--path', workspace.folder], 127, 'not a file'],
-    ['no program', [], 125, '--path'],
+    ['no program', [], 125, 'path'],
     ['an unknown option', ['--path', '/bin/sh', '--pth', 'x'], 125, 'pth'],
     ['an open quote', ['--path', '/bin/sh', '--args', 'a "b'], 125, '--args'],
     ['an unknown protocol', ['--path', '/bin/sh', '--exposes', 'SCTP:1'], 125, 'SCTP:1'],

@@ -1,4 +1,5 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { connect } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Daemon } from './harness/daemon.js';
 import { startRequest } from './harness/digests.js';
@@ -23,6 +24,7 @@ describe('a daemon after ten thousand short runs', () => {
 
   beforeAll(async () => {
     daemon = await Daemon.start(workspace, workspace.config(programs));
+    client = createWinsClient({ address: workspace.path('run', 'rancher_wins') });
   });
   afterAll(async () => {
     await client.close();
@@ -46,6 +48,26 @@ describe('a daemon after ten thousand short runs', () => {
     await lease.end();
     if (output !== 'hi\n') throw new Error(`a run printed ${JSON.stringify(output)}`);
   }
+
+  it('holds no descriptor after ten thousand connections that come and go', async () => {
+    const address = workspace.path('run', 'rancher_wins');
+    await client.info();
+    const before = descriptors();
+    for (let round = 0; round < 10_000; round += 100) {
+      const sockets = Array.from({ length: 100 }, () => connect(address));
+      await Promise.all(
+        sockets.map((socket, index) => {
+          const closed = new Promise((resolve) => socket.once('close', resolve));
+          socket.on('error', () => undefined);
+          socket.once('connect', () => (index % 2 === 0 ? socket.destroy() : socket.end('PRI')));
+          socket.resume();
+          return closed;
+        }),
+      );
+    }
+    await until(() => descriptors() <= before);
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
 
   /** Runs each program again and again, all of them at the same time. */
   const run = (count: number): Promise<unknown> =>

@@ -8,6 +8,9 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+/** How long a client may take for the opening of HTTP/2: its preface and first frame. */
+const OPENING_TIMEOUT_MS = 5000;
+
 /** Longest text of a client about itself that is kept. */
 const LABEL_LENGTH = 128;
 
@@ -40,7 +43,10 @@ export class Connections {
       this.disconnected.delete(peer);
       controller.abort();
     });
+    // The transport waits for a first byte; a client that stops after it must not keep its place.
+    const deadline = setTimeout(() => socket.destroy(), OPENING_TIMEOUT_MS);
     const stream = await admitHttp2Connection(socket);
+    clearTimeout(deadline);
     if (stream !== undefined) identifyConnection(stream, id);
     return stream;
   }

@@ -18,14 +18,15 @@ const DRAIN_MS = 2000;
 
 /**
  * Bounds on what one client can make the daemon hold. A connection whose peer answers no ping for
- * 80 s counts as broken: its processes are stopped.
+ * 80 s counts as broken: its processes are stopped. One that makes no call for 10 minutes is closed;
+ * a client that has more to ask connects again.
  */
 const LIMITS: ServerOptions = {
   'grpc.max_receive_message_length': 1024 * 1024,
   'grpc.max_concurrent_streams': 256,
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.enable_channelz': 0,
+  'grpc.max_connection_idle_ms': 600_000,
 };
 
 /** What a daemon is made of. */

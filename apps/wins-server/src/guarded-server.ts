@@ -18,7 +18,8 @@ type StreamHandler = (
  * @throws Error when grpc-js no longer has the method that is guarded here.
  */
 export function createGuardedServer(options: ServerOptions): Server {
-  const server = new Server(options);
+  // The diagnostics of grpc-js bring a handler of their own, which would not be guarded.
+  const server = new Server({ ...options, 'grpc.enable_channelz': 0 });
   const inside = server as unknown as { _streamHandler?: StreamHandler };
   const handle = inside._streamHandler;
   if (handle === undefined) throw new Error('grpc-js has no _streamHandler to guard');

@@ -31,8 +31,8 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
     formatters: { level: (label: string) => ({ level: label }) },
   };
   if (process.stderr.isTTY) {
-    const { default: pretty } = await import('pino-pretty');
-    return pino(settings, pretty({ colorize: true, sync: true, destination: STDERR }));
+    const { createTerminalLog } = await import('./terminal-log.js');
+    return pino(settings, createTerminalLog(process.stderr));
   }
   return pino(
     settings,

@@ -32,6 +32,13 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
 
 const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
 
+/** An error with a code of our own in its trailing metadata. */
+export function rpcError(code: status, reason: string, details: string) {
+  const metadata = new Metadata();
+  metadata.set(ERROR_METADATA_KEY, reason);
+  return { code, details, metadata };
+}
+
 /** The gRPC error for whatever a library threw; its own code travels in the trailing metadata. */
 export function toRpcError(error: unknown): Partial<ServiceError> {
   if (!(error instanceof ProcessError)) {
@@ -40,8 +47,6 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
       details: error instanceof Error ? error.message : String(error),
     };
   }
-  const metadata = new Metadata();
-  metadata.set(ERROR_METADATA_KEY, error.code);
   const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
-  return { code: STATUS[error.code], details: prefix + error.message, metadata };
+  return rpcError(STATUS[error.code], error.code, prefix + error.message);
 }

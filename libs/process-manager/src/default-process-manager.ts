@@ -1,23 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 import { startDecision } from './decision-record.js';
-import { endStaleCopies, recoverProcesses } from './end-leftovers.js';
-import { parsePath, type AllowedExecutable } from './executable-policy.js';
-import type { ManagedProcess } from './managed-process.js';
+import { endStaleCopies, recoverProcesses } from './supervision/end-leftovers.js';
+import { parsePath, type AllowedExecutable } from './policy/executable-policy.js';
+import type { ManagedProcess } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
 import type { CompleteOptions } from './manager-options.js';
 import { ProcessError } from './process-error.js';
-import type { HostProcess } from './process-host.js';
+import type { HostProcess } from './host/process-host.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
-import { processNameKey, stagedPathOf } from './process-name.js';
+import { processNameKey, stagedPathOf } from './policy/process-name.js';
 import { quoteText } from './quote-text.js';
-import { RunRecords } from './run-records.js';
-import { RunRegistry, type RunName } from './run-registry.js';
-import { stageBinary } from './staged-binary.js';
-import { StagingSlots } from './staging-slots.js';
+import { RunRecords } from './supervision/run-records.js';
+import { RunRegistry, type RunName } from './supervision/run-registry.js';
+import { stageBinary } from './staging/staged-binary.js';
+import { StagingSlots } from './staging/staging-slots.js';
 import { planStart, type StartPlan, type StartRequest } from './start-request.js';
-import { SupervisedProcess } from './supervised-process.js';
-import { assertDirectory } from './working-directory.js';
+import { SupervisedProcess } from './supervision/supervised-process.js';
+import { assertDirectory } from './staging/working-directory.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;

@@ -26,6 +26,7 @@
  * const { code } = await lease.release();
  * await manager.close();
  */
+export { createProcessManager } from './create-process-manager.js';
 export type { DecisionRecord } from './decision-record.js';
 export {
   checkAllowedExecutables,
@@ -33,21 +34,21 @@ export {
   type AllowedExecutable,
   type AllowedExecutableProblem,
   type Verdict,
-} from './executable-policy.js';
-export type { ExitReason, ProcessExit } from './exit-reason.js';
+} from './policy/executable-policy.js';
+export type { ExitReason, ProcessExit } from './supervision/exit-reason.js';
 export type {
   ExposedPort,
   Lease,
   ManagedProcess,
   ProcessOwner,
   RunSelection,
-} from './managed-process.js';
+} from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';
-export { createNodeProcessHost } from './node-process-host.js';
-export type { OutputStream } from './output-block.js';
-export type { OutputChunk, OutputReader, OutputReaderOptions } from './output-reader.js';
-export type { ParsedPath, PathDialect } from './parsed-path.js';
+export { createNodeProcessHost } from './host/node-process-host.js';
+export type { OutputStream } from './output/output-block.js';
+export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
+export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
 export { ProcessError, type ProcessErrorCode, type ProcessErrorDetails } from './process-error.js';
 export type {
   HostCommand,
@@ -58,8 +59,8 @@ export type {
   ProcessHost,
   ProcessTree,
   RememberedProcess,
-} from './process-host.js';
-export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
-export type { ProcessState, ProcessStateKind } from './process-state.js';
-export type { RunName } from './run-registry.js';
+} from './host/process-host.js';
+export type { ProcessManager, StartOptions } from './process-manager.js';
+export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
+export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';

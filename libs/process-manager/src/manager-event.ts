@@ -1,5 +1,5 @@
-import type { ProcessExit } from './exit-reason.js';
-import type { Leftover } from './process-host.js';
+import type { ProcessExit } from './supervision/exit-reason.js';
+import type { Leftover } from './host/process-host.js';
 
 /** A process of an earlier daemon that was found and ended. */
 export interface RecoveredProcess {

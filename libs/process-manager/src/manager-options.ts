@@ -1,12 +1,12 @@
 import path from 'node:path';
 
 import type { DecisionRecord } from './decision-record.js';
-import type { AllowedExecutable } from './executable-policy.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { ManagerEvent } from './manager-event.js';
-import { createNodeProcessHost } from './node-process-host.js';
+import { createNodeProcessHost } from './host/node-process-host.js';
 import { ProcessError } from './process-error.js';
-import type { ProcessHost } from './process-host.js';
-import { MAX_EXECUTABLE_BYTES } from './staged-binary.js';
+import type { ProcessHost } from './host/process-host.js';
+import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;

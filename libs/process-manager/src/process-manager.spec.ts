@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { createProcessManager } from './process-manager.js';
+import { createProcessManager } from './create-process-manager.js';
 import {
   codeOf,
   isRunning,

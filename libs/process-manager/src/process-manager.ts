@@ -1,9 +1,7 @@
-import { DefaultProcessManager } from './default-process-manager.js';
-import type { AllowedExecutable } from './executable-policy.js';
-import type { ManagedProcess } from './managed-process.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
+import type { ManagedProcess } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
-import { completeOptions, type ProcessManagerOptions } from './manager-options.js';
-import type { RunName } from './run-registry.js';
+import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
 
 /** Options of `ProcessManager.start`. */
@@ -49,13 +47,4 @@ export interface ProcessManager {
    * about three grace times. Idempotent.
    */
   close(): Promise<void>;
-}
-
-/**
- * Creates a manager and makes sure of its state directory; nothing else happens yet.
- *
- * @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`.
- */
-export function createProcessManager(options: ProcessManagerOptions): ProcessManager {
-  return new DefaultProcessManager(completeOptions(options));
 }

@@ -1,12 +1,16 @@
 import path from 'node:path';
 
-import { childEnvironment } from './child-environment.js';
-import { judgeExecutablePath, parsePath, type AllowedExecutable } from './executable-policy.js';
-import { expectedDigest, type ExpectedDigest } from './expected-digest.js';
-import type { ExposedPort, ProcessOwner } from './managed-process.js';
-import type { PathDialect } from './parsed-path.js';
+import { childEnvironment } from './policy/child-environment.js';
+import {
+  judgeExecutablePath,
+  parsePath,
+  type AllowedExecutable,
+} from './policy/executable-policy.js';
+import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
+import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
+import type { PathDialect } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
-import { processName, stagedPathOf } from './process-name.js';
+import { processName, stagedPathOf } from './policy/process-name.js';
 import { quoteText } from './quote-text.js';
 
 /** What a client asks to run. */

@@ -34,7 +34,6 @@ export async function listProcesses(options: ListOptions): Promise<number> {
     await writeJson(
       processes.map((process) => ({
         Name: process.Name?.Value ?? '',
-        RunID: process.Name?.RunID ?? '',
         Path: process.Path,
         State: process.State,
         PID: process.PID,

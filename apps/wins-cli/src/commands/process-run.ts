@@ -35,6 +35,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
 
 /** `wins cli prc run`: runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
+  if (options.path === '') throw new CommandError('--path is empty; wanted the path of a program');
   const program = path.resolve(options.path);
   const exactArguments = options['--'];
   if (exactArguments !== undefined && options.args !== undefined) {
@@ -47,7 +48,8 @@ export async function runProcess(options: RunOptions): Promise<number> {
       : readList('args', options.args, (entries) => entries),
     Exposes: readList('exposes', options.exposes, parseExposes),
     Envs: readList('envs', options.envs, (entries) => entries),
-    Dir: options.dir === undefined ? path.dirname(program) : path.resolve(options.dir),
+    // As with the Go client, an empty folder is none.
+    Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = digestProgram(program);
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };

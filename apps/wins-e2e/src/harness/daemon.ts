@@ -46,7 +46,10 @@ export class Daemon implements AsyncDisposable {
   }
 
   /** Waits for a record of the log, from the start of the daemon or after the first `skip` records. */
-  async logged(wanted: (record: LogRecord) => boolean, skip = 0): Promise<LogRecord> {
+  readonly logged = async (
+    wanted: (record: LogRecord) => boolean,
+    skip = 0,
+  ): Promise<LogRecord> => {
     for (;;) {
       const found = this.log.slice(skip).find(wanted);
       if (found !== undefined) return found;
@@ -58,7 +61,7 @@ export class Daemon implements AsyncDisposable {
         });
       });
     }
-  }
+  };
 
   /** Asks the daemon to end and waits for it. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import type { ServerWritableStream } from '@grpc/grpc-js';
+import { status, type ServerWritableStream } from '@grpc/grpc-js';
 import type {
   ManagedProcess,
   OutputChunk,
@@ -16,7 +16,13 @@ import {
   type ProcessWaitResponse,
 } from '@wins/wins-api';
 import type { Connections } from '../connections.js';
-import { toRpcError } from '../rpc-errors.js';
+import { rpcError, toRpcError } from '../rpc-errors.js';
+
+/**
+ * Wait calls that are open at the same time, all processes together. One that is never read costs the
+ * messages that are handed to its connection, up to 1 MiB.
+ */
+const MAX_LISTENERS = 512;
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
@@ -28,6 +34,8 @@ export function createProcessService(
       value: name?.Value ?? '',
       ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
     });
+
+  let listeners = 0;
 
   return {
     start: (call, respond) => {
@@ -53,8 +61,16 @@ export function createProcessService(
     },
 
     wait: (call) => {
+      if (listeners >= MAX_LISTENERS) {
+        const details = `${MAX_LISTENERS} calls follow the output of processes; wanted fewer at the same time`;
+        call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyListeners', details));
+        return;
+      }
       try {
         sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
+        listeners += 1;
+        // grpc-js tells the end of every call so, once.
+        call.once('cancelled', () => (listeners -= 1));
       } catch (error) {
         call.emit('error', toRpcError(error));
       }
@@ -91,9 +107,10 @@ export function createProcessService(
       call.once('error', () => void release?.().catch(() => undefined));
     },
 
-    list: (_call, respond) => {
+    list: (call, respond) => {
+      const { id } = connections.ownerOf(call);
       const living = manager.list().filter(({ state }) => state.kind !== 'ended');
-      respond(null, { Data: living.map(summaryOf) });
+      respond(null, { Data: living.map((process) => summaryOf(process, id)) });
     },
 
     stop: (call, respond) => {
@@ -168,9 +185,11 @@ function nameOf(process: ManagedProcess): ProcessName {
   return { Value: process.name, RunID: process.runId };
 }
 
-function summaryOf(process: ManagedProcess): ProcessSummary {
+/** Whoever knows the id of a run may follow it, so only its owner is told. */
+function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
+  const isOwner = process.owner.id === askedBy;
   return {
-    Name: nameOf(process),
+    Name: isOwner ? nameOf(process) : { Value: process.name, RunID: '' },
     Path: process.path,
     State: process.state.kind,
     PID: process.pid,

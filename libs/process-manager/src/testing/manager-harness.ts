@@ -2,13 +2,14 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../decision-record.js';
-import { LinuxProcessTable } from '../linux-process-table.js';
-import type { ManagedProcess } from '../managed-process.js';
+import { LinuxProcessTable } from '../host/linux-process-table.js';
+import type { ManagedProcess } from '../supervision/managed-process.js';
 import type { ManagerEvent } from '../manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
-import type { OutputChunk, OutputReader } from '../output-reader.js';
+import type { OutputChunk, OutputReader } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
-import { createProcessManager, type ProcessManager } from '../process-manager.js';
+import { createProcessManager } from '../create-process-manager.js';
+import type { ProcessManager } from '../process-manager.js';
 import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';

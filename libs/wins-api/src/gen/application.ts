@@ -5,7 +5,7 @@
 // source: application.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -17,12 +17,12 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { Void } from './common.js';
+} from "@grpc/grpc-js";
+import { Void } from "./common.js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'application.proto';
+export const protobufFileName = "application.proto";
 
 /** What the daemon says of itself. */
 
@@ -44,10 +44,7 @@ function createBaseApplicationInfoResponse(): ApplicationInfoResponse {
 }
 
 export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
-  encode(
-    message: ApplicationInfoResponse,
-    writer: BinaryWriter = new BinaryWriter(),
-  ): BinaryWriter {
+  encode(message: ApplicationInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Info !== undefined) {
       ApplicationInfo.encode(message.Info, writer.uint32(10).fork()).join();
     }
@@ -58,7 +55,7 @@ export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -92,27 +89,26 @@ export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
   },
   fromPartial(object: DeepPartial<ApplicationInfoResponse>): ApplicationInfoResponse {
     const message = createBaseApplicationInfoResponse();
-    message.Info =
-      object.Info !== undefined && object.Info !== null
-        ? ApplicationInfo.fromPartial(object.Info)
-        : undefined;
+    message.Info = (object.Info !== undefined && object.Info !== null)
+      ? ApplicationInfo.fromPartial(object.Info)
+      : undefined;
     return message;
   },
 };
 
 function createBaseApplicationInfo(): ApplicationInfo {
-  return { Checksum: '', Version: '', Commit: '' };
+  return { Checksum: "", Version: "", Commit: "" };
 }
 
 export const ApplicationInfo: MessageFns<ApplicationInfo> = {
   encode(message: ApplicationInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Checksum !== '') {
+    if (message.Checksum !== "") {
       writer.uint32(10).string(message.Checksum);
     }
-    if (message.Version !== '') {
+    if (message.Version !== "") {
       writer.uint32(18).string(message.Version);
     }
-    if (message.Commit !== '') {
+    if (message.Commit !== "") {
       writer.uint32(26).string(message.Commit);
     }
     return writer;
@@ -122,7 +118,7 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -172,9 +168,9 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
   },
   fromPartial(object: DeepPartial<ApplicationInfo>): ApplicationInfo {
     const message = createBaseApplicationInfo();
-    message.Checksum = object.Checksum ?? '';
-    message.Version = object.Version ?? '';
-    message.Commit = object.Commit ?? '';
+    message.Checksum = object.Checksum ?? "";
+    message.Version = object.Version ?? "";
+    message.Commit = object.Commit ?? "";
     return message;
   },
 };
@@ -183,15 +179,14 @@ export type ApplicationServiceService = typeof ApplicationServiceService;
 export const ApplicationServiceService = {
   /** Info says which build of the daemon answers. */
   info: {
-    path: '/wins.ApplicationService/Info' as const,
+    path: "/wins.ApplicationService/Info" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     requestDeserialize: (value: Buffer): Void => Void.decode(value),
     responseSerialize: (value: ApplicationInfoResponse): Buffer =>
       Buffer.from(ApplicationInfoResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ApplicationInfoResponse =>
-      ApplicationInfoResponse.decode(value),
+    responseDeserialize: (value: Buffer): ApplicationInfoResponse => ApplicationInfoResponse.decode(value),
   },
 } as const;
 
@@ -221,32 +216,21 @@ export interface ApplicationServiceClient extends Client {
 
 export const ApplicationServiceClient = makeGenericClientConstructor(
   ApplicationServiceService,
-  'wins.ApplicationService',
+  "wins.ApplicationService",
 ) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): ApplicationServiceClient;
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ApplicationServiceClient;
   service: typeof ApplicationServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -5,7 +5,7 @@
 // source: hns.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -17,16 +17,16 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
+} from "@grpc/grpc-js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'hns.proto';
+export const protobufFileName = "hns.proto";
 
 /** Networks of the Host Networking Service. */
 
 export interface HnsGetNetworkRequest {
-  Options?: { $case: 'Address'; value: string } | { $case: 'Name'; value: string } | undefined;
+  Options?: { $case: "Address"; value: string } | { $case: "Name"; value: string } | undefined;
 }
 
 export interface HnsGetNetworkResponse {
@@ -52,10 +52,10 @@ function createBaseHnsGetNetworkRequest(): HnsGetNetworkRequest {
 export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
   encode(message: HnsGetNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.Options?.$case) {
-      case 'Address':
+      case "Address":
         writer.uint32(10).string(message.Options.value);
         break;
-      case 'Name':
+      case "Name":
         writer.uint32(18).string(message.Options.value);
         break;
     }
@@ -66,7 +66,7 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -80,7 +80,7 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
               break;
             }
 
-            message.Options = { $case: 'Address', value: reader.string() };
+            message.Options = { $case: "Address", value: reader.string() };
             continue;
           }
           case 2: {
@@ -88,7 +88,7 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
               break;
             }
 
-            message.Options = { $case: 'Name', value: reader.string() };
+            message.Options = { $case: "Name", value: reader.string() };
             continue;
           }
         }
@@ -109,15 +109,15 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
   fromPartial(object: DeepPartial<HnsGetNetworkRequest>): HnsGetNetworkRequest {
     const message = createBaseHnsGetNetworkRequest();
     switch (object.Options?.$case) {
-      case 'Address': {
+      case "Address": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'Address', value: object.Options.value };
+          message.Options = { $case: "Address", value: object.Options.value };
         }
         break;
       }
-      case 'Name': {
+      case "Name": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'Name', value: object.Options.value };
+          message.Options = { $case: "Name", value: object.Options.value };
         }
         break;
       }
@@ -142,7 +142,7 @@ export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -176,30 +176,29 @@ export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
   },
   fromPartial(object: DeepPartial<HnsGetNetworkResponse>): HnsGetNetworkResponse {
     const message = createBaseHnsGetNetworkResponse();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? HnsNetwork.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? HnsNetwork.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
 
 function createBaseHnsNetwork(): HnsNetwork {
-  return { ID: '', Type: '', Subnets: [], ManagementIP: '' };
+  return { ID: "", Type: "", Subnets: [], ManagementIP: "" };
 }
 
 export const HnsNetwork: MessageFns<HnsNetwork> = {
   encode(message: HnsNetwork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.ID !== '') {
+    if (message.ID !== "") {
       writer.uint32(10).string(message.ID);
     }
-    if (message.Type !== '') {
+    if (message.Type !== "") {
       writer.uint32(18).string(message.Type);
     }
     for (const v of message.Subnets) {
       HnsNetworkSubnet.encode(v!, writer.uint32(26).fork()).join();
     }
-    if (message.ManagementIP !== '') {
+    if (message.ManagementIP !== "") {
       writer.uint32(34).string(message.ManagementIP);
     }
     return writer;
@@ -209,7 +208,7 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -267,24 +266,24 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
   },
   fromPartial(object: DeepPartial<HnsNetwork>): HnsNetwork {
     const message = createBaseHnsNetwork();
-    message.ID = object.ID ?? '';
-    message.Type = object.Type ?? '';
+    message.ID = object.ID ?? "";
+    message.Type = object.Type ?? "";
     message.Subnets = object.Subnets?.map((e) => HnsNetworkSubnet.fromPartial(e)) || [];
-    message.ManagementIP = object.ManagementIP ?? '';
+    message.ManagementIP = object.ManagementIP ?? "";
     return message;
   },
 };
 
 function createBaseHnsNetworkSubnet(): HnsNetworkSubnet {
-  return { AddressCIDR: '', GatewayAddress: '' };
+  return { AddressCIDR: "", GatewayAddress: "" };
 }
 
 export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
   encode(message: HnsNetworkSubnet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.AddressCIDR !== '') {
+    if (message.AddressCIDR !== "") {
       writer.uint32(10).string(message.AddressCIDR);
     }
-    if (message.GatewayAddress !== '') {
+    if (message.GatewayAddress !== "") {
       writer.uint32(18).string(message.GatewayAddress);
     }
     return writer;
@@ -294,7 +293,7 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -336,8 +335,8 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
   },
   fromPartial(object: DeepPartial<HnsNetworkSubnet>): HnsNetworkSubnet {
     const message = createBaseHnsNetworkSubnet();
-    message.AddressCIDR = object.AddressCIDR ?? '';
-    message.GatewayAddress = object.GatewayAddress ?? '';
+    message.AddressCIDR = object.AddressCIDR ?? "";
+    message.GatewayAddress = object.GatewayAddress ?? "";
     return message;
   },
 };
@@ -346,16 +345,14 @@ export type HnsServiceService = typeof HnsServiceService;
 export const HnsServiceService = {
   /** GetNetwork finds one network by its name or by an address in one of its subnets. */
   getNetwork: {
-    path: '/wins.HnsService/GetNetwork' as const,
+    path: "/wins.HnsService/GetNetwork" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: HnsGetNetworkRequest): Buffer =>
-      Buffer.from(HnsGetNetworkRequest.encode(value).finish()),
+    requestSerialize: (value: HnsGetNetworkRequest): Buffer => Buffer.from(HnsGetNetworkRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): HnsGetNetworkRequest => HnsGetNetworkRequest.decode(value),
     responseSerialize: (value: HnsGetNetworkResponse): Buffer =>
       Buffer.from(HnsGetNetworkResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): HnsGetNetworkResponse =>
-      HnsGetNetworkResponse.decode(value),
+    responseDeserialize: (value: Buffer): HnsGetNetworkResponse => HnsGetNetworkResponse.decode(value),
   },
 } as const;
 
@@ -383,34 +380,20 @@ export interface HnsServiceClient extends Client {
   ): ClientUnaryCall;
 }
 
-export const HnsServiceClient = makeGenericClientConstructor(
-  HnsServiceService,
-  'wins.HnsService',
-) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): HnsServiceClient;
+export const HnsServiceClient = makeGenericClientConstructor(HnsServiceService, "wins.HnsService") as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): HnsServiceClient;
   service: typeof HnsServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -5,7 +5,7 @@
 // source: host.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -17,12 +17,12 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { Void } from './common.js';
+} from "@grpc/grpc-js";
+import { Void } from "./common.js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'host.proto';
+export const protobufFileName = "host.proto";
 
 /** Facts about the host's operating system. */
 
@@ -57,7 +57,7 @@ export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -91,47 +91,46 @@ export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
   },
   fromPartial(object: DeepPartial<HostGetVersionResponse>): HostGetVersionResponse {
     const message = createBaseHostGetVersionResponse();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? HostVersion.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? HostVersion.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
 
 function createBaseHostVersion(): HostVersion {
   return {
-    CurrentMajorVersionNumber: '',
-    CurrentMinorVersionNumber: '',
-    CurrentBuildNumber: '',
-    UBR: '',
-    ReleaseId: '',
-    BuildLabEx: '',
-    CurrentBuild: '',
+    CurrentMajorVersionNumber: "",
+    CurrentMinorVersionNumber: "",
+    CurrentBuildNumber: "",
+    UBR: "",
+    ReleaseId: "",
+    BuildLabEx: "",
+    CurrentBuild: "",
   };
 }
 
 export const HostVersion: MessageFns<HostVersion> = {
   encode(message: HostVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.CurrentMajorVersionNumber !== '') {
+    if (message.CurrentMajorVersionNumber !== "") {
       writer.uint32(10).string(message.CurrentMajorVersionNumber);
     }
-    if (message.CurrentMinorVersionNumber !== '') {
+    if (message.CurrentMinorVersionNumber !== "") {
       writer.uint32(18).string(message.CurrentMinorVersionNumber);
     }
-    if (message.CurrentBuildNumber !== '') {
+    if (message.CurrentBuildNumber !== "") {
       writer.uint32(26).string(message.CurrentBuildNumber);
     }
-    if (message.UBR !== '') {
+    if (message.UBR !== "") {
       writer.uint32(34).string(message.UBR);
     }
-    if (message.ReleaseId !== '') {
+    if (message.ReleaseId !== "") {
       writer.uint32(42).string(message.ReleaseId);
     }
-    if (message.BuildLabEx !== '') {
+    if (message.BuildLabEx !== "") {
       writer.uint32(50).string(message.BuildLabEx);
     }
-    if (message.CurrentBuild !== '') {
+    if (message.CurrentBuild !== "") {
       writer.uint32(58).string(message.CurrentBuild);
     }
     return writer;
@@ -141,7 +140,7 @@ export const HostVersion: MessageFns<HostVersion> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -223,13 +222,13 @@ export const HostVersion: MessageFns<HostVersion> = {
   },
   fromPartial(object: DeepPartial<HostVersion>): HostVersion {
     const message = createBaseHostVersion();
-    message.CurrentMajorVersionNumber = object.CurrentMajorVersionNumber ?? '';
-    message.CurrentMinorVersionNumber = object.CurrentMinorVersionNumber ?? '';
-    message.CurrentBuildNumber = object.CurrentBuildNumber ?? '';
-    message.UBR = object.UBR ?? '';
-    message.ReleaseId = object.ReleaseId ?? '';
-    message.BuildLabEx = object.BuildLabEx ?? '';
-    message.CurrentBuild = object.CurrentBuild ?? '';
+    message.CurrentMajorVersionNumber = object.CurrentMajorVersionNumber ?? "";
+    message.CurrentMinorVersionNumber = object.CurrentMinorVersionNumber ?? "";
+    message.CurrentBuildNumber = object.CurrentBuildNumber ?? "";
+    message.UBR = object.UBR ?? "";
+    message.ReleaseId = object.ReleaseId ?? "";
+    message.BuildLabEx = object.BuildLabEx ?? "";
+    message.CurrentBuild = object.CurrentBuild ?? "";
     return message;
   },
 };
@@ -238,15 +237,14 @@ export type HostServiceService = typeof HostServiceService;
 export const HostServiceService = {
   /** GetVersion reads the version of Windows from the registry of the host. */
   getVersion: {
-    path: '/wins.HostService/GetVersion' as const,
+    path: "/wins.HostService/GetVersion" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     requestDeserialize: (value: Buffer): Void => Void.decode(value),
     responseSerialize: (value: HostGetVersionResponse): Buffer =>
       Buffer.from(HostGetVersionResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): HostGetVersionResponse =>
-      HostGetVersionResponse.decode(value),
+    responseDeserialize: (value: Buffer): HostGetVersionResponse => HostGetVersionResponse.decode(value),
   },
 } as const;
 
@@ -274,34 +272,20 @@ export interface HostServiceClient extends Client {
   ): ClientUnaryCall;
 }
 
-export const HostServiceClient = makeGenericClientConstructor(
-  HostServiceService,
-  'wins.HostService',
-) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): HostServiceClient;
+export const HostServiceClient = makeGenericClientConstructor(HostServiceService, "wins.HostService") as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): HostServiceClient;
   service: typeof HostServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -5,7 +5,7 @@
 // source: network.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -17,16 +17,16 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
+} from "@grpc/grpc-js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'network.proto';
+export const protobufFileName = "network.proto";
 
 /** The host's network adapters. */
 
 export interface NetworkGetRequest {
-  Options?: { $case: 'Address'; value: string } | { $case: 'Name'; value: string } | undefined;
+  Options?: { $case: "Address"; value: string } | { $case: "Name"; value: string } | undefined;
 }
 
 export interface NetworkGetResponse {
@@ -48,10 +48,10 @@ function createBaseNetworkGetRequest(): NetworkGetRequest {
 export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
   encode(message: NetworkGetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.Options?.$case) {
-      case 'Address':
+      case "Address":
         writer.uint32(10).string(message.Options.value);
         break;
-      case 'Name':
+      case "Name":
         writer.uint32(18).string(message.Options.value);
         break;
     }
@@ -62,7 +62,7 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -76,7 +76,7 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
               break;
             }
 
-            message.Options = { $case: 'Address', value: reader.string() };
+            message.Options = { $case: "Address", value: reader.string() };
             continue;
           }
           case 2: {
@@ -84,7 +84,7 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
               break;
             }
 
-            message.Options = { $case: 'Name', value: reader.string() };
+            message.Options = { $case: "Name", value: reader.string() };
             continue;
           }
         }
@@ -105,15 +105,15 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
   fromPartial(object: DeepPartial<NetworkGetRequest>): NetworkGetRequest {
     const message = createBaseNetworkGetRequest();
     switch (object.Options?.$case) {
-      case 'Address': {
+      case "Address": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'Address', value: object.Options.value };
+          message.Options = { $case: "Address", value: object.Options.value };
         }
         break;
       }
-      case 'Name': {
+      case "Name": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'Name', value: object.Options.value };
+          message.Options = { $case: "Name", value: object.Options.value };
         }
         break;
       }
@@ -138,7 +138,7 @@ export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -172,33 +172,32 @@ export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
   },
   fromPartial(object: DeepPartial<NetworkGetResponse>): NetworkGetResponse {
     const message = createBaseNetworkGetResponse();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? NetworkAdapter.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? NetworkAdapter.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
 
 function createBaseNetworkAdapter(): NetworkAdapter {
-  return { InterfaceIndex: '', GatewayAddress: '', SubnetCIDR: '', HostName: '', AddressCIDR: '' };
+  return { InterfaceIndex: "", GatewayAddress: "", SubnetCIDR: "", HostName: "", AddressCIDR: "" };
 }
 
 export const NetworkAdapter: MessageFns<NetworkAdapter> = {
   encode(message: NetworkAdapter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.InterfaceIndex !== '') {
+    if (message.InterfaceIndex !== "") {
       writer.uint32(10).string(message.InterfaceIndex);
     }
-    if (message.GatewayAddress !== '') {
+    if (message.GatewayAddress !== "") {
       writer.uint32(18).string(message.GatewayAddress);
     }
-    if (message.SubnetCIDR !== '') {
+    if (message.SubnetCIDR !== "") {
       writer.uint32(26).string(message.SubnetCIDR);
     }
-    if (message.HostName !== '') {
+    if (message.HostName !== "") {
       writer.uint32(34).string(message.HostName);
     }
-    if (message.AddressCIDR !== '') {
+    if (message.AddressCIDR !== "") {
       writer.uint32(42).string(message.AddressCIDR);
     }
     return writer;
@@ -208,7 +207,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -274,11 +273,11 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
   },
   fromPartial(object: DeepPartial<NetworkAdapter>): NetworkAdapter {
     const message = createBaseNetworkAdapter();
-    message.InterfaceIndex = object.InterfaceIndex ?? '';
-    message.GatewayAddress = object.GatewayAddress ?? '';
-    message.SubnetCIDR = object.SubnetCIDR ?? '';
-    message.HostName = object.HostName ?? '';
-    message.AddressCIDR = object.AddressCIDR ?? '';
+    message.InterfaceIndex = object.InterfaceIndex ?? "";
+    message.GatewayAddress = object.GatewayAddress ?? "";
+    message.SubnetCIDR = object.SubnetCIDR ?? "";
+    message.HostName = object.HostName ?? "";
+    message.AddressCIDR = object.AddressCIDR ?? "";
     return message;
   },
 };
@@ -287,14 +286,12 @@ export type NetworkServiceService = typeof NetworkServiceService;
 export const NetworkServiceService = {
   /** Get describes one adapter; without an option, the one that holds the default route. */
   get: {
-    path: '/wins.NetworkService/Get' as const,
+    path: "/wins.NetworkService/Get" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: NetworkGetRequest): Buffer =>
-      Buffer.from(NetworkGetRequest.encode(value).finish()),
+    requestSerialize: (value: NetworkGetRequest): Buffer => Buffer.from(NetworkGetRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): NetworkGetRequest => NetworkGetRequest.decode(value),
-    responseSerialize: (value: NetworkGetResponse): Buffer =>
-      Buffer.from(NetworkGetResponse.encode(value).finish()),
+    responseSerialize: (value: NetworkGetResponse): Buffer => Buffer.from(NetworkGetResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NetworkGetResponse => NetworkGetResponse.decode(value),
   },
 } as const;
@@ -325,32 +322,21 @@ export interface NetworkServiceClient extends Client {
 
 export const NetworkServiceClient = makeGenericClientConstructor(
   NetworkServiceService,
-  'wins.NetworkService',
+  "wins.NetworkService",
 ) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): NetworkServiceClient;
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): NetworkServiceClient;
   service: typeof NetworkServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -5,7 +5,7 @@
 // source: process.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -21,12 +21,12 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { Void } from './common.js';
+} from "@grpc/grpc-js";
+import { Void } from "./common.js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'process.proto';
+export const protobufFileName = "process.proto";
 
 /**
  * Host processes: start one, follow its output to its end, keep it alive meanwhile.
@@ -64,14 +64,11 @@ export interface ProcessWaitRequest {
 }
 
 export interface ProcessWaitResponse {
-  Options?:
-    | { $case: 'StdOut'; value: Buffer }
-    | { $case: 'StdErr'; value: Buffer } //
-    /** How the process ended; the last message of the stream. Addition. */
-    | { $case: 'Exit'; value: ProcessExit } //
-    /** Output that was dropped because nobody listened. Addition. */
-    | { $case: 'Skipped'; value: ProcessSkipped }
-    | undefined;
+  Options?: { $case: "StdOut"; value: Buffer } | { $case: "StdErr"; value: Buffer } | //
+  /** How the process ended; the last message of the stream. Addition. */
+  { $case: "Exit"; value: ProcessExit } | //
+  /** Output that was dropped because nobody listened. Addition. */
+  { $case: "Skipped"; value: ProcessSkipped } | undefined;
 }
 
 export interface ProcessKeepAliveRequest {
@@ -129,15 +126,15 @@ export interface ProcessSummary {
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
-  return { Checksum: '', Path: '', Args: [], Exposes: [], Envs: [], Dir: '', ChecksumSHA256: '' };
+  return { Checksum: "", Path: "", Args: [], Exposes: [], Envs: [], Dir: "", ChecksumSHA256: "" };
 }
 
 export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
   encode(message: ProcessStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Checksum !== '') {
+    if (message.Checksum !== "") {
       writer.uint32(10).string(message.Checksum);
     }
-    if (message.Path !== '') {
+    if (message.Path !== "") {
       writer.uint32(18).string(message.Path);
     }
     for (const v of message.Args) {
@@ -149,10 +146,10 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     for (const v of message.Envs) {
       writer.uint32(42).string(v!);
     }
-    if (message.Dir !== '') {
+    if (message.Dir !== "") {
       writer.uint32(50).string(message.Dir);
     }
-    if (message.ChecksumSHA256 !== '') {
+    if (message.ChecksumSHA256 !== "") {
       writer.uint32(58).string(message.ChecksumSHA256);
     }
     return writer;
@@ -162,7 +159,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -244,13 +241,13 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
   },
   fromPartial(object: DeepPartial<ProcessStartRequest>): ProcessStartRequest {
     const message = createBaseProcessStartRequest();
-    message.Checksum = object.Checksum ?? '';
-    message.Path = object.Path ?? '';
+    message.Checksum = object.Checksum ?? "";
+    message.Path = object.Path ?? "";
     message.Args = object.Args?.map((e) => e) || [];
     message.Exposes = object.Exposes?.map((e) => ProcessExpose.fromPartial(e)) || [];
     message.Envs = object.Envs?.map((e) => e) || [];
-    message.Dir = object.Dir ?? '';
-    message.ChecksumSHA256 = object.ChecksumSHA256 ?? '';
+    message.Dir = object.Dir ?? "";
+    message.ChecksumSHA256 = object.ChecksumSHA256 ?? "";
     return message;
   },
 };
@@ -271,7 +268,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -305,10 +302,9 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
   },
   fromPartial(object: DeepPartial<ProcessStartResponse>): ProcessStartResponse {
     const message = createBaseProcessStartResponse();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? ProcessName.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessName.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
@@ -329,7 +325,7 @@ export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -363,10 +359,9 @@ export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
   },
   fromPartial(object: DeepPartial<ProcessWaitRequest>): ProcessWaitRequest {
     const message = createBaseProcessWaitRequest();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? ProcessName.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessName.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
@@ -378,16 +373,16 @@ function createBaseProcessWaitResponse(): ProcessWaitResponse {
 export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
   encode(message: ProcessWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.Options?.$case) {
-      case 'StdOut':
+      case "StdOut":
         writer.uint32(10).bytes(message.Options.value);
         break;
-      case 'StdErr':
+      case "StdErr":
         writer.uint32(18).bytes(message.Options.value);
         break;
-      case 'Exit':
+      case "Exit":
         ProcessExit.encode(message.Options.value, writer.uint32(26).fork()).join();
         break;
-      case 'Skipped':
+      case "Skipped":
         ProcessSkipped.encode(message.Options.value, writer.uint32(34).fork()).join();
         break;
     }
@@ -398,7 +393,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -412,7 +407,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: 'StdOut', value: Buffer.from(reader.bytes()) };
+            message.Options = { $case: "StdOut", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 2: {
@@ -420,7 +415,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: 'StdErr', value: Buffer.from(reader.bytes()) };
+            message.Options = { $case: "StdErr", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 3: {
@@ -428,7 +423,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: 'Exit', value: ProcessExit.decode(reader, reader.uint32()) };
+            message.Options = { $case: "Exit", value: ProcessExit.decode(reader, reader.uint32()) };
             continue;
           }
           case 4: {
@@ -436,10 +431,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = {
-              $case: 'Skipped',
-              value: ProcessSkipped.decode(reader, reader.uint32()),
-            };
+            message.Options = { $case: "Skipped", value: ProcessSkipped.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -460,30 +452,27 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
   fromPartial(object: DeepPartial<ProcessWaitResponse>): ProcessWaitResponse {
     const message = createBaseProcessWaitResponse();
     switch (object.Options?.$case) {
-      case 'StdOut': {
+      case "StdOut": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'StdOut', value: object.Options.value };
+          message.Options = { $case: "StdOut", value: object.Options.value };
         }
         break;
       }
-      case 'StdErr': {
+      case "StdErr": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'StdErr', value: object.Options.value };
+          message.Options = { $case: "StdErr", value: object.Options.value };
         }
         break;
       }
-      case 'Exit': {
+      case "Exit": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: 'Exit', value: ProcessExit.fromPartial(object.Options.value) };
+          message.Options = { $case: "Exit", value: ProcessExit.fromPartial(object.Options.value) };
         }
         break;
       }
-      case 'Skipped': {
+      case "Skipped": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = {
-            $case: 'Skipped',
-            value: ProcessSkipped.fromPartial(object.Options.value),
-          };
+          message.Options = { $case: "Skipped", value: ProcessSkipped.fromPartial(object.Options.value) };
         }
         break;
       }
@@ -497,10 +486,7 @@ function createBaseProcessKeepAliveRequest(): ProcessKeepAliveRequest {
 }
 
 export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
-  encode(
-    message: ProcessKeepAliveRequest,
-    writer: BinaryWriter = new BinaryWriter(),
-  ): BinaryWriter {
+  encode(message: ProcessKeepAliveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Data !== undefined) {
       ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
     }
@@ -511,7 +497,7 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -545,10 +531,9 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
   },
   fromPartial(object: DeepPartial<ProcessKeepAliveRequest>): ProcessKeepAliveRequest {
     const message = createBaseProcessKeepAliveRequest();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? ProcessName.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessName.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
@@ -569,7 +554,7 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -603,10 +588,9 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
   },
   fromPartial(object: DeepPartial<ProcessStopRequest>): ProcessStopRequest {
     const message = createBaseProcessStopRequest();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? ProcessName.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessName.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
@@ -627,7 +611,7 @@ export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -661,10 +645,9 @@ export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
   },
   fromPartial(object: DeepPartial<ProcessStopResponse>): ProcessStopResponse {
     const message = createBaseProcessStopResponse();
-    message.Data =
-      object.Data !== undefined && object.Data !== null
-        ? ProcessExit.fromPartial(object.Data)
-        : undefined;
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessExit.fromPartial(object.Data)
+      : undefined;
     return message;
   },
 };
@@ -685,7 +668,7 @@ export const ProcessListResponse: MessageFns<ProcessListResponse> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -743,7 +726,7 @@ export const ProcessExpose: MessageFns<ProcessExpose> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -792,15 +775,15 @@ export const ProcessExpose: MessageFns<ProcessExpose> = {
 };
 
 function createBaseProcessName(): ProcessName {
-  return { Value: '', RunID: '' };
+  return { Value: "", RunID: "" };
 }
 
 export const ProcessName: MessageFns<ProcessName> = {
   encode(message: ProcessName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Value !== '') {
+    if (message.Value !== "") {
       writer.uint32(10).string(message.Value);
     }
-    if (message.RunID !== '') {
+    if (message.RunID !== "") {
       writer.uint32(18).string(message.RunID);
     }
     return writer;
@@ -810,7 +793,7 @@ export const ProcessName: MessageFns<ProcessName> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -852,14 +835,14 @@ export const ProcessName: MessageFns<ProcessName> = {
   },
   fromPartial(object: DeepPartial<ProcessName>): ProcessName {
     const message = createBaseProcessName();
-    message.Value = object.Value ?? '';
-    message.RunID = object.RunID ?? '';
+    message.Value = object.Value ?? "";
+    message.RunID = object.RunID ?? "";
     return message;
   },
 };
 
 function createBaseProcessExit(): ProcessExit {
-  return { Code: 0, Signal: '', Reason: '' };
+  return { Code: 0, Signal: "", Reason: "" };
 }
 
 export const ProcessExit: MessageFns<ProcessExit> = {
@@ -867,10 +850,10 @@ export const ProcessExit: MessageFns<ProcessExit> = {
     if (message.Code !== 0) {
       writer.uint32(8).uint32(message.Code);
     }
-    if (message.Signal !== '') {
+    if (message.Signal !== "") {
       writer.uint32(18).string(message.Signal);
     }
-    if (message.Reason !== '') {
+    if (message.Reason !== "") {
       writer.uint32(26).string(message.Reason);
     }
     return writer;
@@ -880,7 +863,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -931,8 +914,8 @@ export const ProcessExit: MessageFns<ProcessExit> = {
   fromPartial(object: DeepPartial<ProcessExit>): ProcessExit {
     const message = createBaseProcessExit();
     message.Code = object.Code ?? 0;
-    message.Signal = object.Signal ?? '';
-    message.Reason = object.Reason ?? '';
+    message.Signal = object.Signal ?? "";
+    message.Reason = object.Reason ?? "";
     return message;
   },
 };
@@ -945,9 +928,7 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
   encode(message: ProcessSkipped, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Bytes !== 0n) {
       if (BigInt.asUintN(64, message.Bytes) !== message.Bytes) {
-        throw new globalThis.Error(
-          'value provided for field message.Bytes of type uint64 too large',
-        );
+        throw new globalThis.Error("value provided for field message.Bytes of type uint64 too large");
       }
       writer.uint32(8).uint64(message.Bytes);
     }
@@ -958,7 +939,7 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -992,21 +973,13 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
   },
   fromPartial(object: DeepPartial<ProcessSkipped>): ProcessSkipped {
     const message = createBaseProcessSkipped();
-    message.Bytes = object.Bytes !== undefined && object.Bytes !== null ? BigInt(object.Bytes) : 0n;
+    message.Bytes = (object.Bytes !== undefined && object.Bytes !== null) ? BigInt(object.Bytes) : 0n;
     return message;
   },
 };
 
 function createBaseProcessSummary(): ProcessSummary {
-  return {
-    Name: undefined,
-    Path: '',
-    State: '',
-    PID: 0,
-    StartedAtMs: 0n,
-    Exposes: [],
-    DigestSHA256: '',
-  };
+  return { Name: undefined, Path: "", State: "", PID: 0, StartedAtMs: 0n, Exposes: [], DigestSHA256: "" };
 }
 
 export const ProcessSummary: MessageFns<ProcessSummary> = {
@@ -1014,10 +987,10 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     if (message.Name !== undefined) {
       ProcessName.encode(message.Name, writer.uint32(10).fork()).join();
     }
-    if (message.Path !== '') {
+    if (message.Path !== "") {
       writer.uint32(18).string(message.Path);
     }
-    if (message.State !== '') {
+    if (message.State !== "") {
       writer.uint32(26).string(message.State);
     }
     if (message.PID !== 0) {
@@ -1025,16 +998,14 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     }
     if (message.StartedAtMs !== 0n) {
       if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
-        throw new globalThis.Error(
-          'value provided for field message.StartedAtMs of type int64 too large',
-        );
+        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
       }
       writer.uint32(40).int64(message.StartedAtMs);
     }
     for (const v of message.Exposes) {
       ProcessExpose.encode(v!, writer.uint32(50).fork()).join();
     }
-    if (message.DigestSHA256 !== '') {
+    if (message.DigestSHA256 !== "") {
       writer.uint32(58).string(message.DigestSHA256);
     }
     return writer;
@@ -1044,7 +1015,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -1126,19 +1097,17 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
   },
   fromPartial(object: DeepPartial<ProcessSummary>): ProcessSummary {
     const message = createBaseProcessSummary();
-    message.Name =
-      object.Name !== undefined && object.Name !== null
-        ? ProcessName.fromPartial(object.Name)
-        : undefined;
-    message.Path = object.Path ?? '';
-    message.State = object.State ?? '';
+    message.Name = (object.Name !== undefined && object.Name !== null)
+      ? ProcessName.fromPartial(object.Name)
+      : undefined;
+    message.Path = object.Path ?? "";
+    message.State = object.State ?? "";
     message.PID = object.PID ?? 0;
-    message.StartedAtMs =
-      object.StartedAtMs !== undefined && object.StartedAtMs !== null
-        ? BigInt(object.StartedAtMs)
-        : 0n;
+    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
+      ? BigInt(object.StartedAtMs)
+      : 0n;
     message.Exposes = object.Exposes?.map((e) => ProcessExpose.fromPartial(e)) || [];
-    message.DigestSHA256 = object.DigestSHA256 ?? '';
+    message.DigestSHA256 = object.DigestSHA256 ?? "";
     return message;
   },
 };
@@ -1147,62 +1116,54 @@ export type ProcessServiceService = typeof ProcessServiceService;
 export const ProcessServiceService = {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
   start: {
-    path: '/wins.ProcessService/Start' as const,
+    path: "/wins.ProcessService/Start" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ProcessStartRequest): Buffer =>
-      Buffer.from(ProcessStartRequest.encode(value).finish()),
+    requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ProcessStartRequest => ProcessStartRequest.decode(value),
     responseSerialize: (value: ProcessStartResponse): Buffer =>
       Buffer.from(ProcessStartResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessStartResponse =>
-      ProcessStartResponse.decode(value),
+    responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
   },
   /** Wait streams the output of a process and ends when the process has ended. */
   wait: {
-    path: '/wins.ProcessService/Wait' as const,
+    path: "/wins.ProcessService/Wait" as const,
     requestStream: false as const,
     responseStream: true as const,
-    requestSerialize: (value: ProcessWaitRequest): Buffer =>
-      Buffer.from(ProcessWaitRequest.encode(value).finish()),
+    requestSerialize: (value: ProcessWaitRequest): Buffer => Buffer.from(ProcessWaitRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ProcessWaitRequest => ProcessWaitRequest.decode(value),
-    responseSerialize: (value: ProcessWaitResponse): Buffer =>
-      Buffer.from(ProcessWaitResponse.encode(value).finish()),
+    responseSerialize: (value: ProcessWaitResponse): Buffer => Buffer.from(ProcessWaitResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessWaitResponse => ProcessWaitResponse.decode(value),
   },
   /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */
   keepAlive: {
-    path: '/wins.ProcessService/KeepAlive' as const,
+    path: "/wins.ProcessService/KeepAlive" as const,
     requestStream: true as const,
     responseStream: false as const,
     requestSerialize: (value: ProcessKeepAliveRequest): Buffer =>
       Buffer.from(ProcessKeepAliveRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessKeepAliveRequest =>
-      ProcessKeepAliveRequest.decode(value),
+    requestDeserialize: (value: Buffer): ProcessKeepAliveRequest => ProcessKeepAliveRequest.decode(value),
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
   },
   /** List names the processes that the daemon runs now. Addition. */
   list: {
-    path: '/wins.ProcessService/List' as const,
+    path: "/wins.ProcessService/List" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: ProcessListResponse): Buffer =>
-      Buffer.from(ProcessListResponse.encode(value).finish()),
+    responseSerialize: (value: ProcessListResponse): Buffer => Buffer.from(ProcessListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessListResponse => ProcessListResponse.decode(value),
   },
   /** Stop ends a process and answers when its whole tree is gone. Addition. */
   stop: {
-    path: '/wins.ProcessService/Stop' as const,
+    path: "/wins.ProcessService/Stop" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ProcessStopRequest): Buffer =>
-      Buffer.from(ProcessStopRequest.encode(value).finish()),
+    requestSerialize: (value: ProcessStopRequest): Buffer => Buffer.from(ProcessStopRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ProcessStopRequest => ProcessStopRequest.decode(value),
-    responseSerialize: (value: ProcessStopResponse): Buffer =>
-      Buffer.from(ProcessStopResponse.encode(value).finish()),
+    responseSerialize: (value: ProcessStopResponse): Buffer => Buffer.from(ProcessStopResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessStopResponse => ProcessStopResponse.decode(value),
   },
 } as const;
@@ -1238,10 +1199,7 @@ export interface ProcessServiceClient extends Client {
     callback: (error: ServiceError | null, response: ProcessStartResponse) => void,
   ): ClientUnaryCall;
   /** Wait streams the output of a process and ends when the process has ended. */
-  wait(
-    request: ProcessWaitRequest,
-    options?: Partial<CallOptions>,
-  ): ClientReadableStream<ProcessWaitResponse>;
+  wait(request: ProcessWaitRequest, options?: Partial<CallOptions>): ClientReadableStream<ProcessWaitResponse>;
   wait(
     request: ProcessWaitRequest,
     metadata?: Metadata,
@@ -1265,10 +1223,7 @@ export interface ProcessServiceClient extends Client {
     callback: (error: ServiceError | null, response: Void) => void,
   ): ClientWritableStream<ProcessKeepAliveRequest>;
   /** List names the processes that the daemon runs now. Addition. */
-  list(
-    request: Void,
-    callback: (error: ServiceError | null, response: ProcessListResponse) => void,
-  ): ClientUnaryCall;
+  list(request: Void, callback: (error: ServiceError | null, response: ProcessListResponse) => void): ClientUnaryCall;
   list(
     request: Void,
     metadata: Metadata,
@@ -1300,32 +1255,21 @@ export interface ProcessServiceClient extends Client {
 
 export const ProcessServiceClient = makeGenericClientConstructor(
   ProcessServiceService,
-  'wins.ProcessService',
+  "wins.ProcessService",
 ) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): ProcessServiceClient;
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ProcessServiceClient;
   service: typeof ProcessServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

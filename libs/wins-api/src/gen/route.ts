@@ -5,7 +5,7 @@
 // source: route.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -17,12 +17,12 @@ import {
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { Void } from './common.js';
+} from "@grpc/grpc-js";
+import { Void } from "./common.js";
 
-export const protobufPackage = 'wins';
+export const protobufPackage = "wins";
 
-export const protobufFileName = 'route.proto';
+export const protobufFileName = "route.proto";
 
 /** The host's routing table. */
 
@@ -46,7 +46,7 @@ export const RouteAddRequest: MessageFns<RouteAddRequest> = {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded');
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
@@ -89,11 +89,10 @@ export type RouteServiceService = typeof RouteServiceService;
 export const RouteServiceService = {
   /** Add routes the addresses through the gateway of the default adapter. */
   add: {
-    path: '/wins.RouteService/Add' as const,
+    path: "/wins.RouteService/Add" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: RouteAddRequest): Buffer =>
-      Buffer.from(RouteAddRequest.encode(value).finish()),
+    requestSerialize: (value: RouteAddRequest): Buffer => Buffer.from(RouteAddRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): RouteAddRequest => RouteAddRequest.decode(value),
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
@@ -107,10 +106,7 @@ export interface RouteServiceServer extends UntypedServiceImplementation {
 
 export interface RouteServiceClient extends Client {
   /** Add routes the addresses through the gateway of the default adapter. */
-  add(
-    request: RouteAddRequest,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientUnaryCall;
+  add(request: RouteAddRequest, callback: (error: ServiceError | null, response: Void) => void): ClientUnaryCall;
   add(
     request: RouteAddRequest,
     metadata: Metadata,
@@ -124,34 +120,20 @@ export interface RouteServiceClient extends Client {
   ): ClientUnaryCall;
 }
 
-export const RouteServiceClient = makeGenericClientConstructor(
-  RouteServiceService,
-  'wins.RouteService',
-) as unknown as {
-  new (
-    address: string,
-    credentials: ChannelCredentials,
-    options?: Partial<ClientOptions>,
-  ): RouteServiceClient;
+export const RouteServiceClient = makeGenericClientConstructor(RouteServiceService, "wins.RouteService") as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): RouteServiceClient;
   service: typeof RouteServiceService;
   serviceName: string;
 };
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
-export type DeepPartial<T> = T extends bigint
-  ? string | number | bigint
-  : T extends Builtin
-    ? T
-    : T extends globalThis.Array<infer U>
-      ? globalThis.Array<DeepPartial<U>>
-      : T extends ReadonlyArray<infer U>
-        ? ReadonlyArray<DeepPartial<U>>
-        : T extends { $case: string; value: unknown }
-          ? { $case: T['$case']; value?: DeepPartial<T['value']> }
-          : T extends {}
-            ? { [K in keyof T]?: DeepPartial<T[K]> }
-            : Partial<T>;
+export type DeepPartial<T> = T extends bigint ? string | number | bigint
+  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -12,12 +12,12 @@ const PIPE_URL = /^npipe:[\w%\-./=:&*,;!()'+$@~[\]]*$/;
 
 /**
  * The authority that stands in for a pipe URL: as many bytes, and as many bits in Huffman code (`/` and `-` take 6, `:` and
- * `x` take 7). Lengths and the table of the decoder stay as the sender believes them to be. The colon goes too, for what
- * follows it is no port.
+ * `x` take 7, `@` and `~` take 13). Lengths and the table of the decoder stay as the sender believes them to be. The colon goes too, for what
+ * follows it is no port, and the at sign, for what precedes it is no user.
  */
 function standIn(value: string): string | undefined {
   if (!PIPE_URL.test(value) || !value.includes('/')) return undefined;
-  return value.replaceAll('/', '-').replaceAll(':', 'x');
+  return value.replaceAll('/', '-').replaceAll(':', 'x').replaceAll('@', '~');
 }
 
 class MalformedBlockError extends Error {}

@@ -1,9 +1,9 @@
 import { endProcessTree } from './end-process-tree.js';
-import type { CompleteOptions } from './manager-options.js';
-import type { RecoveredProcess } from './manager-event.js';
-import { ProcessError } from './process-error.js';
-import type { Leftover } from './process-host.js';
-import { quoteText } from './quote-text.js';
+import type { CompleteOptions } from '../manager-options.js';
+import type { RecoveredProcess } from '../manager-event.js';
+import { ProcessError } from '../process-error.js';
+import type { Leftover } from '../host/process-host.js';
+import { quoteText } from '../quote-text.js';
 import type { RunRecord, RunRecords } from './run-records.js';
 
 // What is found may start more before it ends; each round looks again.

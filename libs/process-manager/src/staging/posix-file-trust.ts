@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 
-import { fileError } from './node-errors.js';
-import { ProcessError } from './process-error.js';
-import { quoteText } from './quote-text.js';
+import { fileError } from '../node-errors.js';
+import { ProcessError } from '../process-error.js';
+import { quoteText } from '../quote-text.js';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
-import type { DecisionRecord } from './decision-record.js';
+import type { DecisionRecord } from '../decision-record.js';
 import { endProcessTree } from './end-process-tree.js';
 import type { ExitReason, ProcessExit } from './exit-reason.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
@@ -12,12 +12,12 @@ import type {
   ProcessOwner,
   RunSelection,
 } from './managed-process.js';
-import type { ManagerEvent } from './manager-event.js';
-import type { OutputStream } from './output-block.js';
-import type { OutputReader, OutputReaderOptions } from './output-reader.js';
-import { ProcessError } from './process-error.js';
-import type { HostExit, HostProcess } from './process-host.js';
-import { ProcessOutput } from './process-output.js';
+import type { ManagerEvent } from '../manager-event.js';
+import type { OutputStream } from '../output/output-block.js';
+import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
+import { ProcessError } from '../process-error.js';
+import type { HostExit, HostProcess } from '../host/process-host.js';
+import { ProcessOutput } from '../output/process-output.js';
 import { moveProcess, type ProcessState } from './process-state.js';
 
 // More than the kernel can hold in both pipes of a child.

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { ProcessError } from './process-error.js';
-import type { RememberedProcess } from './process-host.js';
-import { quoteText } from './quote-text.js';
+import { ProcessError } from '../process-error.js';
+import type { RememberedProcess } from '../host/process-host.js';
+import { quoteText } from '../quote-text.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 

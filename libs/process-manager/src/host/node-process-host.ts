@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { RUN_MARKER_VARIABLE } from './child-environment.js';
+import { RUN_MARKER_VARIABLE } from '../policy/child-environment.js';
 import { ensurePrivatePosixDirectory } from './ensure-private-directory.js';
 import { findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
-import { errnoOf, spawnError } from './node-errors.js';
-import { assertTrustedPosixFile } from './posix-file-trust.js';
+import { errnoOf, spawnError } from '../node-errors.js';
+import { assertTrustedPosixFile } from '../staging/posix-file-trust.js';
 import { PosixProcess } from './posix-process.js';
-import { ProcessError } from './process-error.js';
+import { ProcessError } from '../process-error.js';
 import type { HostCommand, HostProcess, ProcessHost } from './process-host.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
 

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
 
 import type { ExpectedDigest } from './expected-digest.js';
-import { fileError } from './node-errors.js';
-import { ProcessError } from './process-error.js';
-import { quoteText } from './quote-text.js';
+import { fileError } from '../node-errors.js';
+import { ProcessError } from '../process-error.js';
+import { quoteText } from '../quote-text.js';
 import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
 
 const COPY_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import { ProcessError } from './process-error.js';
+import { ProcessError } from '../process-error.js';
 
 /** The digest that a client saw, in the strongest algorithm that it sent; lower-case hexadecimal. */
 export interface ExpectedDigest {

@@ -14,9 +14,9 @@ import {
 import path from 'node:path';
 
 import { expectedDigest } from './expected-digest.js';
-import { ProcessError } from './process-error.js';
+import { ProcessError } from '../process-error.js';
 import { stageBinary, type StagingRequest } from './staged-binary.js';
-import { createPrivateDirectory, digestsOf, type PrivateDirectory } from './testing/index.js';
+import { createPrivateDirectory, digestsOf, type PrivateDirectory } from '../testing/index.js';
 
 describe('stageBinary', () => {
   let directory: PrivateDirectory;

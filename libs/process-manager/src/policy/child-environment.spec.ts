@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { childEnvironment } from './child-environment.js';
 import type { PathDialect } from './parsed-path.js';
-import { ProcessError } from './process-error.js';
+import { ProcessError } from '../process-error.js';
 
 function build(
   base: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 import { foldAscii, type PathDialect } from './parsed-path.js';
-import { ProcessError } from './process-error.js';
-import { quoteText } from './quote-text.js';
+import { ProcessError } from '../process-error.js';
+import { quoteText } from '../quote-text.js';
 
 /** The variable that marks every process of a run; a client can never set it. */
 export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';

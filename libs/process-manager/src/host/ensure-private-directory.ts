@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 
-import { ProcessError } from './process-error.js';
-import { quoteText } from './quote-text.js';
+import { ProcessError } from '../process-error.js';
+import { quoteText } from '../quote-text.js';
 
 /**
  * Creates the directory (mode 0700, with its parents) or checks that it is one that only we can

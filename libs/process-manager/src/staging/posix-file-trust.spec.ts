@@ -2,8 +2,8 @@ import { chmodSync, chownSync, linkSync, mkdirSync, symlinkSync, writeFileSync }
 import path from 'node:path';
 
 import { assertTrustedPosixFile } from './posix-file-trust.js';
-import { ProcessError } from './process-error.js';
-import { createPrivateDirectory, type PrivateDirectory } from './testing/index.js';
+import { ProcessError } from '../process-error.js';
+import { createPrivateDirectory, type PrivateDirectory } from '../testing/index.js';
 
 const OWN_UID = process.getuid?.() ?? 0;
 

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 
 import { endProcessTree } from './end-process-tree.js';
-import type { HostProcess, ProcessTree } from './process-host.js';
+import type { HostProcess, ProcessTree } from '../host/process-host.js';
 import { SupervisedProcess } from './supervised-process.js';
-import { TestOwner } from './testing/manager-harness.js';
+import { TestOwner } from '../testing/manager-harness.js';
 
 /** No real process survives SIGKILL on demand, so this one stands in for what the kernel holds. */
 class StuckTree implements ProcessTree {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { ProcessTree } from './process-host.js';
+import type { ProcessTree } from '../host/process-host.js';
 
 const FIRST_LOOK_MS = 2;
 const SLOWEST_LOOK_MS = 50;

@@ -1,5 +1,5 @@
 import type { ProcessExit } from './exit-reason.js';
-import type { OutputReader, OutputReaderOptions } from './output-reader.js';
+import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import type { ProcessState } from './process-state.js';
 
 /** The connection that started a run. */

@@ -1,7 +1,7 @@
 import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
 import { parsePosixPath } from './posix-path.js';
 import { PROCESS_NAME_PREFIX } from './process-name.js';
-import { quoteText } from './quote-text.js';
+import { quoteText } from '../quote-text.js';
 import { parseWindowsPath } from './windows-path.js';
 
 /** One program that clients may run. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import type { PathDialect } from './parsed-path.js';
+import type { PathDialect } from '../policy/parsed-path.js';
 
 /** A process and everything it started, as one thing that can be ended. */
 export interface ProcessTree {

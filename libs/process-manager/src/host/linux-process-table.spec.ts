@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { LinuxProcessTable } from './linux-process-table.js';
 import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
-import { createPrivateDirectory } from './testing/index.js';
+import { createPrivateDirectory } from '../testing/index.js';
 
 describe('LinuxProcessTable', () => {
   it('reads a process whose name holds brackets, blanks and a line break', async () => {

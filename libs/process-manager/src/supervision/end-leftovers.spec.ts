@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { LinuxProcessTable } from './linux-process-table.js';
-import { createNodeProcessHost } from './node-process-host.js';
-import type { ProcessManager } from './process-manager.js';
+import { LinuxProcessTable } from '../host/linux-process-table.js';
+import { createNodeProcessHost } from '../host/node-process-host.js';
+import type { ProcessManager } from '../process-manager.js';
 import {
   codeOf,
   isRunning,
@@ -22,7 +22,7 @@ import {
   requestFor,
   TestOwner,
   untilOutput,
-} from './testing/manager-harness.js';
+} from '../testing/manager-harness.js';
 
 const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);

@@ -1,4 +1,4 @@
-import { errnoOf } from './node-errors.js';
+import { errnoOf } from '../node-errors.js';
 
 /**
  * Signals a process, or a group when `pid` is negative. That it is gone is what was wanted; that it

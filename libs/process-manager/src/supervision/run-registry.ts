@@ -1,5 +1,5 @@
-import { ProcessError } from './process-error.js';
-import { quoteText } from './quote-text.js';
+import { ProcessError } from '../process-error.js';
+import { quoteText } from '../quote-text.js';
 
 /** What the registry needs to know of a run. */
 export interface RegisteredRun {

@@ -1,0 +1,21 @@
+import pino from 'pino';
+import { PassThrough } from 'node:stream';
+import { createTerminalLog } from './terminal-log.js';
+
+describe('the log on a terminal', () => {
+  it('shows what was logged, and no character of others that steers the terminal', () => {
+    const terminal = new PassThrough();
+    const logger = pino({ base: null }, createTerminalLog(terminal));
+    const path = '/x\u001b[2J\u009b31m\u202egpj.exe\nforged line';
+    logger.info({ path, err: new Error(`cannot run ${path}`) }, 'decision');
+    const shown = String(terminal.read());
+    expect(shown).toContain('decision');
+    expect(shown).toContain('\\u001b[2J');
+    expect(shown).toContain('\\u009b31m');
+    expect(shown).toContain('terminal-log.spec');
+    // Colours of our own are all that may be left.
+    const uncoloured = shown.replaceAll(/\p{Cc}\[[0-9;]*m/gu, '');
+    expect(uncoloured.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(uncoloured.split('\n').some((line) => line.startsWith('forged'))).toBe(false);
+  });
+});

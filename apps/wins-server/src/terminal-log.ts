@@ -1,0 +1,36 @@
+import pretty from 'pino-pretty';
+import { Writable } from 'node:stream';
+
+/** Where a person reads the log. */
+export interface TerminalLog {
+  write(line: string): void;
+}
+
+/**
+ * A log for people. Text of others may hold characters that steer a terminal or turn its words
+ * around; they are shown as escapes.
+ */
+export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog {
+  const destination = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      terminal.write(chunk);
+      done();
+    },
+  });
+  const stream = pretty({ colorize: true, sync: true, destination });
+  return {
+    write: (line) => {
+      stream.write(`${JSON.stringify(JSON.parse(line, escapeText))}\n`);
+    },
+  };
+}
+
+/** A reviver: the line breaks of a stack are ours, all else is not. */
+function escapeText(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const shown = (text: string) =>
+    text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
+      character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    );
+  return key === 'stack' ? value.split('\n').map(shown).join('\n') : shown(value);
+}
