@@ -17,6 +17,7 @@ export { serveTunnel } from './serve-tunnel.js';
 export type { ConnectRecord, ServerTunnel, ServeTunnelOptions } from './serve-tunnel.js';
 export { openTunnel } from './open-tunnel.js';
 export type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
+export type { TunnelWebSocket } from './tunnel-web-socket.js';
 export type { TunnelSession } from './tunnel-session.js';
 export type { TunnelOptions } from './session-settings.js';
 export type { SessionState, TunnelEnd } from './session-state.js';

@@ -1,10 +1,10 @@
-import type { WebSocket } from 'ws';
 import { isTcpPort } from './destination-policy.js';
 import type { TunnelOptions } from './session-settings.js';
 import { channelLimit } from './session-settings.js';
 import type { TunnelChannel } from './tunnel-channel.js';
 import { TunnelError } from './tunnel-error.js';
 import { SocketSession, type TunnelSession } from './tunnel-session.js';
+import type { TunnelWebSocket } from './tunnel-web-socket.js';
 
 /** Options of the end that opens streams. */
 export interface OpenTunnelOptions extends TunnelOptions {
@@ -35,14 +35,14 @@ export interface ClientTunnel extends TunnelSession {
  *
  * @throws {TunnelError} `websocket-not-open`, `invalid-option`.
  */
-export function openTunnel(socket: WebSocket, options: OpenTunnelOptions = {}): ClientTunnel {
+export function openTunnel(socket: TunnelWebSocket, options: OpenTunnelOptions = {}): ClientTunnel {
   const maxChannels = channelLimit(options.maxChannels);
   return new ClientSession(socket, maxChannels, options);
 }
 
 class ClientSession extends SocketSession implements ClientTunnel {
   constructor(
-    socket: WebSocket,
+    socket: TunnelWebSocket,
     private readonly maxChannels: number,
     options: OpenTunnelOptions,
   ) {

@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { ChannelStream } from './channel-stream.js';
 import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
 import { joinSocket } from './join-socket.js';
@@ -6,6 +5,7 @@ import { channelLimit, positiveInteger, type TunnelOptions } from './session-set
 import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
 import { SocketSession, type TunnelSession } from './tunnel-session.js';
+import type { TunnelWebSocket } from './tunnel-web-socket.js';
 import type { Int64 } from './wire/varint.js';
 
 /** What was asked of a server and what it decided; one for every Connect. */
@@ -54,7 +54,7 @@ export interface ServerTunnel extends TunnelSession {
  *
  * @throws {TunnelError} `websocket-not-open`, `invalid-option`.
  */
-export function serveTunnel(socket: WebSocket, options: ServeTunnelOptions): ServerTunnel {
+export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions): ServerTunnel {
   return new ServerSession(socket, options);
 }
 
@@ -65,7 +65,7 @@ class ServerSession extends SocketSession implements ServerTunnel {
   readonly #dialTimeoutMs: number;
   readonly #lingerMs: number;
 
-  constructor(socket: WebSocket, options: ServeTunnelOptions) {
+  constructor(socket: TunnelWebSocket, options: ServeTunnelOptions) {
     const maxChannels = channelLimit(options.maxChannels);
     const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
     const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);

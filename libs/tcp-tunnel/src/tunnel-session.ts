@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
+
 import { SessionCore } from './session-core.js';
 import type { SessionRole } from './session-role.js';
 import { completeOptions, type TunnelOptions } from './session-settings.js';
 import type { SessionState, TunnelEnd } from './session-state.js';
+import type { TunnelWebSocket } from './tunnel-web-socket.js';
 import { WebSocketCarrier } from './web-socket-carrier.js';
 
 /** A running tunnel. It owns its WebSocket and its streams; whoever began it closes it. */
@@ -33,7 +34,7 @@ export class SocketSession implements TunnelSession {
 
   /** @throws {TunnelError} `websocket-not-open`, `invalid-option`. */
   constructor(
-    socket: WebSocket,
+    socket: TunnelWebSocket,
     role: SessionRole,
     options: TunnelOptions & { readonly heldEndIdleMs?: number },
   ) {

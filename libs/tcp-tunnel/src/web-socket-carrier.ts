@@ -1,17 +1,18 @@
 import { WebSocket } from 'ws';
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { TunnelError } from './tunnel-error.js';
+import type { TunnelWebSocket } from './tunnel-web-socket.js';
 
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 
 /** A {@link Carrier} over an open WebSocket, which it then owns. */
 export class WebSocketCarrier implements Carrier {
-  readonly #socket: WebSocket;
+  readonly #socket: TunnelWebSocket;
   #terminator: NodeJS.Timeout | undefined;
 
   /** @throws {TunnelError} `websocket-not-open`. */
   constructor(
-    socket: WebSocket,
+    socket: TunnelWebSocket,
     private readonly closeTimeoutMs: number,
   ) {
     if (socket.readyState !== WebSocket.OPEN) {
