@@ -88,7 +88,7 @@ export const FILE_SCHEMA = section({
   tunnel: section({
     maxSessions: count('how many clients', 1024)
       .describe('Clients of the tunnel pipe at a time.')
-      .default(64),
+      .default(16),
     maxStreams: count('how many streams', 16_384)
       .describe('TCP streams of one client at a time.')
       .default(1024),

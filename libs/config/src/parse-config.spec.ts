@@ -98,7 +98,7 @@ describe('defaults', () => {
       listen: 'rancher_wins',
       proxy: 'rancher_wins_proxy',
       whiteList: { processPaths: [], proxyPorts: [] },
-      tunnel: { maxSessions: 64, maxStreams: 1024, handshakeTimeoutMs: 5000 },
+      tunnel: { maxSessions: 16, maxStreams: 1024, handshakeTimeoutMs: 5000 },
       upgrade: { mode: 'none', watchingPath: 'c:/etc/rancher/wins/wins.exe' },
       agentStrictTlsMode: false,
     });
@@ -598,7 +598,7 @@ describe('origins', () => {
       { key: 'proxy', value: 'rancher_wins_proxy', origin: 'default' },
       { key: 'white_list.processPaths[0]', value: { path: 'a' }, origin: { line: 2, column: 18 } },
       { key: 'white_list.proxyPorts', value: [], origin: 'default' },
-      { key: 'tunnel.maxSessions', value: 64, origin: 'default' },
+      { key: 'tunnel.maxSessions', value: 16, origin: 'default' },
       { key: 'tunnel.maxStreams', value: 1024, origin: 'default' },
       { key: 'tunnel.handshakeTimeoutMs', value: 5000, origin: 'default' },
       { key: 'upgrade.mode', value: 'none', origin: 'default' },

@@ -46,7 +46,7 @@ export interface AllowedPath {
 
 /** Bounds on what clients of the tunnel pipe may use of the daemon. */
 export interface TunnelLimits {
-  /** Clients at a time, 1 to 1,024. Default 64; one more is turned away. */
+  /** Clients at a time, 1 to 1,024. Default 16; one more is turned away. */
   readonly maxSessions: number;
   /** TCP streams of one client at a time, 1 to 16,384. Default 1,024; one more is refused, alone. */
   readonly maxStreams: number;
