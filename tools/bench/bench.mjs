@@ -2,7 +2,15 @@
 // Floor and subject alternate, and the median of the pairs counts: machines drift, ratios hold.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -70,6 +78,31 @@ async function throughput(argsFor) {
   return (LARGE_BYTES - SMALL_BYTES) / 1e3 / (large - small);
 }
 
+/** A target, and two ways to it: a relay, and the tunnel of a daemon whose log goes to a file, not through this process. */
+async function startTunnel() {
+  const target = await startProgram('target');
+  const relay = await startProgram('relay', target.port);
+  const config = path.join(folder, 'tunnel');
+  const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };
+  writeFileSync(config, JSON.stringify({ ...names, white_list: { proxyPorts: [target.port] } }));
+  chmodSync(config, 0o600);
+  const daemon = spawn(process.execPath, [wins, 'srv', 'app', 'run', '--config', config], {
+    env: environment,
+    stdio: ['ignore', 'ignore', openSync(path.join(folder, 'log'), 'w')],
+  });
+  running.push(target.child, relay.child, daemon);
+  const published = await freePort();
+  const publish = ['--publish', `TCP:${published}:${target.port}`];
+  const client = await startServer(
+    [wins, 'cli', 'proxy', ...publish, '--proxy', names.proxy, '--wait-timeout', '60s'],
+    (line) => line.includes('the tunnel is ready'),
+  );
+  return {
+    ways: { relay: relay.port, tunnel: published },
+    programs: { relay: [relay.child], tunnel: [daemon, client.child] },
+  };
+}
+
 async function freePort() {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -124,11 +157,7 @@ try {
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');
   chmodSync(writer, 0o755);
   const config = path.join(folder, 'config');
-  const target = await startProgram('target');
-  const relay = await startProgram('relay', target.port);
-  running.push(target.child, relay.child);
-  const whiteList = { processPaths: [writer], proxyPorts: [target.port] };
-  writeFileSync(config, JSON.stringify({ white_list: whiteList }));
+  writeFileSync(config, JSON.stringify({ white_list: { processPaths: [writer] } }));
   chmodSync(config, 0o600);
 
   const socket = path.join(folder, 'bare.sock');
@@ -186,18 +215,8 @@ try {
   const extra = start.difference;
   report('cli app info', 'ms', start, `+${extra.toFixed(1)} ms`, 'at most +60 ms', extra <= 60);
 
-  const published = await freePort();
-  const tunnel = await startServer(
-    [wins, 'cli', 'proxy', '--publish', `TCP:${published}:${target.port}`],
-    (line) => line.includes('the tunnel is ready'),
-  );
-  const programs = { relay: [relay.child], tunnel: [daemon.child, tunnel.child] };
-  await measureTunnel({
-    ways: { relay: relay.port, tunnel: published },
-    residentMegabytes: (way) => Math.max(...programs[way].map(residentMegabytes)),
-    pairs,
-    report,
-  });
+  const tunnel = await startTunnel();
+  await measureTunnel({ ...tunnel, residentMegabytes, pairs, report });
 } finally {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import {
   MEGABYTE,
   quantile,
   rate,
+  startProgram,
   upload,
 } from '../../libs/tcp-tunnel/bench/load.mjs';
 
@@ -23,15 +24,16 @@ async function median64ByteEcho(port) {
 }
 
 async function p99EchoUnderBulk(port) {
-  const bulk = flood(port).resume();
-  await once(bulk, 'data');
+  const bulk = await startProgram('reader', port);
   const p99 = quantile(await echoes(port, TRIPS), 0.99) / 1000;
-  bulk.destroy();
+  bulk.child.kill();
+  await once(bulk.child, 'exit');
   return p99;
 }
 
-/** Measures and reports every row. `ways` are the ports of relay and tunnel to the same target. */
-export async function measureTunnel({ ways, residentMegabytes, pairs, report }) {
+/** Measures and reports every row. `ways` are the ports of relay and tunnel to the same target, `programs` their processes. */
+export async function measureTunnel({ ways, programs, residentMegabytes, pairs, report }) {
+  const largest = (way) => Math.max(...programs[way].map(residentMegabytes));
   const compare = (count, measure) =>
     pairs(
       count,
@@ -78,10 +80,10 @@ export async function measureTunnel({ ways, residentMegabytes, pairs, report }) 
 
   const growth = {};
   for (const [way, port] of Object.entries(ways)) {
-    const before = residentMegabytes(way);
+    const before = largest(way);
     const stalled = Array.from({ length: STALLED }, () => flood(port));
     await new Promise((resolve) => setTimeout(resolve, STALL_MS));
-    growth[way] = residentMegabytes(way) - before;
+    growth[way] = largest(way) - before;
     for (const socket of stalled) socket.destroy();
   }
   report(

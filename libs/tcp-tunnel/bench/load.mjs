@@ -1,6 +1,6 @@
 // The load that the tunnel and a plain TCP relay are measured with, and those two programs beside them that are not
-// the tunnel. `node load.mjs target` and `node load.mjs relay PORT` are processes of their own: they say their port to
-// the parent, and the relay answers any message with its resident bytes.
+// the tunnel. `node load.mjs target`, `relay PORT` and `reader PORT` (which reads a stream without end) are processes of
+// their own: they say their port to the parent, and the relay answers any message with its resident bytes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -13,10 +13,11 @@ const KEPT_BYTES = 256 * 1024;
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [role, port] = process.argv.slice(2);
   if (role === 'target') await target();
+  else if (role === 'reader') await reader(Number(port));
   else await relay(Number(port));
 }
 
-/** Starts `target` or `relay` as a process. */
+/** Starts `target`, `relay` or `reader` as a process. */
 export async function startProgram(role, port = 0) {
   const child = fork(fileURLToPath(import.meta.url), [role, String(port)]);
   const [answer] = await once(child, 'message');
@@ -61,6 +62,13 @@ async function target() {
     },
   );
   process.send(await listenOn(listening, 0));
+}
+
+/** Reads without end, so that who measures beside it has a process of its own. */
+async function reader(port) {
+  const bulk = flood(port).resume();
+  await once(bulk, 'data');
+  process.send(port);
 }
 
 async function relay(port) {
