@@ -105,6 +105,10 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
+      // ws would look for native add-ons in every node_modules folder up to the root of the disk, where
+      // others may be able to place one.
+      'process.env.WS_NO_BUFFER_UTIL': '"1"',
+      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
     },
     plugins: [
       yargsAsRequired,

@@ -1,9 +1,10 @@
-// npm run demo: the main job for real, in a temporary folder. A daemon serves its pipe, a client
-// (as it would run in a container) asks it to run a program of the host.
+// npm run demo: the main jobs for real, in a temporary folder. A daemon serves its pipes, a client
+// (as it would run in a container) asks it to run a program of the host and reaches a port of the host.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,6 +31,8 @@ execFileSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', 'wins-serve
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-demo-')));
 const environment = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
 let daemon;
+let proxy;
+let exporter;
 
 /** Runs a command of the client and shows what it prints. */
 async function client(...args) {
@@ -58,6 +61,15 @@ function program(name, source) {
   return file;
 }
 
+/** A port of this machine that nobody listens on. */
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
+}
+
 const sha256 = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 try {
@@ -69,6 +81,11 @@ process.exitCode = 7;`,
   );
   const pinned = program('pinned.exe', `console.log('the bytes that were pinned');`);
   const unlisted = program('unlisted.exe', `console.log('this must never run');`);
+  exporter = createServer((request, response) =>
+    response.end(`metrics of the host for ${request.url}\n`),
+  );
+  await once(exporter.listen(0, '127.0.0.1'), 'listening');
+  const hostPort = exporter.address().port;
   const config = path.join(folder, 'config');
   writeFileSync(
     config,
@@ -77,11 +94,14 @@ process.exitCode = 7;`,
     - ${greeter}
     - path: ${pinned}
       sha256: ${sha256(pinned)}
+  proxyPorts: [${hostPort}]
 `,
   );
   chmodSync(config, 0o600);
 
-  say('The config of the daemon allows two programs, one of them pinned to its bytes:');
+  say(
+    'The config of the daemon allows two programs, one of them pinned to its bytes, and one port:',
+  );
   process.stdout.write(indent(readFileSync(config, 'utf8')));
 
   say('Starting the daemon');
@@ -112,12 +132,33 @@ process.exitCode = 7;`,
   say('Other bytes under its name are refused');
   expect('exit code', (await client('prc', 'run', '--path', pinned)).code, 126);
 
+  say('A port of the host, reached through the tunnel: a real HTTP request');
+  const containerPort = await freePort();
+  const publish = `TCP:${containerPort}:${hostPort}`;
+  console.log(`    $ wins cli proxy --publish ${publish}`);
+  proxy = spawn(process.execPath, [wins, 'cli', 'proxy', '--publish', publish], {
+    env: environment,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const [line] = await once(createInterface({ input: proxy.stderr }), 'line');
+  console.log(`    ${line}`);
+  const url = `http://127.0.0.1:${containerPort}/metrics`;
+  console.log(`    $ curl ${url}`);
+  const answer = await fetch(url, { headers: { connection: 'close' } });
+  expect('status', answer.status, 200);
+  expect('answer', (await answer.text()).trim(), 'metrics of the host for /metrics');
+  const proxyEnded = once(proxy, 'exit');
+  proxy.kill('SIGTERM');
+  expect('exit code of the client', (await proxyEnded)[0], 0);
+
   say('Stopping the daemon');
   daemon.kill('SIGTERM');
   const [code] = await died;
   expect('exit code of the daemon', code, 0);
   console.log('\nThe demo went well.');
 } finally {
+  proxy?.kill('SIGKILL');
   daemon?.kill('SIGKILL');
+  exporter?.close();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -2,12 +2,23 @@
 // Floor and subject alternate, and the median of the pairs counts: machines drift, ratios hold.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { bareClient } from './bare-grpc.mjs';
+import { startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
+import { measureTunnel } from './tunnel-rows.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
@@ -65,6 +76,39 @@ async function throughput(argsFor) {
   const small = await timed(argsFor(SMALL_BYTES));
   const large = await timed(argsFor(LARGE_BYTES));
   return (LARGE_BYTES - SMALL_BYTES) / 1e3 / (large - small);
+}
+
+/** A target, and two ways to it: a relay, and the tunnel of a daemon whose log goes to a file, not through this process. */
+async function startTunnel() {
+  const target = await startProgram('target');
+  const relay = await startProgram('relay', target.port);
+  const config = path.join(folder, 'tunnel');
+  const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };
+  writeFileSync(config, JSON.stringify({ ...names, white_list: { proxyPorts: [target.port] } }));
+  chmodSync(config, 0o600);
+  const daemon = spawn(process.execPath, [wins, 'srv', 'app', 'run', '--config', config], {
+    env: environment,
+    stdio: ['ignore', 'ignore', openSync(path.join(folder, 'log'), 'w')],
+  });
+  running.push(target.child, relay.child, daemon);
+  const published = await freePort();
+  const publish = ['--publish', `TCP:${published}:${target.port}`];
+  const client = await startServer(
+    [wins, 'cli', 'proxy', ...publish, '--proxy', names.proxy, '--wait-timeout', '60s'],
+    (line) => line.includes('the tunnel is ready'),
+  );
+  return {
+    ways: { relay: relay.port, tunnel: published },
+    programs: { relay: [relay.child], tunnel: [daemon, client.child] },
+  };
+}
+
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
 }
 
 async function p50(call) {
@@ -170,6 +214,9 @@ try {
   );
   const extra = start.difference;
   report('cli app info', 'ms', start, `+${extra.toFixed(1)} ms`, 'at most +60 ms', extra <= 60);
+
+  const tunnel = await startTunnel();
+  await measureTunnel({ ...tunnel, residentMegabytes, pairs, report });
 } finally {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });

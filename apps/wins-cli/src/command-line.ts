@@ -1,4 +1,4 @@
-import { DEFAULT_PIPE_NAME } from '@wins/wins-api';
+import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 import type { Argv } from 'yargs';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
@@ -10,27 +10,31 @@ import { VERSION } from './version.js';
 /** What a command answers: the exit code. */
 type Handler<T> = (options: T) => Promise<number>;
 
+function withWaitTimeout<T>(parser: Argv<T>) {
+  return parser.option('wait-timeout', {
+    type: 'string',
+    default: '0s',
+    describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
+    coerce: (text: string) => {
+      const durationMs = parseDurationMs(text);
+      if (durationMs === undefined) {
+        throw new CommandError(
+          `--wait-timeout: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
+        );
+      }
+      return durationMs;
+    },
+  });
+}
+
 function withDaemonOptions<T>(parser: Argv<T>) {
-  return parser
-    .option('server', {
+  return withWaitTimeout(
+    parser.option('server', {
       type: 'string',
       default: DEFAULT_PIPE_NAME,
       describe: "Name or path of the daemon's pipe",
-    })
-    .option('wait-timeout', {
-      type: 'string',
-      default: '0s',
-      describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
-      coerce: (text: string) => {
-        const durationMs = parseDurationMs(text);
-        if (durationMs === undefined) {
-          throw new CommandError(
-            `--wait-timeout: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
-          );
-        }
-        return durationMs;
-      },
-    });
+    }),
+  );
 }
 
 function withOutputOption<T>(parser: Argv<T>) {
@@ -137,7 +141,34 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             )
             .demandCommand(1, 1, 'a command is missing: run, ls or stop'),
         )
-        .demandCommand(1, 1, 'a command is missing: app or prc'),
+        .command(
+          'proxy',
+          'Make ports of the host reachable in this container',
+          (proxy) =>
+            withWaitTimeout(proxy)
+              .option('publish', {
+                type: 'string',
+                demandOption: 'which ports? name them with --publish "TCP:443 TCP:80-81"',
+                describe:
+                  'Ports to listen on, which lead to the same ports of the host: "TCP:443 TCP:80-81"; ' +
+                  'TCP:8080:9796 leads to host port 9796',
+              })
+              .option('proxy', {
+                type: 'string',
+                default: DEFAULT_PROXY_PIPE_NAME,
+                describe: "Name or path of the daemon's tunnel pipe",
+              })
+              .option('listen-address', {
+                type: 'string',
+                describe: 'Address to listen on; default: all of this container',
+              })
+              .option('ready-file', {
+                type: 'string',
+                describe: 'A file that exists exactly while the tunnel is up',
+              }),
+          handle(async () => (await import('./commands/proxy.js')).proxyPorts),
+        )
+        .demandCommand(1, 1, 'a command is missing: app, prc or proxy'),
     )
     .strict()
     .exitProcess(false)
@@ -145,7 +176,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
       throw (
         error ??
         new CommandError(
-          `${message ?? 'the command line makes no sense'} (--help says more)`,
+          `${message?.replaceAll('\n', ': ') ?? 'the command line makes no sense'} (--help says more)`,
           EXIT.failed,
         )
       );

@@ -30,11 +30,12 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], 125, 'nonsense'],
-    [['cli'], 125, 'app or prc'],
+    [['cli'], 125, 'app, prc or proxy'],
     [['cli', 'nonsense'], 125, 'nonsense'],
     [['cli', 'prc', 'ls', '-o', 'xml'], 125, 'xml'],
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],
     [['cli', 'prc', 'ls', '--server', '\\\\host\\pipe\\x'], 125, 'host'],
+    [['cli', 'proxy'], 125, '--publish'],
     [['srv', 'app'], 64, 'run'],
     [['srv', 'app', 'run', '--confg', 'x'], 64, 'confg'],
     [['completion', 'fish'], 125, 'fish'],
@@ -51,6 +52,7 @@ describe('the command line', () => {
     expect(await complete('')).toContain('srv');
     expect(await complete('cli', 'prc', '')).toContain('run');
     expect(await complete('cli', 'prc', 'run', '--')).toContain('--path');
+    expect(await complete('cli', 'proxy', '--')).toContain('--publish');
     expect(await complete('srv', 'config', '')).toContain('check');
   });
 

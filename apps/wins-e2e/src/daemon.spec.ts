@@ -93,12 +93,16 @@ describe('the daemon', () => {
     expect(stderr).toContain('777');
   });
 
-  it('serves beside another daemon that has another pipe', async () => {
+  it('serves beside another daemon that has other pipes', async () => {
     const program = workspace.program('both', 'console.log(1)');
     await using _one = await Daemon.start(workspace, workspace.config([program]));
     const other = workspace.write(
       'other',
-      JSON.stringify({ listen: 'other_wins', white_list: { processPaths: [program] } }),
+      JSON.stringify({
+        listen: 'other_wins',
+        proxy: 'other_wins_proxy',
+        white_list: { processPaths: [program] },
+      }),
     );
     await using _two = await Daemon.start(workspace, other);
     expect((await info('--server', 'other_wins')).code).toBe(0);

@@ -26,6 +26,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
   '@wins/config': 'parseConfig',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
+  '@wins/tcp-tunnel': 'openTunnel',
   '@wins/wins-api': 'createWinsClient',
 };
 

@@ -7,6 +7,7 @@ import {
   createProcessManager,
   type AllowedExecutable,
 } from '@wins/process-manager';
+import { isDeepStrictEqual } from 'node:util';
 import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
 import type { Logger } from './logger.js';
 
@@ -18,12 +19,16 @@ export interface ComposedDaemon {
 }
 
 /** Settings that are read once, when the pipes are opened. */
-const READ_AT_START = ['listen', 'proxy'] as const satisfies readonly (keyof WinsConfig)[];
+const READ_AT_START = [
+  'listen',
+  'proxy',
+  'tunnel',
+] as const satisfies readonly (keyof WinsConfig)[];
 
 /**
  * Makes the parts of the daemon, joins them and starts to serve.
  *
- * @throws PipeError when the pipe cannot be served.
+ * @throws PipeError when a pipe cannot be served.
  */
 export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promise<ComposedDaemon> {
   reportWarnings(loaded, logger);
@@ -44,7 +49,10 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
     applyConfig: (next) => {
       reportWarnings(next, logger);
       manager.setAllowed(allowedBy(next.config));
-      const ignored = READ_AT_START.filter((key) => next.config[key] !== loaded.config[key]);
+      daemon.allowPorts(next.config.whiteList.proxyPorts);
+      const ignored = READ_AT_START.filter(
+        (key) => !isDeepStrictEqual(next.config[key], loaded.config[key]),
+      );
       logger.info({ needRestart: ignored }, 'config changed');
     },
   };
@@ -71,5 +79,8 @@ function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): voi
   }
   if (config.whiteList.processPaths.length === 0) {
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');
+  }
+  if (config.whiteList.proxyPorts.length === 0) {
+    logger.info({ key: 'white_list.proxyPorts' }, 'no port may be reached: the whitelist is empty');
   }
 }

@@ -11,6 +11,7 @@ import type { Logger } from './logger.js';
 import { addReflection } from './reflection.js';
 import { createApplicationService } from './services/application-service.js';
 import { createProcessService } from './services/process-service.js';
+import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
@@ -39,19 +40,23 @@ export interface DaemonParts {
 
 /** A daemon that serves. */
 export interface Daemon {
-  /** Where it serves. */
+  /** Where it serves gRPC. */
   readonly address: string;
-  /** Takes no new work, stops all processes, lets answers out, and closes. Idempotent. */
+  /** Where it serves the tunnel. */
+  readonly tunnelAddress: string;
+  /** Replaces the ports that the tunnel may reach, for streams to come. */
+  allowPorts(ports: readonly number[]): void;
+  /** Takes no new work, stops all processes, lets answers and streams out, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the gRPC pipe.
+ * Serves both pipes, or neither.
  *
  * The order matters: whoever has the pipe is the only daemon of that name, so what an earlier one
  * left behind is ended after the pipe is ours and before a client is served.
  *
- * @throws PipeError when the pipe cannot be served.
+ * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { manager, logger, loaded } = parts;
@@ -78,8 +83,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onConnection: (socket) => void serve(socket),
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
   });
+  let tunnel: TunnelEndpoint;
   try {
     await manager.recover();
+    tunnel = await openTunnelEndpoint({
+      pipe: loaded.config.proxy,
+      allowedPorts: loaded.config.whiteList.proxyPorts,
+      limits: loaded.config.tunnel,
+      logger,
+    });
   } catch (error) {
     await listener.close();
     throw error;
@@ -90,13 +102,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     health.set(false);
+    const tunnelClosed = tunnel.close();
     await manager.close();
     await shutDown(server);
     injector.destroy();
-    await listener.close();
+    await Promise.all([listener.close(), tunnelClosed]);
   };
   return {
     address: listener.path.address,
+    tunnelAddress: tunnel.address,
+    allowPorts: (ports) => tunnel.allowPorts(ports),
     close: () => (closing ??= close()),
   };
 }

@@ -29,6 +29,11 @@ function port() {
   return z.int({ error }).min(1, { error }).max(65535, { error });
 }
 
+function count(what: string, most: number) {
+  const error = `${what}, a whole number from 1 to ${most}`;
+  return z.int({ error }).min(1, { error }).max(most, { error });
+}
+
 function list<Item extends z.ZodType>(item: Item, what: string) {
   return z.array(item, { error: `a list of ${what}` });
 }
@@ -79,6 +84,19 @@ export const FILE_SCHEMA = section({
       .default([]),
   })
     .describe('What containers may use of the host.')
+    .prefault({}),
+  tunnel: section({
+    maxSessions: count('how many clients', 1024)
+      .describe('Clients of the tunnel pipe at a time.')
+      .default(16),
+    maxStreams: count('how many streams', 16_384)
+      .describe('TCP streams of one client at a time.')
+      .default(1024),
+    handshakeTimeoutMs: count('milliseconds', 600_000)
+      .describe('How long a client of the tunnel pipe may take to begin.')
+      .default(5000),
+  })
+    .describe('What clients of the tunnel pipe may use of the daemon.')
     .prefault({}),
   upgrade: section({
     mode: z

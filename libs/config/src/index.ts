@@ -33,6 +33,7 @@ export type {
   CsiProxySettings,
   SystemAgentSettings,
   TlsSettings,
+  TunnelLimits,
   UpgradeSettings,
   WhiteList,
   WinsConfig,

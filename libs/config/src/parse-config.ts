@@ -56,7 +56,8 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const { report } = yaml;
   const values = readFileValues(yaml, FILE_SCHEMA, strict);
   const checked = FILE_SCHEMA.safeParse(values.value);
-  if (!checked.success) reportIssues(checked.error.issues, values, report);
+  if (checked.success) reportSamePipe(checked.data, values, report);
+  else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
   // Only for the compiler: a check that failed has been thrown.
   const content = checked.data ?? FILE_SCHEMA.parse({});
@@ -91,6 +92,27 @@ function reportIssues(
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
     report.error({ code, keyPath, ...place, expected: issue.message });
   }
+}
+
+/** Each pipe has a protocol of its own, so one name cannot serve both. */
+function reportSamePipe(
+  { listen, proxy }: FileContent,
+  { places }: FileValues,
+  report: ProblemReport,
+): void {
+  if (pipeNameOf(listen) !== pipeNameOf(proxy)) return;
+  report.error({
+    code: 'wrongValue',
+    keyPath: 'proxy',
+    offset: (places.get('proxy') ?? places.get('listen'))?.offset,
+    found: 'the pipe that "listen" names',
+    expected: 'another pipe name',
+  });
+}
+
+/** Windows compares names without regard to case; nobody needs two that differ in nothing else. */
+function pipeNameOf(written: string): string {
+  return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
 }
 
 function nearestPlace(

@@ -54,7 +54,7 @@ const file = fc.record(
   {
     debug: fc.boolean(),
     listen: text,
-    proxy: text,
+    proxy: text.map((name) => `proxy ${name}`), // another one than `listen`
     white_list: fc.record({ processPaths: paths, proxyPorts: ports }, { requiredKeys: [] }),
     systemagent: fc.record(
       { workDirectory: text, localEnabled: fc.boolean() },

@@ -19,6 +19,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
       })),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
     },
+    tunnel: file.tunnel,
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),

@@ -12,6 +12,8 @@ export interface WinsConfig {
   readonly proxy: string;
   /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
   readonly whiteList: WhiteList;
+  /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
+  readonly tunnel: TunnelLimits;
   /** `upgrade`: the daemon swapping its own binary for a watched file. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
@@ -40,6 +42,16 @@ export interface AllowedPath {
   readonly sha256: readonly string[];
   /** Names of environment variables a client may set although they are refused by default. */
   readonly envs: readonly string[];
+}
+
+/** Bounds on what clients of the tunnel pipe may use of the daemon. */
+export interface TunnelLimits {
+  /** Clients at a time, 1 to 1,024. Default 16; one more is turned away. */
+  readonly maxSessions: number;
+  /** TCP streams of one client at a time, 1 to 16,384. Default 1,024; one more is refused, alone. */
+  readonly maxStreams: number;
+  /** From the connection to the end of the handshake, at most 600,000. Default 5,000; then it is cut. */
+  readonly handshakeTimeoutMs: number;
 }
 
 /** Self-upgrade by a watched file. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { WINS } from './workspace.js';
 
 /** How a built program ended and what it printed. */
@@ -19,11 +20,22 @@ export interface RunningProgram {
   stderr(): string;
   /** Resolves once its standard output contains the text. */
   printed(text: string): Promise<void>;
+  /** Resolves once its standard error contains the text so many times. */
+  said(text: string, times?: number): Promise<void>;
 }
 
 /** Starts `wins` with these arguments. */
 export function startWins(args: readonly string[], environment: NodeJS.ProcessEnv): RunningProgram {
-  const child = spawn(process.execPath, [WINS, ...args], {
+  return startProgram(process.execPath, [WINS, ...args], environment);
+}
+
+/** Starts any program, by its path. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): RunningProgram {
+  const child = spawn(file, args, {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -37,22 +49,30 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
       resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: text(stderr) });
     });
   });
+  const shows = async (
+    stream: Readable,
+    chunks: Buffer[],
+    enough: (text: string) => boolean,
+    wanted: string,
+  ): Promise<void> => {
+    while (!enough(text(chunks))) {
+      const ended = await Promise.race([
+        once(stream, 'data').then(() => false),
+        outcome.then(() => true),
+      ]);
+      if (ended && !enough(text(chunks))) {
+        throw new Error(`ended without printing ${wanted}; stderr: ${text(stderr)}`);
+      }
+    }
+  };
   return {
     child,
     outcome,
     stdout: () => text(stdout),
     stderr: () => text(stderr),
-    printed: async (wanted) => {
-      while (!text(stdout).includes(wanted)) {
-        const ended = await Promise.race([
-          once(child.stdout, 'data').then(() => false),
-          outcome.then(() => true),
-        ]);
-        if (ended && !text(stdout).includes(wanted)) {
-          throw new Error(`ended without printing ${wanted}; stderr: ${text(stderr)}`);
-        }
-      }
-    },
+    printed: (wanted) => shows(child.stdout, stdout, (shown) => shown.includes(wanted), wanted),
+    said: (wanted, times = 1) =>
+      shows(child.stderr, stderr, (shown) => shown.split(wanted).length > times, wanted),
   };
 }
 

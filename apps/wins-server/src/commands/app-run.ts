@@ -34,7 +34,10 @@ export async function runDaemon(options: RunOptions): Promise<number> {
       rejected: (err) =>
         logger.error({ err }, 'config rejected; the last valid one stays in force'),
     });
-    logger.info({ address: daemon.address, pid: process.pid }, 'ready');
+    logger.info(
+      { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
+      'ready',
+    );
     const request = await shutdown.requested;
     if ('error' in request) {
       exitCode = EXIT.internal;

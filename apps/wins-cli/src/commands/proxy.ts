@@ -1,0 +1,155 @@
+import { PipeError } from '@wins/pipe-transport';
+import {
+  openTunnel,
+  type PendingConnection,
+  type TcpListener,
+  type TunnelEnd,
+} from '@wins/tcp-tunnel';
+import { isIP } from 'node:net';
+import { CommandError } from '../command-error.js';
+import { EXIT } from '../exit-codes.js';
+import { ListValueError, splitListValue } from '../list-value.js';
+import { openWebSocket } from '../open-web-socket.js';
+import { printable } from '../output.js';
+import { parsePublished, type PublishedPort } from '../publish-list.js';
+import { publishPort } from '../publish-port.js';
+import { ReadyFile } from '../ready-file.js';
+import { Refusals } from '../refusals.js';
+import { TunnelKeeper } from '../tunnel-keeper.js';
+
+interface ProxyOptions {
+  readonly publish: string;
+  readonly proxy: string;
+  readonly 'listen-address'?: string | undefined;
+  readonly 'wait-timeout': number;
+  readonly 'ready-file'?: string | undefined;
+  readonly quiet: boolean;
+}
+
+/** A connection that arrives while the tunnel is down waits so long; a restart of the daemon is shorter. */
+const HELD_MS = 10_000;
+/** How long open connections may go on after a signal. */
+const DRAIN_MS = 5000;
+const INTERRUPTED = 130;
+const SHOWN_PORTS = 16;
+
+/** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
+export async function proxyPorts(options: ProxyOptions): Promise<number> {
+  const ports = readPublished(options.publish);
+  const address = readAddress(options['listen-address']);
+  const say = (text: string): void => {
+    if (!options.quiet) process.stderr.write(`wins: ${printable(text)}\n`);
+  };
+  const readyFile = new ReadyFile(options['ready-file'], say);
+  const refusals = new Refusals(say);
+  let isFirst = true;
+  const keeper = new TunnelKeeper({
+    open: (signal) => openWebSocket({ pipe: options.proxy, signal }, openTunnel),
+    heldMs: HELD_MS,
+    onUp: () => {
+      say(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back');
+      isFirst = false;
+      refusals.forget();
+      readyFile.write();
+    },
+    onLost: (end) => {
+      readyFile.remove();
+      say(
+        `the tunnel is lost: ${describeEnd(end)}; trying again until it is back, new connections wait ` +
+          `up to ${HELD_MS / 1000} s (is the daemon running?)`,
+      );
+    },
+    onStreamError: (port, error) => refusals.look(port, error),
+  });
+  const listeners: TcpListener[] = [];
+  using shutdown = listenForSignals();
+  try {
+    readyFile.prepare();
+    for (const port of ports) {
+      const open = (connection: PendingConnection) => keeper.connect(port.hostPort, connection);
+      listeners.push(await publishPort(port, address, open));
+    }
+    await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
+    await shutdown.requested;
+    await within(DRAIN_MS, Promise.all(listeners.map((listener) => listener.drain())));
+    return EXIT.ok;
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    readyFile.remove();
+    await Promise.all(listeners.map((listener) => listener.close()));
+    await keeper.close();
+  }
+}
+
+function readPublished(text: string): PublishedPort[] {
+  try {
+    return parsePublished(splitListValue(text));
+  } catch (error) {
+    if (!(error instanceof ListValueError)) throw error;
+    throw new CommandError(`--publish: ${error.message}`, EXIT.failed, { cause: error });
+  }
+}
+
+function readAddress(text: string | undefined): string | undefined {
+  if (text === undefined || isIP(text) !== 0) return text;
+  throw new CommandError(
+    `--listen-address: "${text}" is not an address; wanted one such as 127.0.0.1 or ::1`,
+  );
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof CommandError || !(error instanceof Error)) return error;
+  const missing = error instanceof PipeError && error.code === 'notFound';
+  const advice = missing ? ' (--wait-timeout waits for it)' : '';
+  return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
+}
+
+function describePorts(ports: readonly PublishedPort[]): string {
+  const shown = ports
+    .slice(0, SHOWN_PORTS)
+    .map(({ containerPort, hostPort }) => `port ${containerPort} leads to host port ${hostPort}`);
+  const hidden = ports.length - shown.length;
+  return shown.join(', ') + (hidden > 0 ? `, and ${hidden} more` : '');
+}
+
+function describeEnd(end: TunnelEnd): string {
+  switch (end.reason) {
+    case 'failed':
+      return end.error.message;
+    case 'peer-closed':
+      return `the daemon closed it${end.text === '' ? '' : ` (${end.text})`}`;
+    case 'closed':
+    case 'aborted':
+      return 'it was closed here';
+  }
+}
+
+/** Waits for what is going on, but not for longer. */
+async function within(limitMs: number, task: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
+  await Promise.race([task, late]);
+  clearTimeout(timer);
+}
+
+/** The first signal asks for an orderly end, the second does not wait for it. */
+function listenForSignals(): Disposable & { readonly requested: Promise<void> } {
+  let request: () => void = () => undefined;
+  const requested = new Promise<void>((resolve) => (request = resolve));
+  let count = 0;
+  const onSignal = (): void => {
+    count += 1;
+    if (count > 1) process.exit(INTERRUPTED);
+    request();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    requested,
+    [Symbol.dispose]: () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+const REFUSED = /connect not allowed(: .*)?$/;
+const NOT_LISTED = /connect not allowed: port-allowed$/;
+const NOT_REACHED = /dialled the loopback on port \d+: (.*)$/;
+
+/** Says once for each tunnel and port of the host why streams to it fail. */
+export class Refusals {
+  private readonly told = new Set<number>();
+
+  constructor(private readonly say: (text: string) => void) {}
+
+  /** Another tunnel may lead to another config: what it refuses is said again. */
+  forget(): void {
+    this.told.clear();
+  }
+
+  /** Looks whether an error of a stream is the daemon's word about its port. */
+  look(port: number, { message }: Error): void {
+    const text = explain(port, message);
+    if (text === undefined || this.told.has(port)) return;
+    this.told.add(port);
+    this.say(text);
+  }
+}
+
+function explain(port: number, message: string): string | undefined {
+  const reason = NOT_REACHED.exec(message)?.[1];
+  if (reason !== undefined) {
+    return `host port ${port} cannot be reached: ${reason}; start the program that serves it`;
+  }
+  if (NOT_LISTED.test(message)) {
+    return `the daemon refuses host port ${port}: add it to white_list.proxyPorts of its config`;
+  }
+  const refused = REFUSED.exec(message);
+  if (refused === null) return undefined;
+  return `the daemon refuses host port ${port}${refused[1] ?? ''}; its log says more`;
+}

@@ -1,0 +1,107 @@
+import {
+  openTunnel,
+  serveTunnel,
+  webSocketServerOptions,
+  type ClientTunnel,
+} from '@wins/tcp-tunnel';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocket, WebSocketServer } from 'ws';
+import { TunnelKeeper } from './tunnel-keeper.js';
+
+describe('a tunnel that is kept', () => {
+  let server: Server;
+  let carriers: WebSocket[];
+  let keeper: TunnelKeeper;
+  let attempts: number;
+  let failing: Error | undefined;
+  let events: string[];
+  const signal = new AbortController().signal;
+
+  beforeEach(async () => {
+    carriers = [];
+    attempts = 0;
+    failing = undefined;
+    events = [];
+    server = createServer();
+    const webSockets = new WebSocketServer({ noServer: true, ...webSocketServerOptions() });
+    server.on('upgrade', (request, socket, head) =>
+      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+        carriers.push(webSocket);
+        serveTunnel(webSocket, { allowedPorts: [] });
+      }),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    keeper = new TunnelKeeper({
+      open: async (): Promise<ClientTunnel> => {
+        attempts += 1;
+        if (failing !== undefined) throw failing;
+        const webSocket = new WebSocket(`ws://127.0.0.1:${port}`);
+        await once(webSocket, 'open');
+        return openTunnel(webSocket);
+      },
+      heldMs: 20,
+      onUp: () => void events.push('up'),
+      onLost: ({ reason }) => void events.push(reason),
+      onStreamError: (toPort) => void events.push(`error ${toPort}`),
+    });
+  });
+  afterEach(async () => {
+    await keeper.close();
+    for (const carrier of carriers) carrier.terminate();
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('opens a stream at once while the tunnel is up, and tells its error', async () => {
+    await keeper.start(0);
+    const channel = await keeper.connect(7, { signal });
+    await expect(once(channel, 'close')).rejects.toThrow('connect not allowed');
+    expect(events).toEqual(['up', 'error 7']);
+  });
+
+  it('makes one attempt when it shall not wait, and says why it failed', async () => {
+    failing = new Error('nobody there');
+    await expect(keeper.start(0)).rejects.toThrow('nobody there');
+    expect(attempts).toBe(1);
+  });
+
+  it('tries again for as long as it shall wait', async () => {
+    failing = new Error('nobody there');
+    const started = keeper.start(60_000);
+    while (attempts < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    failing = undefined;
+    await started;
+    expect(events).toEqual(['up']);
+  });
+
+  it('comes back after a loss, with a stream for who waited', async () => {
+    await keeper.start(0);
+    carriers[0]?.terminate();
+    while (!events.includes('peer-closed')) await new Promise((resolve) => setImmediate(resolve));
+    const channel = await keeper.connect(7, { signal });
+    channel.on('error', () => undefined).destroy();
+    expect(events.slice(0, 3)).toEqual(['up', 'peer-closed', 'up']);
+  });
+
+  it('gives up who waits for too long, and who has gone', async () => {
+    const gone = new AbortController();
+    const left = keeper.connect(7, gone);
+    gone.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    await expect(keeper.connect(7, { signal })).rejects.toThrow('there is no tunnel');
+  });
+
+  it('gives up everything when it is closed, while it tries or while it is up', async () => {
+    failing = new Error('nobody there');
+    const started = keeper.start(60_000);
+    const waiting = keeper.connect(7, { signal });
+    const both = Promise.allSettled([started, waiting]);
+    await keeper.close();
+    await keeper.close();
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(events).toEqual([]);
+  });
+});

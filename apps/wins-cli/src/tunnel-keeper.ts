@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientTunnel, PendingConnection, TunnelChannel, TunnelEnd } from '@wins/tcp-tunnel';
+
+/** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
+const LONGEST_BACK_OFF_MS = 500;
+const FIRST_BACK_OFF_MS = 20;
+/** A tunnel that held for so long was a good one: the next attempt begins without delay. */
+const GOOD_TUNNEL_MS = 5000;
+
+/** What a {@link TunnelKeeper} is made of. */
+export interface TunnelKeeperOptions {
+  /** Makes one attempt to open a tunnel. */
+  readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
+  /** How long a connection waits for a tunnel that is down, in ms. */
+  readonly heldMs: number;
+  /** A tunnel is up; what waited goes on. It must not throw. */
+  readonly onUp: () => void;
+  /** The tunnel is lost; the next attempt begins. It must not throw. */
+  readonly onLost: (end: TunnelEnd) => void;
+  /** A stream to that port of the host failed. It must not throw. */
+  readonly onStreamError: (port: number, error: Error) => void;
+}
+
+type State =
+  | { readonly kind: 'down' }
+  | { readonly kind: 'up'; readonly tunnel: ClientTunnel }
+  | { readonly kind: 'closed' };
+
+/** Keeps one tunnel up: opens it again whenever it is lost, and lets connections wait meanwhile. */
+export class TunnelKeeper {
+  private state: State = { kind: 'down' };
+  private readonly waiting = new Set<() => void>();
+  private readonly end = new AbortController();
+  private following: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: TunnelKeeperOptions) {}
+
+  /**
+   * Opens the first tunnel; from then on it is kept until `close()`.
+   *
+   * @param waitTimeoutMs - For how long attempts are repeated; 0 makes one.
+   * @throws What the last attempt threw.
+   */
+  async start(waitTimeoutMs: number): Promise<void> {
+    const deadline = performance.now() + waitTimeoutMs;
+    const tunnel = await this.openTunnel(0, () => performance.now() < deadline);
+    this.following = this.follow(tunnel);
+  }
+
+  /**
+   * A stream to a port of the host, at once or when the tunnel is up again.
+   *
+   * @throws Error when the tunnel stays down for too long, or the keeper is closed.
+   */
+  connect(port: number, connection: PendingConnection): TunnelChannel | Promise<TunnelChannel> {
+    if (this.state.kind === 'up' && this.state.tunnel.state === 'open') {
+      return this.openStream(this.state.tunnel, port);
+    }
+    return this.held(port, connection.signal);
+  }
+
+  /** Resets all streams and gives up. Idempotent. */
+  async close(): Promise<void> {
+    const { state } = this;
+    this.state = { kind: 'closed' };
+    this.end.abort(new Error('the tunnel is being closed'));
+    this.wake();
+    if (state.kind === 'up') await state.tunnel.close();
+    await this.following;
+  }
+
+  private held(port: number, signal: AbortSignal): Promise<TunnelChannel> {
+    return new Promise((resolve, reject) => {
+      const decide = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', decide);
+        this.waiting.delete(decide);
+        try {
+          signal.throwIfAborted();
+          if (this.state.kind !== 'up') throw new Error('there is no tunnel');
+          resolve(this.openStream(this.state.tunnel, port));
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      };
+      const timer = setTimeout(decide, this.options.heldMs);
+      signal.addEventListener('abort', decide);
+      this.waiting.add(decide);
+    });
+  }
+
+  private openStream(tunnel: ClientTunnel, port: number): TunnelChannel {
+    return tunnel.connect(port).once('error', (error) => this.options.onStreamError(port, error));
+  }
+
+  private wake(): void {
+    for (const decide of this.waiting) decide();
+  }
+
+  private async follow(first: ClientTunnel): Promise<void> {
+    let tunnel = first;
+    for (let attempt = 0; ; attempt += 1) {
+      this.state = { kind: 'up', tunnel };
+      this.options.onUp();
+      this.wake();
+      const since = performance.now();
+      const end = await tunnel.closed;
+      if (this.end.signal.aborted) return;
+      this.state = { kind: 'down' };
+      this.options.onLost(end);
+      if (performance.now() - since > GOOD_TUNNEL_MS) attempt = 0;
+      try {
+        tunnel = await this.openTunnel(attempt, () => true);
+      } catch {
+        return; // only because of `close()`
+      }
+    }
+  }
+
+  private async openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {
+    const { signal } = this.end;
+    for (let attempt = attempts; ; attempt += 1) {
+      if (attempt > 0) await delay(backOffMs(attempt), undefined, { signal });
+      try {
+        const tunnel = await this.options.open(signal);
+        if (!signal.aborted) return tunnel;
+        await tunnel.close();
+      } catch (error) {
+        if (signal.aborted || !again()) throw error;
+      }
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Full jitter: clients that lost the same daemon do not come back in the same instant. */
+function backOffMs(attempt: number): number {
+  return Math.random() * Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** attempt);
+}

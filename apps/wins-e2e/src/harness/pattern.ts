@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+
+/** A prime: bytes that are lost, doubled or swapped never fall on equal ones. */
+const PERIOD = 1_048_573;
+const PIECE = 64 * 1024;
+const BYTES = randomBytes(PERIOD);
+const ROUND = Buffer.concat([BYTES, BYTES]);
+
+/** Writes the first bytes of the pattern, as fast as the reader takes them. */
+export async function writePattern(stream: Writable, sizeBytes: number): Promise<void> {
+  for (let at = 0; at < sizeBytes && !stream.destroyed;) {
+    const from = at % PERIOD;
+    const length = Math.min(PIECE, sizeBytes - at);
+    at += length;
+    if (!stream.write(ROUND.subarray(from, from + length))) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          stream.off('drain', done).off('close', done);
+          resolve();
+        };
+        stream.on('drain', done).on('close', done);
+      });
+    }
+  }
+}
+
+/**
+ * Reads to the end and compares every byte with the pattern.
+ *
+ * @returns How many bytes came.
+ * @throws Error at the first byte that differs.
+ */
+export async function readPattern(stream: Readable): Promise<number> {
+  let at = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for (let done = 0; done < chunk.length;) {
+      const from = (at + done) % PERIOD;
+      const length = Math.min(chunk.length - done, PERIOD);
+      const wanted = ROUND.subarray(from, from + length);
+      if (!wanted.equals(chunk.subarray(done, done + length))) {
+        throw new Error(`the bytes from ${at + done} on differ`);
+      }
+      done += length;
+    }
+    at += chunk.length;
+  }
+  return at;
+}

@@ -1,0 +1,179 @@
+import type { TunnelLimits } from '@wins/config';
+import { listenPipe } from '@wins/pipe-transport';
+import { serveTunnel, webSocketServerOptions, type ServerTunnel } from '@wins/tcp-tunnel';
+import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Logger } from './logger.js';
+
+/** What a client of the tunnel must say of itself; every release does. */
+const CLIENT_HEADER = 'rancher-wins-cli-proxy';
+/** Longest text of a client about itself that is kept. */
+const LABEL_LENGTH = 128;
+/** How long streams may go on once the daemon ends. */
+const DRAIN_MS = 2000;
+const HEADER_BYTES = 8 * 1024;
+const MOST_HEADERS = 64;
+
+/** What a tunnel pipe is opened with. */
+export interface TunnelEndpointOptions {
+  /** Name of the pipe. */
+  readonly pipe: string;
+  /** Ports of the host's loopback that clients may reach; an empty list allows none. */
+  readonly allowedPorts: readonly number[];
+  readonly limits: TunnelLimits;
+  readonly logger: Logger;
+}
+
+/** A tunnel pipe that is served. Whoever opened it closes it. */
+export interface TunnelEndpoint {
+  readonly address: string;
+  /** Replaces the allowed ports for streams to come; those that are open stay. */
+  allowPorts(ports: readonly number[]): void;
+  /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams to allowed ports.
+ *
+ * @throws PipeError when the pipe cannot be served.
+ */
+export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
+  const { limits, logger } = options;
+  const handshakes = new Handshakes(limits.handshakeTimeoutMs, (webSocket, label) =>
+    serve(webSocket, label),
+  );
+  const sessions = new Set<ServerTunnel>();
+  let { allowedPorts } = options;
+  let lastId = 0;
+
+  const serve = (webSocket: WebSocket, requesterLabel: string): void => {
+    lastId += 1;
+    const requester = `tunnel:${lastId}`;
+    const session = serveTunnel(webSocket, {
+      allowedPorts,
+      maxChannels: limits.maxStreams,
+      onConnect: ({ allowed, rule, port, address }) => {
+        const verdict = allowed ? 'allowed' : 'refused';
+        logger.info(
+          {
+            audit: true,
+            action: 'connect',
+            verdict,
+            rule,
+            requester,
+            requesterLabel,
+            address,
+            port,
+          },
+          'decision',
+        );
+      },
+    });
+    sessions.add(session);
+    logger.info({ event: 'opened', requester, requesterLabel }, 'tunnel');
+    void session.closed.then(async ({ reason, ...detail }) => {
+      const err = 'error' in detail ? detail.error : undefined;
+      logger.info(
+        { event: 'ended', requester, reason, ...(err !== undefined && { err }) },
+        'tunnel',
+      );
+      // What was received completely is still being handed over.
+      await session.drain();
+      sessions.delete(session);
+    });
+  };
+
+  const listener = await listenPipe(options.pipe, {
+    maxConnections: limits.maxSessions,
+    handshakeTimeoutMs: limits.handshakeTimeoutMs,
+    onConnection: (socket) => handshakes.begin(socket),
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
+  });
+
+  const drain = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
+    await Promise.race([late, Promise.all([...sessions].map((session) => session.drain()))]);
+    clearTimeout(timer);
+    await Promise.all([...sessions].map((session) => session.close()));
+  };
+  const close = async (): Promise<void> => {
+    handshakes.refuse();
+    await Promise.all([listener.close({ graceMs: DRAIN_MS }), drain()]);
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    address: listener.path.address,
+    allowPorts: (ports) => {
+      allowedPorts = ports;
+      for (const session of sessions) session.allowPorts(ports);
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+/** From an accepted connection to an open WebSocket, or to its end. */
+class Handshakes {
+  private readonly http = createServer({ maxHeaderSize: HEADER_BYTES, keepAlive: false });
+  private readonly webSockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    ...webSocketServerOptions(),
+  });
+  private refusing = false;
+
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly done: (webSocket: WebSocket, label: string) => void,
+  ) {
+    this.http.maxHeadersCount = MOST_HEADERS;
+    this.http.on('request', (_request, response) => {
+      response.writeHead(426, { upgrade: 'websocket', connection: 'upgrade, close' }).end();
+    });
+    this.http.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+  }
+
+  begin(socket: Duplex): void {
+    // The server never listens, so its own timers do not run. A deadline for the whole is simpler anyway.
+    const deadline = setTimeout(() => socket.destroy(), this.timeoutMs);
+    this.deadlines.set(socket, deadline);
+    socket.once('close', () => clearTimeout(deadline));
+    this.http.emit('connection', socket);
+  }
+
+  /** From now on nobody gets in. */
+  refuse(): void {
+    this.refusing = true;
+  }
+
+  private readonly deadlines = new WeakMap<Duplex, NodeJS.Timeout>();
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const label = clientOf(request);
+    if (this.refusing) {
+      answer(socket, 503);
+      return;
+    }
+    if (label === '') {
+      answer(socket, 401);
+      return;
+    }
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      clearTimeout(this.deadlines.get(socket));
+      this.done(webSocket, label);
+    });
+  }
+}
+
+function clientOf(request: IncomingMessage): string {
+  return String(request.headers[CLIENT_HEADER] ?? '')
+    .trim()
+    .slice(0, LABEL_LENGTH);
+}
+
+function answer(socket: Duplex, status: number): void {
+  const text = STATUS_CODES[status] ?? '';
+  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,179 @@
+// The load that the tunnel and a plain TCP relay are measured with, and those two programs beside them that are not
+// the tunnel. `node load.mjs target`, `relay PORT` and `reader PORT` (which reads a stream without end) are processes of
+// their own: they say their port to the parent, and the relay answers any message with its resident bytes.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+
+export const MEGABYTE = 1e6;
+const KEPT_BYTES = 256 * 1024;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [role, port] = process.argv.slice(2);
+  if (role === 'target') await target();
+  else if (role === 'reader') await reader(Number(port));
+  else await relay(Number(port));
+}
+
+/** Starts `target`, `relay` or `reader` as a process. */
+export async function startProgram(role, port = 0) {
+  const child = fork(fileURLToPath(import.meta.url), [role, String(port)]);
+  const [answer] = await once(child, 'message');
+  return { child, port: answer };
+}
+
+// What a connection wants is its first byte: s(ource), k (sink), e(cho), f(lood without end).
+async function target() {
+  const block = Buffer.alloc(64 * 1024, 7);
+  const listening = createServer(
+    { noDelay: true, allowHalfOpen: true, highWaterMark: KEPT_BYTES },
+    (socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', (first) => {
+        const kind = String.fromCharCode(first[0]);
+        if (kind === 'e') {
+          socket.on('end', () => socket.end());
+          socket.on('data', (chunk) => socket.write(chunk));
+          if (first.length > 1) socket.write(first.subarray(1));
+        } else if (kind === 'k') {
+          let left = first.readDoubleLE(1) - (first.length - 9);
+          const count = (chunk) => {
+            left -= chunk.length;
+            if (left <= 0) socket.end('k');
+          };
+          socket.on('data', count);
+        } else {
+          let left = kind === 'f' ? Infinity : first.readDoubleLE(1);
+          const fill = () => {
+            while (left > 0) {
+              left -= block.length;
+              if (!socket.write(block)) return;
+            }
+            socket.end();
+          };
+          socket.on('drain', fill);
+          socket.resume();
+          socket.on('end', () => socket.end());
+          fill();
+        }
+      });
+    },
+  );
+  process.send(await listenOn(listening, 0));
+}
+
+/** Reads without end, so that who measures beside it has a process of its own. */
+async function reader(port) {
+  const bulk = flood(port).resume();
+  await once(bulk, 'data');
+  process.send(port);
+}
+
+async function relay(port) {
+  const listening = createServer({ noDelay: true, allowHalfOpen: true }, (a) => {
+    const b = connect({ host: '127.0.0.1', port, noDelay: true, allowHalfOpen: true });
+    a.on('error', () => b.destroy());
+    b.on('error', () => a.destroy());
+    a.pipe(b).pipe(a);
+  });
+  process.send(await listenOn(listening, 0));
+  answerMemory();
+}
+
+/** MB/s of a transfer that is split over streams. */
+export async function rate(bytes, streams, way, transfer) {
+  const began = performance.now();
+  await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
+  return bytes / MEGABYTE / ((performance.now() - began) / 1000);
+}
+
+function request(kind, bytes) {
+  const message = Buffer.alloc(9);
+  message.write(kind);
+  message.writeDoubleLE(bytes, 1);
+  return message;
+}
+
+export async function download(port, bytes) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  let received = 0;
+  socket.on('data', (chunk) => (received += chunk.length));
+  socket.write(request('s', bytes));
+  await once(socket, 'end');
+  if (received < bytes) throw new Error(`received ${received} of ${bytes} bytes`);
+}
+
+export async function upload(port, bytes) {
+  const block = Buffer.alloc(64 * 1024, 7);
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, highWaterMark: KEPT_BYTES });
+  socket.write(request('k', bytes));
+  let left = bytes;
+  const fill = () => {
+    while (left > 0) {
+      left -= block.length;
+      if (!socket.write(block)) return;
+    }
+  };
+  socket.on('drain', fill);
+  fill();
+  await once(socket, 'data');
+  socket.destroy();
+}
+
+/** Round trips of 64 bytes, one after the other, in microseconds. */
+export async function echoes(port, count) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  socket.write('e');
+  const payload = Buffer.alloc(64, 1);
+  const trips = [];
+  for (let trip = 0; trip < count; trip += 1) {
+    const began = performance.now();
+    socket.write(payload);
+    await once(socket, 'data');
+    trips.push((performance.now() - began) * 1000);
+  }
+  socket.end();
+  return trips.slice(count / 10);
+}
+
+export async function connectionsPerSecond(port) {
+  const total = 3000;
+  let left = total;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      socket.end('e' + 'x'.repeat(64));
+      socket.resume();
+      await once(socket, 'close');
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return total / ((performance.now() - began) / 1000);
+}
+
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * q)];
+}
+
+/** A stream of which more comes without end; nobody reads it yet. */
+export function flood(port) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  socket.write('f');
+  return socket;
+}
+
+export function answerMemory() {
+  process.on('message', () => process.send(process.memoryUsage().rss));
+}
+
+export async function listenOn(listening, where) {
+  if (typeof where === 'string') listening.listen(where);
+  else listening.listen(where, '127.0.0.1');
+  await once(listening, 'listening');
+  return listening.address().port;
+}

@@ -1,0 +1,27 @@
+/**
+ * What a session needs of the thing that carries its messages: whole messages, in order. The WebSocket is one; a
+ * specification uses one in memory.
+ */
+export interface Carrier {
+  /** Bytes accepted by `send` and not yet handed on. */
+  readonly bufferedBytes: number;
+  /** Queues one message. `sent` is called when it was handed on or can never be; never from inside `send`. */
+  send(message: Buffer, sent: () => void): void;
+  /** Asks the peer for a sign of life. */
+  ping(): void;
+  /** Ends after what was queued; `closed` of the receiver follows. */
+  close(code: number, reason: string): void;
+  /** Ends at once; `closed` of the receiver follows. */
+  terminate(): void;
+}
+
+/** What a carrier tells its session. */
+export interface CarrierEvents {
+  message(bytes: Buffer): void;
+  /** A sign of life without content. */
+  heard(): void;
+  /** The carrier broke a rule of its own, such as a text frame. */
+  violated(what: string): void;
+  /** The last event. `error` when the carrier failed rather than closed. */
+  closed(code: number, reason: string, error: Error | undefined): void;
+}

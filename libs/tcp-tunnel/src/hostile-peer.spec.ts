@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { openTunnel } from './open-tunnel.js';
+import { serveTunnel, type ConnectRecord, type ServerTunnel } from './serve-tunnel.js';
+import { RawPeer } from './spec-support/raw-peer.js';
+import { startTcpServer, until } from './spec-support/tcp-server.js';
+import { startCarrierServer } from './spec-support/tunnel-pair.js';
+import { PROTOCOL_LIMITS } from './wire/limits.js';
+
+describe('a server under a hostile client', () => {
+  const closers: (() => Promise<unknown>)[] = [];
+  const records: ConnectRecord[] = [];
+  let client: RawPeer;
+  let server: ServerTunnel;
+  let port: number;
+
+  beforeEach(async () => {
+    records.length = 0;
+    const echo = await startTcpServer((socket) => socket.pipe(socket));
+    closers.push(() => echo.close());
+    port = echo.port;
+    let accepted: (session: ServerTunnel) => void = () => undefined;
+    const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
+    const carrier = await startCarrierServer((socket) =>
+      accepted(
+        serveTunnel(socket, { allowedPorts: [port], onConnect: (record) => records.push(record) }),
+      ),
+    );
+    closers.push(() => carrier.close());
+    client = new RawPeer(await carrier.dial());
+    server = await served;
+    closers.push(() => server.close());
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function stillServes(): Promise<void> {
+    client.send(client.encode.connect(1000, `tcp/localhost:${port}`));
+    client.sendData(1000, 'alive');
+    await until(() => client.dataOf(1000).toString() === 'alive');
+  }
+
+  it('ends the session at a text frame', async () => {
+    client.socket.send('text');
+    expect(await server.closed).toMatchObject({
+      reason: 'failed',
+      error: { code: 'protocol-violation' },
+    });
+  });
+
+  it.each([
+    ['an empty message', Buffer.alloc(0)],
+    ['a header that breaks off', Buffer.from([2, 2])],
+    ['an integer of eleven bytes', Buffer.from([...Array<number>(10).fill(0xff), 1, 2, 2, 0])],
+    ['an integer of 65 bits', Buffer.from([...Array<number>(9).fill(0xff), 2, 2, 2, 0])],
+    ['a list that is no multiple of eight', Buffer.from([2, 0, 16, 1, 2, 3])],
+    [
+      'a list that is too long',
+      Buffer.concat([Buffer.from([2, 0, 16]), Buffer.alloc(PROTOCOL_LIMITS.syncBytes + 8)]),
+    ],
+  ])('ends the session, and only it, at %s', async (_name, bytes) => {
+    client.send(bytes);
+    expect(await server.closed).toMatchObject({
+      reason: 'failed',
+      error: { code: 'protocol-violation' },
+    });
+  });
+
+  it('accepts a list and a message of exactly the limit', async () => {
+    client.send(Buffer.concat([Buffer.from([2, 0, 16]), Buffer.alloc(PROTOCOL_LIMITS.syncBytes)]));
+    client.send(
+      Buffer.concat([Buffer.from([2, 2, 40]), Buffer.alloc(PROTOCOL_LIMITS.messageBytes - 3)]),
+    );
+    await stillServes();
+  });
+
+  it('ends the session at a message one byte above the limit', async () => {
+    client.send(Buffer.alloc(PROTOCOL_LIMITS.messageBytes + 1));
+    expect(await server.closed).toMatchObject({
+      reason: 'failed',
+      error: { code: 'carrier-failed' },
+    });
+  });
+
+  it('ends the session at a message in too many fragments', async () => {
+    for (let index = 0; index < 1025; index += 1)
+      client.socket.send(Buffer.alloc(1), { fin: false });
+    expect(await server.closed).toMatchObject({
+      reason: 'failed',
+      error: { code: 'carrier-failed' },
+    });
+  });
+
+  it('refuses an address one byte above the limit, and records its beginning', async () => {
+    const raw = (length: number, id: number): Buffer =>
+      Buffer.concat([Buffer.from([2, id * 2, 4, 0]), Buffer.alloc(length, '\u001b')]);
+    client.send(raw(266, 1));
+    client.send(raw(267, 2));
+    expect(await client.errorOf(1)).toBe('connect not allowed: protocol-tcp');
+    expect(await client.errorOf(2)).toBe('connect not allowed: address-length');
+    expect(records.map((record) => record.rule)).toEqual(['protocol-tcp', 'address-length']);
+    expect(records[0]?.address).toBe('?'.repeat(266));
+    await stillServes();
+  });
+
+  it('ignores unknown types, peers of peers, and a second Connect of an open stream', async () => {
+    client.send(Buffer.from([2, 2, 120, 1, 2, 3]));
+    client.send(Buffer.concat([Buffer.from([2, 2, 8]), Buffer.alloc(101, 'k')]));
+    client.send(Buffer.concat([Buffer.from([2, 2, 10]), Buffer.alloc(101, 'k')]));
+    client.send(client.encode.connect(5, `tcp/localhost:${port}`));
+    client.send(client.encode.connect(5, `tcp/localhost:${port}`));
+    await stillServes();
+    expect(records).toHaveLength(2);
+  });
+
+  it('survives any bytes: a message is understood, ignored or ends its session with a code', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }),
+        async (messages) => {
+          const carrier = await startCarrierServer((socket) => {
+            const session = serveTunnel(socket, { allowedPorts: [] });
+            void session.closed.then((end) => ends.push(end));
+          });
+          const ends: unknown[] = [];
+          const peer = new RawPeer(await carrier.dial());
+          for (const bytes of messages) peer.socket.send(bytes);
+          peer.socket.close();
+          await until(() => ends.length === 1);
+          await carrier.close();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  }, 30_000);
+});
+
+describe('a client under a hostile server', () => {
+  it('refuses to dial anything', async () => {
+    let accepted: (peer: RawPeer) => void = () => undefined;
+    const accept = new Promise<RawPeer>((resolve) => (accepted = resolve));
+    const carrier = await startCarrierServer((socket) => accepted(new RawPeer(socket)));
+    const client = openTunnel(await carrier.dial());
+    const server = await accept;
+    server.send(server.encode.connect(2, 'tcp/localhost:22'));
+    expect(await server.errorOf(2)).toContain('connect not allowed');
+    expect(client.state).toBe('open');
+    await client.close();
+    await carrier.close();
+  });
+
+  it('never compresses and never accepts a compressed connection', async () => {
+    const carrier = await startCarrierServer((socket) => socket.terminate());
+    const socket = connect(carrier.path);
+    socket.write(
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n',
+    );
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toContain('101 Switching');
+    expect(head.toString().toLowerCase()).not.toContain('deflate');
+    socket.destroy();
+    await carrier.close();
+  });
+});

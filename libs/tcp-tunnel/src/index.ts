@@ -1,0 +1,35 @@
+/**
+ * Many TCP streams through one WebSocket: the remotedialer protocol in both roles, compatible with every version that a
+ * Go wins shipped.
+ *
+ * It owns the protocol, the streams, their flow control, the rule about what may be dialled, and the TCP sockets at
+ * either end. It does not own the WebSocket's handshake, who may make it, or what to do when a tunnel is lost.
+ *
+ * ```ts
+ * // Where the ports are:
+ * const server = serveTunnel(webSocket, { allowedPorts: [9796] });
+ * // Where they are wanted:
+ * const tunnel = openTunnel(webSocket);
+ * const listener = await listenTcp({ host: '127.0.0.1', port: 9796, open: () => tunnel.connect(9796) });
+ * ```
+ */
+export { serveTunnel } from './serve-tunnel.js';
+export type { ConnectRecord, ServerTunnel, ServeTunnelOptions } from './serve-tunnel.js';
+export { openTunnel } from './open-tunnel.js';
+export type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
+export type { TunnelWebSocket } from './tunnel-web-socket.js';
+export type { TunnelSession } from './tunnel-session.js';
+export type { TunnelOptions } from './session-settings.js';
+export type { SessionState, TunnelEnd } from './session-state.js';
+export type { TunnelChannel } from './tunnel-channel.js';
+export { listenTcp } from './tcp-listener.js';
+export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp-listener.js';
+export type { Dial, DialTarget } from './tcp-connector.js';
+export { judgeDestination } from './destination-policy.js';
+export type { DestinationRule, DestinationVerdict } from './destination-policy.js';
+export { webSocketClientOptions, webSocketServerOptions } from './web-socket-options.js';
+export type { TunnelWebSocketOptions } from './web-socket-options.js';
+export { TunnelError } from './tunnel-error.js';
+export type { TunnelErrorCode, TunnelErrorFields } from './tunnel-error.js';
+export { PROTOCOL_LIMITS } from './wire/limits.js';
+export type { Int64 } from './wire/varint.js';

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from './open-tunnel.js';
+import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
+import { RawPeer } from './spec-support/raw-peer.js';
+import { readAll, startTcpServer, until } from './spec-support/tcp-server.js';
+import { startCarrierServer } from './spec-support/tunnel-pair.js';
+import { listenTcp } from './tcp-listener.js';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function clientOfOldServer(
+  options: OpenTunnelOptions = {},
+): Promise<{ client: ClientTunnel; server: RawPeer }> {
+  let accepted: (peer: RawPeer) => void = () => undefined;
+  const peer = new Promise<RawPeer>((resolve) => (accepted = resolve));
+  const carrier = await startCarrierServer((socket) => accepted(new RawPeer(socket)));
+  closers.push(() => carrier.close());
+  const client = openTunnel(await carrier.dial(), options);
+  closers.push(() => client.close());
+  return { client, server: await peer };
+}
+
+async function serverOfOldClient(
+  options: ServeTunnelOptions,
+): Promise<{ client: RawPeer; server: ServerTunnel }> {
+  let accepted: (server: ServerTunnel) => void = () => undefined;
+  const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
+  const carrier = await startCarrierServer((socket) => accepted(serveTunnel(socket, options)));
+  closers.push(() => carrier.close());
+  const client = new RawPeer(await carrier.dial());
+  const server = await served;
+  closers.push(() => server.close());
+  return { client, server };
+}
+
+describe('a client of a server that knows no half-close', () => {
+  it('holds the end of a request back until the whole answer is there', async () => {
+    const { client, server } = await clientOfOldServer();
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      open: () => client.connect(80),
+    });
+    closers.push(() => listener.close());
+    const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+    const answer = readAll(socket);
+    socket.end('request');
+    await until(() => server.dataOf(1).toString() === 'request');
+    server.sendData(1, 'first part, ');
+    server.sendData(1, 'second part');
+    server.send(server.encode.error(1, 'EOF'));
+    expect((await answer).toString()).toBe('first part, second part');
+    await until(() => listener.connectionCount + client.channelCount === 0);
+    expect(server.count('error') + server.count('end')).toBe(0);
+  });
+
+  it('brings the whole answer to a client that goes on sending after it, then lets go of it', async () => {
+    const { client, server } = await clientOfOldServer();
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      lingerMs: 50,
+      open: () => client.connect(80),
+    });
+    closers.push(() => listener.close());
+    const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    const sending = setInterval(() => socket.write(Buffer.alloc(10_000)), 1);
+    await until(() => server.dataOf(1).length > 0);
+    for (let part = 0; part < 8; part += 1) server.sendData(1, Buffer.alloc(500_000, 'a'));
+    server.send(server.encode.error(1, 'EOF'));
+    await until(() => client.channelCount === 0);
+    expect((await readAll(socket)).length).toBe(4_000_000);
+    await until(() => listener.connectionCount === 0);
+    clearInterval(sending);
+    socket.destroy();
+  });
+
+  it('gives the end up when the answer does not come', async () => {
+    const { client, server } = await clientOfOldServer({ tickMs: 10, heldEndIdleMs: 30 });
+    const channel = client.connect(80);
+    const closed = once(channel, 'close');
+    channel.resume().end('request');
+    expect(await server.errorOf(1)).toBe('EOF');
+    await closed;
+    expect(channel.readableEnded).toBe(true);
+  });
+
+  it('says hello once, tells the streams that it has open and pings', async () => {
+    const { client, server } = await clientOfOldServer({ tickMs: 10, syncIntervalMs: 20 });
+    const pinged = once(server.socket, 'ping');
+    client.connect(80).on('error', () => undefined);
+    client.connect(81).on('error', () => undefined);
+    await until(() => server.count('sync') > 1);
+    await pinged;
+    expect(server.received[0]).toEqual({ type: 'hello', revision: 1 });
+    expect(server.count('hello')).toBe(1);
+    expect(server.received.find((message) => message.type === 'sync')).toEqual({
+      type: 'sync',
+      ids: [1, 2],
+    });
+  });
+
+  it('stops sending at a Pause and goes on at a Resume', async () => {
+    const { client, server } = await clientOfOldServer();
+    const channel = client.connect(80);
+    channel.write('before');
+    await until(() => server.dataOf(1).length === 6);
+    server.send(server.encode.pause(1));
+    const other = client.connect(81);
+    server.sendData(2, 'the pause has arrived by now');
+    await once(other, 'data');
+    channel.write('after');
+    other.write('other');
+    await until(() => server.dataOf(2).toString() === 'other');
+    expect(server.dataOf(1).toString()).toBe('before');
+    server.send(server.encode.resume(1));
+    await until(() => server.dataOf(1).toString() === 'beforeafter');
+    channel.destroy();
+    other.destroy();
+  });
+
+  it('asks a flooding server to pause and resets only that stream when it does not', async () => {
+    const { client, server } = await clientOfOldServer();
+    const flooded = client.connect(80);
+    const fine = client.connect(81);
+    let failure: Error | undefined;
+    flooded.on('error', (error) => (failure = error));
+    await until(() => server.count('connect') === 2);
+    const block = Buffer.alloc(256 * 1024);
+    for (let sent = 0; sent <= 64 + 2; sent += 1) server.sendData(1, block);
+    await until(() => failure !== undefined);
+    expect(failure).toMatchObject({ code: 'receive-overflow', channel: 1 });
+    await until(() => server.count('error') > 0);
+    expect(server.count('pause')).toBeGreaterThan(1);
+    server.sendData(2, 'fine');
+    expect(((await once(fine, 'data')) as [Buffer])[0].toString()).toBe('fine');
+    fine.destroy();
+  });
+
+  it('discards what is written after the server closed a stream', async () => {
+    const { client, server } = await clientOfOldServer();
+    const channel = client.connect(80);
+    await until(() => server.count('connect') === 1);
+    server.sendData(1, 'all');
+    server.send(server.encode.error(1, 'EOF'));
+    await until(() => !client.channelCount || channel.readableLength === 0);
+    channel.write('too late');
+    expect((await readAll(channel)).toString()).toBe('all');
+    await until(() => client.channelCount === 0);
+    expect(server.count('data')).toBe(0);
+  });
+
+  it('delivers what came before a failure, then the failure', async () => {
+    const { client, server } = await clientOfOldServer();
+    const channel = client.connect(80);
+    await until(() => server.count('connect') === 1);
+    server.sendData(1, Buffer.alloc(100_000, 'd'));
+    server.send(server.encode.error(1, 'read: connection \u001b[31mreset'));
+    let received = 0;
+    channel.on('data', (chunk: Buffer) => (received += chunk.length));
+    const [error] = (await once(channel, 'error')) as [Error];
+    expect(received).toBe(100_000);
+    expect(error.message).toBe('the peer reset the stream: read: connection ?[31mreset');
+  });
+});
+
+describe('a server of a client that knows no half-close', () => {
+  it('sends the whole answer, then the clean end, and no message the client does not know', async () => {
+    const target = await startTcpServer((socket) =>
+      socket.once('data', () => socket.end(Buffer.alloc(200_000, 'a'))),
+    );
+    closers.push(() => target.close());
+    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], tickMs: 10 });
+    client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));
+    client.sendData(1, 'request');
+    expect(await client.errorOf(1)).toBe('EOF');
+    expect(client.dataOf(1).length).toBe(200_000);
+    await until(() => server.channelCount === 0);
+    expect(new Set(client.received.map((message) => message.type))).toEqual(
+      new Set(['data', 'error']),
+    );
+  });
+
+  it('delivers a request whose end follows at once', async () => {
+    let request: Promise<Buffer> | undefined;
+    const target = await startTcpServer((socket) => {
+      request = readAll(socket);
+    });
+    closers.push(() => target.close());
+    const { client } = await serverOfOldClient({ allowedPorts: [target.port] });
+    client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));
+    client.sendData(1, 'all of it');
+    client.send(client.encode.error(1, 'EOF'));
+    await until(() => request !== undefined);
+    expect((await request)?.toString()).toBe('all of it');
+  });
+
+  it('answers data for a stream it does not have, and nothing else', async () => {
+    const { client } = await serverOfOldClient({ allowedPorts: [] });
+    client.send(client.encode.error(7, 'EOF'));
+    client.send(client.encode.pause(7));
+    client.send(client.encode.resume(7));
+    client.sendData(8, 'x');
+    expect(await client.errorOf(8)).toBe('connection not found tunnel/0/8');
+    expect(client.received).toHaveLength(1);
+  });
+
+  it('keeps ids beyond 2^53 apart', async () => {
+    const target = await startTcpServer((socket) => socket.pipe(socket));
+    closers.push(() => target.close());
+    const { client } = await serverOfOldClient({ allowedPorts: [target.port] });
+    const [one, two] = [9_007_199_254_740_993n, 9_007_199_254_740_994n];
+    for (const id of [one, two]) {
+      client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
+      client.sendData(id, `stream ${id}`);
+    }
+    await until(() => client.count('data') === 2);
+    expect(client.dataOf(one).toString()).toBe(`stream ${one}`);
+    expect(client.dataOf(two).toString()).toBe(`stream ${two}`);
+  });
+
+  it('closes streams that a list no longer names, except those just opened, and reports unknown ones', async () => {
+    const target = await startTcpServer((socket) => socket.resume());
+    closers.push(() => target.close());
+    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], tickMs: 20 });
+    for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
+    client.send(client.encode.sync([1, 99]));
+    expect(await client.errorOf(99)).toContain('connection not found');
+    await until(() => target.sockets.size === 2);
+    const list = setInterval(() => client.send(client.encode.sync([1])), 5);
+    await until(() => target.sockets.size === 1);
+    clearInterval(list);
+    await until(() => server.channelCount === 1);
+    expect(
+      client.received.filter((message) => message.type === 'error' && message.id !== 99),
+    ).toEqual([]);
+  });
+
+  it('refuses a stream beyond the limit, that stream alone', async () => {
+    const target = await startTcpServer((socket) => socket.pipe(socket));
+    closers.push(() => target.close());
+    const { client } = await serverOfOldClient({ allowedPorts: [target.port], maxChannels: 1 });
+    for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
+    expect(await client.errorOf(2)).toBe('connect not allowed: channel-limit');
+    client.sendData(1, 'works');
+    await until(() => client.dataOf(1).toString() === 'works');
+  });
+});

@@ -1,0 +1,137 @@
+import type { ChannelStream } from './channel-stream.js';
+import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
+import { joinSocket } from './join-socket.js';
+import { channelLimit, positiveInteger, type TunnelOptions } from './session-settings.js';
+import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
+import { TunnelError } from './tunnel-error.js';
+import { SocketSession, type TunnelSession } from './tunnel-session.js';
+import type { TunnelWebSocket } from './tunnel-web-socket.js';
+import type { Int64 } from './wire/varint.js';
+
+/** What was asked of a server and what it decided; one for every Connect. */
+export interface ConnectRecord {
+  /** The connection id on the wire. */
+  readonly channel: Int64;
+  /** The text that was sent, cut at the protocol's limit, with anything unprintable replaced. */
+  readonly address: string;
+  readonly allowed: boolean;
+  /** The rule that decided. */
+  readonly rule: DestinationRule | 'channel-limit' | 'draining';
+  /** The port, when the text named one. */
+  readonly port?: number;
+}
+
+/** Options of the end that dials. */
+export interface ServeTunnelOptions extends TunnelOptions {
+  /** The ports of the loopback that may be dialled; an empty list allows none. */
+  readonly allowedPorts: readonly number[];
+  /** Streams at a time, sockets that are just closing included. Default 1,024, at most 16,384; one more is refused, alone. */
+  readonly maxChannels?: number;
+  /** For 127.0.0.1 and ::1 together. Default 10,000. */
+  readonly dialTimeoutMs?: number;
+  /** How long bytes from a program are thrown away after the peer left it. Default 2,000. */
+  readonly lingerMs?: number;
+  /** Called once for every Connect, before it is dialled. It must not throw. */
+  readonly onConnect?: (record: ConnectRecord) => void;
+  /** Begins a connection to a literal loopback address. Default: TCP. */
+  readonly dial?: Dial;
+}
+
+/** The end that dials. */
+export interface ServerTunnel extends TunnelSession {
+  /**
+   * Replaces the allowed ports for the Connects to come.
+   *
+   * @throws {TunnelError} `invalid-option`.
+   */
+  allowPorts(ports: readonly number[]): void;
+}
+
+/**
+ * Begins the server role on an open WebSocket, which the session then owns: each Connect is judged, dialled at the
+ * literal loopback and joined to its stream. A refused or failed one ends that stream only. Call it in the turn in which
+ * the WebSocket opened, so that no message is missed.
+ *
+ * @throws {TunnelError} `websocket-not-open`, `invalid-option`.
+ */
+export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions): ServerTunnel {
+  return new ServerSession(socket, options);
+}
+
+class ServerSession extends SocketSession implements ServerTunnel {
+  #allowedPorts: ReadonlySet<number>;
+  readonly #options: ServeTunnelOptions;
+  readonly #maxChannels: number;
+  readonly #dialTimeoutMs: number;
+  readonly #lingerMs: number;
+
+  constructor(socket: TunnelWebSocket, options: ServeTunnelOptions) {
+    const maxChannels = channelLimit(options.maxChannels);
+    const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
+    const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
+    const allowedPorts = portSet(options.allowedPorts);
+    super(
+      socket,
+      {
+        kind: 'server',
+        admit: (address, id) => this.#admit(address, id),
+        mostListed: maxChannels,
+      },
+      options,
+    );
+    this.#options = options;
+    this.#maxChannels = maxChannels;
+    this.#dialTimeoutMs = dialTimeoutMs;
+    this.#lingerMs = lingerMs;
+    this.#allowedPorts = allowedPorts;
+  }
+
+  allowPorts(ports: readonly number[]): void {
+    this.#allowedPorts = portSet(ports);
+  }
+
+  #admit(address: string, channel: Int64): string | ((channel: ChannelStream) => void) {
+    const verdict = judgeDestination(address, this.#allowedPorts);
+    const record = { channel, address: printable(address), ...verdict };
+    if (!verdict.allowed) return this.#refuse(record);
+    if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
+    if (this.channelCount >= this.#maxChannels)
+      return this.#refuse({ ...record, rule: 'channel-limit' });
+    this.#options.onConnect?.(record);
+    return (stream) => this.#dial(stream, verdict.port);
+  }
+
+  #refuse(record: ConnectRecord): string {
+    this.#options.onConnect?.({ ...record, allowed: false });
+    return `connect not allowed: ${record.rule}`;
+  }
+
+  #dial(channel: ChannelStream, port: number): void {
+    const giveUp = dialLoopback(
+      port,
+      { timeoutMs: this.#dialTimeoutMs, dial: this.#options.dial ?? dialTcp },
+      (outcome) => {
+        channel.off('close', giveUp);
+        if (outcome instanceof TunnelError) {
+          channel.destroy(outcome);
+          return;
+        }
+        this.own(outcome);
+        joinSocket(outcome, channel, this.#lingerMs);
+      },
+    );
+    // The `close` that follows acts on it.
+    channel.on('error', () => undefined);
+    channel.once('close', giveUp);
+  }
+}
+
+function portSet(ports: readonly number[]): ReadonlySet<number> {
+  const wrong = ports.find((port) => !isTcpPort(port));
+  if (wrong === undefined) return new Set(ports);
+  throw new TunnelError('invalid-option', `allowed port ${wrong}; a port is 1 to 65,535`);
+}
+
+function printable(address: string): string {
+  return address.replace(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,77 @@
+import { decodeMessage } from '../wire/decode.js';
+import type { Carrier, CarrierEvents } from '../carrier.js';
+
+const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
+
+interface Sent {
+  readonly bytes: Buffer;
+  readonly sent: () => void;
+}
+
+/**
+ * One direction of an in-memory carrier. What was sent is `buffered` until `handOn` moves it to the `wire`, which holds a
+ * few messages as a kernel does; `deliver` gives one to the other side. A specification decides when each happens.
+ */
+export class MemoryLink implements Carrier {
+  readonly #buffered: Sent[] = [];
+  #bufferedBytes = 0;
+  readonly wire: Buffer[] = [];
+  peer: CarrierEvents | undefined;
+  pings = 0;
+  /** So many of the next messages that can get lost in a peer vanish on their way to the wire. */
+  toLose = 0;
+  sentTypes = new Map<string, number>();
+  ended = false;
+
+  constructor(private readonly wireCapacity: number) {}
+
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
+  }
+
+  get idle(): boolean {
+    return this.#buffered.length === 0 && this.wire.length === 0;
+  }
+
+  send(bytes: Buffer, sent: () => void): void {
+    if (this.ended) return;
+    const { type } = decodeMessage(bytes);
+    this.sentTypes.set(type, (this.sentTypes.get(type) ?? 0) + 1);
+    this.#buffered.push({ bytes, sent });
+    this.#bufferedBytes += bytes.length;
+  }
+
+  ping(): void {
+    this.pings += 1;
+  }
+
+  close(): void {
+    this.ended = true;
+  }
+
+  terminate(): void {
+    this.ended = true;
+  }
+
+  handOn(): void {
+    if (this.wire.length >= this.wireCapacity) return;
+    const entry = this.#buffered.shift();
+    if (entry === undefined) return;
+    this.#bufferedBytes -= entry.bytes.length;
+    if (this.toLose > 0 && LOSABLE.has(decodeMessage(entry.bytes).type)) this.toLose -= 1;
+    else this.wire.push(entry.bytes);
+    entry.sent();
+  }
+
+  /** Everything goes out and nobody is told. */
+  forget(): void {
+    this.#buffered.length = 0;
+    this.#bufferedBytes = 0;
+  }
+
+  deliver(): void {
+    const bytes = this.wire.shift();
+    // A real carrier delivers views into its own read buffer.
+    if (bytes !== undefined) this.peer?.message(Buffer.from(bytes));
+  }
+}

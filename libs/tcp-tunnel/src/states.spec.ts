@@ -1,0 +1,37 @@
+import { mayMove, type ChannelState } from './channel-state.js';
+import { mayMoveSession, type SessionState } from './session-state.js';
+
+const CHANNEL = [
+  'open',
+  'local-ended',
+  'remote-ended',
+  'closed',
+] as const satisfies readonly ChannelState['kind'][];
+const SESSION = [
+  'open',
+  'draining',
+  'closing',
+  'closed',
+] as const satisfies readonly SessionState['kind'][];
+
+describe('the states of a channel', () => {
+  it.each([
+    ['open', ['local-ended', 'remote-ended', 'closed']],
+    ['local-ended', ['local-ended', 'closed']],
+    ['remote-ended', ['closed']],
+    ['closed', []],
+  ] as const)('lead from %s to %j only', (from, to) => {
+    expect(CHANNEL.filter((next) => mayMove(from, next))).toEqual(to);
+  });
+});
+
+describe('the states of a session', () => {
+  it.each([
+    ['open', ['draining', 'closing', 'closed']],
+    ['draining', ['closing', 'closed']],
+    ['closing', ['closed']],
+    ['closed', []],
+  ] as const)('lead from %s to %j only', (from, to) => {
+    expect(SESSION.filter((next) => mayMoveSession(from, next))).toEqual(to);
+  });
+});

@@ -1,0 +1,325 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { ConnectRecord } from './serve-tunnel.js';
+import { readAll, startTcpServer, until, type TcpServer } from './spec-support/tcp-server.js';
+import { openPair, type TunnelPair } from './spec-support/tunnel-pair.js';
+import { listenTcp, type TcpListener } from './tcp-listener.js';
+import { TunnelError } from './tunnel-error.js';
+
+const MIB = 1024 * 1024;
+
+describe('a tunnel between two of our peers', () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function target(...args: Parameters<typeof startTcpServer>): Promise<TcpServer> {
+    const server = await startTcpServer(...args);
+    closers.push(() => server.close());
+    return server;
+  }
+  async function pair(...args: Parameters<typeof openPair>): Promise<TunnelPair> {
+    const opened = await openPair(...args);
+    closers.push(() => opened.close());
+    return opened;
+  }
+  async function publish(tunnel: TunnelPair, port: number): Promise<TcpListener> {
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      open: () => tunnel.client.connect(port),
+    });
+    closers.push(() => listener.close());
+    return listener;
+  }
+  function dial(listener: TcpListener): Socket {
+    return connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  }
+
+  it('carries bytes both ways between a client program and a host port', async () => {
+    const echo = await target((socket) => socket.pipe(socket));
+    const tunnel = await pair({ allowedPorts: [echo.port] });
+    const listener = await publish(tunnel, echo.port);
+    const socket = dial(listener);
+    const sent = randomBytes(300_000);
+    socket.end(sent);
+    expect((await readAll(socket)).equals(sent)).toBe(true);
+    await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
+  });
+
+  it('brings the answer of a server that waits for the end of the request', async () => {
+    const server = await target((socket) => {
+      void readAll(socket).then((request) => socket.end(`got ${request.length}`));
+    });
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const channel = tunnel.client.connect(server.port);
+    channel.end(Buffer.alloc(70_000));
+    expect((await readAll(channel)).toString()).toBe('got 70000');
+  });
+
+  it('lets a client go on sending after the server ended its answer', async () => {
+    let upload: Promise<Buffer> | undefined;
+    const server = await target((socket) => {
+      upload = readAll(socket);
+      socket.end('early answer');
+    });
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const channel = tunnel.client.connect(server.port);
+    expect((await readAll(channel)).toString()).toBe('early answer');
+    channel.end('late request');
+    await once(channel, 'close');
+    expect((await upload)?.toString()).toBe('late request');
+  });
+
+  it('refuses a port that is not allowed, ends that stream alone and keeps a record', async () => {
+    const records: ConnectRecord[] = [];
+    const echo = await target((socket) => socket.pipe(socket));
+    const other = await target((socket) => socket.end('secret'));
+    const tunnel = await pair({
+      allowedPorts: [echo.port],
+      onConnect: (record) => records.push(record),
+    });
+    const good = tunnel.client.connect(echo.port);
+    const bad = tunnel.client.connect(other.port);
+    const [error] = (await once(bad, 'error')) as [TunnelError];
+    expect([error.code, error.message]).toEqual([
+      'channel-reset',
+      'the peer reset the stream: connect not allowed: port-allowed',
+    ]);
+    good.end('still here');
+    expect((await readAll(good)).toString()).toBe('still here');
+    expect(records).toEqual([
+      {
+        channel: 1,
+        address: `tcp/localhost:${echo.port}`,
+        allowed: true,
+        rule: 'port-allowed',
+        port: echo.port,
+      },
+      {
+        channel: 2,
+        address: `tcp/localhost:${other.port}`,
+        allowed: false,
+        rule: 'port-allowed',
+        port: other.port,
+      },
+    ]);
+    tunnel.server.allowPorts([other.port]);
+    expect((await readAll(tunnel.client.connect(other.port))).toString()).toBe('secret');
+  });
+
+  it('reaches a port that listens on the IPv6 loopback only', async () => {
+    const server = await target((socket) => socket.end('six'), '::1');
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const channel = tunnel.client.connect(server.port);
+    channel.end();
+    expect((await readAll(channel)).toString()).toBe('six');
+  });
+
+  it('reports a refused dial on its stream alone', async () => {
+    const closed = await startTcpServer(() => undefined);
+    await closed.close();
+    const tunnel = await pair({ allowedPorts: [closed.port] });
+    const [error] = (await once(tunnel.client.connect(closed.port), 'error')) as [TunnelError];
+    expect(error.message).toContain('nothing listens there');
+    expect(tunnel.client.state).toBe('open');
+  });
+
+  it('gives up a dial that is never answered, on its stream alone', async () => {
+    const tunnel = await pair({ allowedPorts: [1], dialTimeoutMs: 20, dial: () => new Socket() });
+    const [error] = (await once(tunnel.client.connect(1), 'error')) as [TunnelError];
+    expect(error.message).toContain('no answer within 20 ms');
+    await until(() => tunnel.server.channelCount === 0);
+    expect(tunnel.client.state).toBe('open');
+  });
+
+  it('stops a dial whose client has gone', async () => {
+    const dialled: Socket[] = [];
+    const tunnel = await pair({
+      allowedPorts: [1],
+      dial: () => {
+        const socket = new Socket();
+        dialled.push(socket);
+        return socket;
+      },
+    });
+    const channel = tunnel.client.connect(1);
+    await until(() => dialled.length === 1);
+    channel.destroy();
+    await until(() => dialled[0]?.destroyed === true);
+    expect(dialled).toHaveLength(1);
+  });
+
+  it('passes a reset of the host program on, after what it had sent', async () => {
+    const server = await target((socket) => {
+      socket.write('partial');
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const socket = dial(await publish(tunnel, server.port));
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    expect(first.toString()).toBe('partial');
+    socket.write('now');
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNRESET');
+    expect(tunnel.client.state).toBe('open');
+  });
+
+  it('passes a reset of the client program on', async () => {
+    let failed: Promise<unknown> | undefined;
+    const server = await target((socket) => {
+      failed = new Promise((resolve) => socket.once('close', resolve));
+      socket.on('error', () => undefined).resume();
+      socket.write('go');
+    });
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const socket = dial(await publish(tunnel, server.port));
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await until(() => failed !== undefined);
+    expect(await failed).toBe(true);
+    await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
+  });
+
+  it('delivers the answer of a server that closes while the client still sends', async () => {
+    const answer = randomBytes(200_000);
+    const server = await target((socket) => socket.once('data', () => socket.pause().end(answer)));
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const socket = dial(await publish(tunnel, server.port));
+    socket.on('error', () => undefined);
+    socket.write(Buffer.alloc(MIB));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await until(() => chunks.reduce((sum, chunk) => sum + chunk.length, 0) === answer.length);
+    expect(Buffer.concat(chunks).equals(answer)).toBe(true);
+    socket.destroy();
+  });
+
+  it('carries 64 MiB each way exactly, past a reader that stalls again and again', async () => {
+    const size = 64 * MIB;
+    const block = randomBytes(MIB);
+    const server = await target((socket) => {
+      void writeBlocks(socket, block, size);
+      void digestStalling(socket).then((digest) => (uploaded = digest));
+    });
+    let uploaded = '';
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    const socket = dial(await publish(tunnel, server.port));
+    const [, downloaded] = await Promise.all([
+      writeBlocks(socket, block, size),
+      digestStalling(socket),
+    ]);
+    await until(() => uploaded !== '');
+    const wanted = createHash('sha256');
+    for (let at = 0; at < size; at += MIB) wanted.update(block);
+    const digest = wanted.digest('hex');
+    expect([uploaded, downloaded]).toEqual([digest, digest]);
+    await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
+  }, 60_000);
+
+  it('keeps one stream alive and memory bounded beside 100 readers that never read', async () => {
+    const server = await target((socket) => {
+      socket.once('data', (first: Buffer) => {
+        if (first.toString() !== 'flood') socket.end(first);
+        else void writeBlocks(socket, Buffer.alloc(MIB), 1024 * MIB).catch(() => undefined);
+      });
+    });
+    const tunnel = await pair({ allowedPorts: [server.port] });
+    global.gc?.();
+    const before = process.memoryUsage().rss;
+    const stalled = Array.from({ length: 100 }, () => tunnel.client.connect(server.port));
+    for (const channel of stalled) {
+      channel.on('error', () => undefined);
+      channel.write('flood');
+    }
+    await until(
+      () =>
+        server.sockets.size === 100 &&
+        [...server.sockets].every((socket) => socket.writableNeedDrain),
+    );
+    for (let round = 0; round < 20; round += 1) {
+      const live = tunnel.client.connect(server.port);
+      live.write(`round ${round}`);
+      expect((await readAll(live)).toString()).toBe(`round ${round}`);
+      live.end();
+    }
+    // Both ends and the flooding program are in this one process.
+    expect(process.memoryUsage().rss - before).toBeLessThan(320 * MIB);
+    for (const channel of stalled) channel.destroy();
+    await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
+  }, 30_000);
+
+  it('carries 10,000 short connections and keeps nothing of them', async () => {
+    const echo = await target((socket) => socket.pipe(socket));
+    const tunnel = await pair({ allowedPorts: [echo.port] });
+    const listener = await publish(tunnel, echo.port);
+    const request = Buffer.alloc(100, 'x');
+    const one = async (): Promise<void> => {
+      const socket = dial(listener);
+      socket.end(request);
+      expect((await readAll(socket)).length).toBe(request.length);
+    };
+    const many = async (count: number): Promise<void> => {
+      for (let at = 0; at < count; at += 50) await Promise.all(Array.from({ length: 50 }, one));
+      await until(
+        () =>
+          tunnel.client.channelCount + tunnel.server.channelCount + listener.connectionCount === 0,
+      );
+    };
+    await many(1_000);
+    const handles = resources();
+    global.gc?.();
+    const before = process.memoryUsage().rss;
+    await many(9_000);
+    await until(() => resources() === handles);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+  }, 60_000);
+});
+
+/** What keeps this process alive, counted by kind. */
+function resources(): string {
+  const names = process.getActiveResourcesInfo().filter((name) => name !== 'Immediate');
+  return names.sort().join(' ');
+}
+
+async function writeBlocks(socket: Socket, block: Buffer, size: number): Promise<void> {
+  for (let at = 0; at < size; at += block.length) {
+    if (socket.destroyed) return;
+    if (!socket.write(block)) await drained(socket);
+  }
+  socket.end();
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
+}
+
+/** Reads with a pause of some turns of the event loop after every few chunks. */
+function digestStalling(stream: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const hash = createHash('sha256');
+    let chunks = 0;
+    stream.on('data', (chunk: Buffer) => {
+      hash.update(chunk);
+      chunks += 1;
+      if (chunks % 64 !== 0) return;
+      stream.pause();
+      void turns(50).then(() => stream.resume());
+    });
+    stream.once('end', () => resolve(hash.digest('hex')));
+    stream.once('error', reject);
+  });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,40 @@
+import type { Int64 } from './varint.js';
+
+/** The number of each message on the wire. The last two are extensions, which every other peer ignores. */
+export const MessageType = {
+  data: 1,
+  connect: 2,
+  error: 3,
+  addClient: 4,
+  removeClient: 5,
+  pause: 6,
+  resume: 7,
+  syncConnections: 8,
+  hello: 1001,
+  end: 1002,
+} as const;
+
+/**
+ * One decoded message. `payload` of `data` is a view into the received buffer; whoever keeps it copies it or accounts
+ * for it. `unknown` stands for a type that a later peer may have invented: it is ignored.
+ */
+export type TunnelMessage =
+  | { readonly type: 'data'; readonly id: Int64; readonly payload: Buffer }
+  | { readonly type: 'connect'; readonly id: Int64; readonly address: string }
+  | { readonly type: 'error'; readonly id: Int64; readonly text: string }
+  | { readonly type: 'add-client'; readonly clientKey: string }
+  | { readonly type: 'remove-client'; readonly clientKey: string }
+  | { readonly type: 'pause'; readonly id: Int64 }
+  | { readonly type: 'resume'; readonly id: Int64 }
+  | { readonly type: 'sync'; readonly ids: readonly Int64[] }
+  /** "I speak the extensions up to this revision." Sent by a client first, and by a server in answer. */
+  | { readonly type: 'hello'; readonly revision: number }
+  /** "No more data from me on this stream; yours may go on." Only between peers that said hello. */
+  | { readonly type: 'end'; readonly id: Int64 }
+  | { readonly type: 'unknown'; readonly id: Int64 };
+
+/** The Error text that means a clean end rather than a failure. */
+export const CLEAN_END = 'EOF';
+
+/** The revision of the extensions that this library speaks. */
+export const EXTENSION_REVISION = 1;
