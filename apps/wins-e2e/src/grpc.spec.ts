@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
@@ -299,6 +299,7 @@ describe('the gRPC pipe', () => {
     const name = await client.startProcess(startRequest(sleeper));
     const lease = client.keepAlive(name);
     const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
     const clients = Array.from({ length: 3 }, () => createWinsClient({ address }));
     const waits = clients.flatMap((other) =>
       Array.from({ length: 200 }, () =>

@@ -167,7 +167,7 @@ describe('the tunnel in trouble', () => {
 
   it('ends only the stream to a program that never answers, after the time for dialling', async () => {
     const source = `const server = require('node:net').createServer();
-      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`;
+      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)))`;
     const frozen = spawn(process.execPath, ['-e', source], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
