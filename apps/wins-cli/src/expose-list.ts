@@ -1,17 +1,6 @@
 import { RunExposeProtocol, type ProcessExpose } from '@wins/wins-api';
 import { ListValueError } from './list-value.js';
-
-const HIGHEST_PORT = 65535;
-
-function parsePort(text: string, entry: string): number {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > HIGHEST_PORT) {
-    throw new ListValueError(
-      `"${entry}": "${text}" is not a port; wanted a number from 1 to ${HIGHEST_PORT}`,
-    );
-  }
-  return port;
-}
+import { parsePort } from './parse-port.js';
 
 /**
  * Reads the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in

@@ -1,4 +1,5 @@
 import { ListValueError } from './list-value.js';
+import { parsePort } from './parse-port.js';
 
 /** A port that is listened on here and the port of the host that it leads to. */
 export interface PublishedPort {
@@ -6,18 +7,7 @@ export interface PublishedPort {
   readonly hostPort: number;
 }
 
-const HIGHEST_PORT = 65535;
 const WANTED = 'wanted TCP:port, TCP:first-last or TCP:container-port:host-port';
-
-function parsePort(text: string, entry: string): number {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > HIGHEST_PORT) {
-    throw new ListValueError(
-      `"${entry}": "${text}" is not a port; wanted a number from 1 to ${HIGHEST_PORT}`,
-    );
-  }
-  return port;
-}
 
 function parseRange(text: string, entry: string): { first: number; last: number } {
   const [firstText = '', lastText, ...more] = text.split('-');
