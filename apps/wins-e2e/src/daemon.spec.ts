@@ -240,9 +240,15 @@ describe('the daemon', () => {
   });
 
   it('says that it takes no new work before it stops what runs', async () => {
+    const mayEnd = workspace.path('may-end');
     const program = workspace.program(
       'slow-to-end',
-      `process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300)); console.log('up'); setInterval(() => {}, 1e6);`,
+      `// Ends when it was asked to and the test has seen what it wanted to see.
+const { existsSync } = require('node:fs');
+let asked = false;
+process.on('SIGTERM', () => (asked = true));
+setInterval(() => asked && existsSync(${JSON.stringify(mayEnd)}) && process.exit(0), 10);
+console.log('up');`,
     );
     await using daemon = await Daemon.start(workspace, workspace.config([program]));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
@@ -263,7 +269,8 @@ describe('the daemon', () => {
     daemon.child.kill('SIGTERM');
     expect((await told)[0]).toEqual(Buffer.from([8, 2]));
     expect(client.child.exitCode).toBeNull();
-    await client.outcome;
+    workspace.write('may-end', '');
+    expect((await client.outcome).code).toBe(0);
     health.close();
   });
 
