@@ -7,6 +7,8 @@ export interface Carrier {
   readonly bufferedBytes: number;
   /** Queues one message. `sent` is called when it was handed on or can never be; never from inside `send`. */
   send(message: Buffer, sent: () => void): void;
+  /** Calls `then` after everything else that is ready had its turn, or, when `idle`, a millisecond later. */
+  rest(idle: boolean, then: () => void): void;
   /** Asks the peer for a sign of life. */
   ping(): void;
   /** Ends after what was queued; `closed` of the receiver follows. */

@@ -77,6 +77,10 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     return this.#outgoing.length > 0 && this.#sendGate.open && this.#state.kind !== 'closed';
   }
 
+  get waitingBytes(): number {
+    return this.#outgoing.length;
+  }
+
   // Sending: a write waits in #outgoing until the session's round reaches this channel.
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {

@@ -19,6 +19,10 @@ export interface FlowLimits {
   readonly sessionCapBytes: number;
   /** Sources are not read while this much waits in the WebSocket. */
   readonly inFlightBytes: number;
+  /** The bytes that a session sends before its large messages rest for a turn. */
+  readonly turnBytes: number;
+  /** A message up to this size never rests: it belongs to a stream that somebody waits for. */
+  readonly sparseBytes: number;
   /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
   readonly unsentCapBytes: number;
 }
@@ -33,6 +37,8 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   channelCapBytes: 16 * MIB,
   sessionCapBytes: 128 * MIB,
   inFlightBytes: MIB,
+  turnBytes: 256 * KIB,
+  sparseBytes: 4 * KIB,
   unsentCapBytes: 8 * MIB,
 };
 

@@ -25,6 +25,8 @@ const flow: FlowLimits = {
   channelCapBytes: 4096 * KIB,
   sessionCapBytes: 8192 * KIB,
   inFlightBytes: 64 * KIB,
+  turnBytes: 48 * KIB,
+  sparseBytes: KIB,
   unsentCapBytes: 1024 * KIB,
 };
 const settings: SessionSettings = {

@@ -45,7 +45,7 @@ function server(): Session & { readonly opened: ChannelStream[] } {
 
 /** What a session put on the wire, as `type id`; each look hands on what the carrier holds. */
 function sent(link: MemoryLink): string[] {
-  while (link.bufferedBytes > 0) link.handOn();
+  while (!link.quiet) link.handOn();
   return link.wire
     .splice(0)
     .map(decodeMessage)
@@ -94,6 +94,33 @@ describe('what a session sends', () => {
     core.message(encode.resume(1));
     expect(sent(link)).toEqual(Array(8).fill('data 1'));
     await settle();
+  });
+
+  it('lets large messages rest after a turn, and small ones pass them', () => {
+    const { core, link } = client();
+    const [large, small] = [core.connect('tcp/localhost:1'), core.connect('tcp/localhost:2')];
+    sent(link);
+    large.write(Buffer.alloc(8 * MESSAGE));
+    link.restsOn = true;
+    for (let message = 0; message < 8; message += 1) link.handOn();
+    small.write('x');
+    link.restsOn = false;
+    const first = Array<string>(4).fill('data 1');
+    expect(sent(link)).toEqual([...first, 'data 2', ...first]);
+    expect(link.rests[0]).toBe('turn');
+  });
+
+  it('rests longer while another stream sends small messages', () => {
+    const { core, link } = client();
+    const [large, small] = [core.connect('tcp/localhost:1'), core.connect('tcp/localhost:2')];
+    small.write('x');
+    large.write(Buffer.alloc(10 * MESSAGE));
+    sent(link);
+    expect(link.rests).toEqual(['idle', 'idle']);
+    large.write(Buffer.alloc(70 * 4 * MESSAGE));
+    sent(link);
+    expect(new Set(link.rests.slice(0, 64))).toEqual(new Set(['idle']));
+    expect(link.rests.at(-1)).toBe('turn');
   });
 
   it('goes on sending at the next tick although the carrier forgot to say that it can', () => {

@@ -57,7 +57,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#settings = options.settings;
     this.#onEnd = options.onEnd;
     this.#onIdle = options.onIdle;
-    this.#round = new SendRound(options.carrier, options.settings.flow.inFlightBytes);
+    this.#round = new SendRound(options.carrier, options.settings.flow);
     this.shared = new SharedBuffer(options.settings.flow);
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());

@@ -3,6 +3,8 @@ import type { Carrier, CarrierEvents } from './carrier.js';
 import { TunnelError } from './tunnel-error.js';
 import type { TunnelWebSocket } from './tunnel-web-socket.js';
 
+/** The shortest that a timer knows. */
+const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 
 /** A {@link Carrier} over an open WebSocket, which it then owns. */
@@ -46,6 +48,11 @@ export class WebSocketCarrier implements Carrier {
 
   send(message: Buffer, sent: () => void): void {
     this.#socket.send(message, SEND_OPTIONS, sent);
+  }
+
+  rest(idle: boolean, then: () => void): void {
+    if (idle) setTimeout(then, IDLE_MS);
+    else setImmediate(then);
   }
 
   ping(): void {

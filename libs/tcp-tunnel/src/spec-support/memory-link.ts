@@ -15,9 +15,13 @@ interface Sent {
 export class MemoryLink implements Carrier {
   readonly #buffered: Sent[] = [];
   #bufferedBytes = 0;
+  readonly #resting: (() => void)[] = [];
   readonly wire: Buffer[] = [];
   peer: CarrierEvents | undefined;
   pings = 0;
+  /** No rest ends while this is set. */
+  restsOn = false;
+  readonly rests: ('idle' | 'turn')[] = [];
   /** So many of the next messages that can get lost in a peer vanish on their way to the wire. */
   toLose = 0;
   sentTypes = new Map<string, number>();
@@ -29,8 +33,13 @@ export class MemoryLink implements Carrier {
     return this.#bufferedBytes;
   }
 
+  /** Nothing more goes out by itself. */
+  get quiet(): boolean {
+    return this.#buffered.length === 0 && this.#resting.length === 0;
+  }
+
   get idle(): boolean {
-    return this.#buffered.length === 0 && this.wire.length === 0;
+    return this.quiet && this.wire.length === 0;
   }
 
   send(bytes: Buffer, sent: () => void): void {
@@ -39,6 +48,11 @@ export class MemoryLink implements Carrier {
     this.sentTypes.set(type, (this.sentTypes.get(type) ?? 0) + 1);
     this.#buffered.push({ bytes, sent });
     this.#bufferedBytes += bytes.length;
+  }
+
+  rest(idle: boolean, then: () => void): void {
+    this.rests.push(idle ? 'idle' : 'turn');
+    this.#resting.push(then);
   }
 
   ping(): void {
@@ -54,6 +68,7 @@ export class MemoryLink implements Carrier {
   }
 
   handOn(): void {
+    if (!this.restsOn) for (const then of this.#resting.splice(0)) then();
     if (this.wire.length >= this.wireCapacity) return;
     const entry = this.#buffered.shift();
     if (entry === undefined) return;
