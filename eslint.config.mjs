@@ -10,9 +10,11 @@ const boundaries = {
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
     { sourceTag: 'type:lib', onlyDependOnLibsWithTags: [], bannedExternalImports: ['koffi'] },
+    // The one room with a foreign function interface.
+    { sourceTag: 'type:windows-lib', onlyDependOnLibsWithTags: [] },
     {
       sourceTag: 'type:app',
-      onlyDependOnLibsWithTags: ['type:lib'],
+      onlyDependOnLibsWithTags: ['type:lib', 'type:windows-lib'],
       bannedExternalImports: ['koffi'],
     },
   ],
@@ -55,13 +57,36 @@ export default tseslint.config(
     },
   },
   {
+    files: ['{libs,apps}/*/src/**/*.windows-spec.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [
+            {
+              from: 'package',
+              package: 'node:test',
+              name: ['after', 'afterEach', 'before', 'beforeEach', 'describe', 'it'],
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     files: ['libs/*/package.json', 'apps/*/package.json'],
     languageOptions: { parser: jsoncParser },
     plugins: { '@nx': nx },
     rules: {
       '@nx/dependency-checks': [
         'error',
-        { ignoredFiles: ['{projectRoot}/jest.config.js', '{projectRoot}/**/*.spec.ts'] },
+        {
+          ignoredFiles: [
+            '{projectRoot}/jest.config.js',
+            '{projectRoot}/**/*.spec.ts',
+            '{projectRoot}/**/*.windows-spec.ts',
+          ],
+        },
       ],
     },
   },

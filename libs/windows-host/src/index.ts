@@ -1,0 +1,9 @@
+/**
+ * The one room with Win32 in it. What it offers fits the ports of the other libraries by structure; it imports none of them.
+ *
+ * Importing it loads nothing and works everywhere; a call on another system fails with a {@link WindowsError} of code
+ * `unavailable`.
+ *
+ * @packageDocumentation
+ */
+export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';

@@ -1,0 +1,69 @@
+import { symbolOf } from './win32/error-symbols.js';
+
+/** What kind of failure it was. */
+export type WindowsErrorCode =
+  /** Not this operating system, or a feature of it that is not installed. */
+  | 'unavailable'
+  | 'access-denied'
+  | 'not-found'
+  | 'already-exists'
+  | 'busy'
+  | 'invalid-argument'
+  /** The system says that it did it, and did not. */
+  | 'not-verified'
+  | 'timeout'
+  | 'unknown';
+
+/** The system's own account of a failure. */
+export interface SystemFailure {
+  /** The call that failed, such as `CreateServiceW`. */
+  readonly functionName: string;
+  /** Its Win32 error code, such as 5. */
+  readonly errorNumber: number;
+}
+
+/** Every failure of this library. The message says what was tried, on what, what was found and what was wanted. */
+export class WindowsError extends Error {
+  override readonly name = 'WindowsError';
+  /** The name of the system's error code, such as `ERROR_ACCESS_DENIED`. */
+  readonly symbol: string | undefined;
+  readonly functionName: string | undefined;
+  readonly errorNumber: number | undefined;
+
+  constructor(
+    readonly code: WindowsErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly failure?: SystemFailure } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {});
+    this.functionName = options.failure?.functionName;
+    this.errorNumber = options.failure?.errorNumber;
+    this.symbol = options.failure && symbolOf(options.failure.errorNumber);
+  }
+}
+
+const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
+  [2, 'not-found'],
+  [3, 'not-found'],
+  [5, 'access-denied'],
+  [32, 'busy'],
+  [80, 'already-exists'],
+  [87, 'invalid-argument'],
+  [123, 'invalid-argument'],
+  [183, 'already-exists'],
+  [231, 'busy'],
+  [258, 'timeout'],
+  [1060, 'not-found'],
+  [1072, 'busy'],
+  [1073, 'already-exists'],
+  [1168, 'not-found'],
+]);
+
+/** Translates a failed call. `tried` begins the message: what was tried and on what. */
+export function systemError(tried: string, failure: SystemFailure): WindowsError {
+  const { functionName, errorNumber } = failure;
+  const symbol = symbolOf(errorNumber);
+  const found = symbol === undefined ? `error ${errorNumber}` : `${symbol} (${errorNumber})`;
+  const code = CODES.get(errorNumber) ?? 'unknown';
+  return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
+}

@@ -1,0 +1,38 @@
+// The two files of Windows that npm does not install elsewhere: the runtime and the native addon. They come from the npm
+// registry, pinned by integrity, and stay in a cache folder of the checkout.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
+export const cacheFolder = path.resolve(
+  import.meta.dirname,
+  '../../node_modules/.cache/wins-windows',
+);
+
+/** The absolute path of a package's file, fetched when it is not there yet. */
+export function windowsFile(name) {
+  const { version, integrity, file } = pinned[name];
+  const folder = path.join(cacheFolder, `${name.replaceAll('/', '+')}-${version}`);
+  const found = path.join(folder, file);
+  if (!existsSync(found)) fetchInto(folder, `${name}@${version}`, integrity, file);
+  return found;
+}
+
+function fetchInto(folder, spec, integrity, file) {
+  mkdirSync(cacheFolder, { recursive: true });
+  const work = mkdtempSync(path.join(cacheFolder, 'fetch-'));
+  try {
+    const npm = ['pack', spec, '--silent', '--ignore-scripts', '--pack-destination', work];
+    const archive = path.join(work, execFileSync('npm', npm, { encoding: 'utf8' }).trim());
+    const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+    if (found !== integrity)
+      throw new Error(`fetched ${spec}: its digest is ${found}; ${integrity} is wanted`);
+    execFileSync('tar', ['-xzf', archive, '-C', work, `package/${file}`]);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(path.join(work, 'package'), folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,16 @@
+// One line of JSON for each test that ended; loaded by the test runner of the Windows node.exe.
+export default async function* report(events) {
+  const open = [];
+  for await (const { type, data } of events) {
+    if (type === 'test:start') open[data.nesting] = data.name;
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    // A group fails because of its tests, which were reported; unless it failed by itself, in a hook.
+    if (data.details?.type === 'suite' && data.details.error?.failureType !== 'hookFailed')
+      continue;
+    const title = [...open.slice(0, data.nesting), data.name].join(' › ');
+    const failure = data.details?.error;
+    const error =
+      type === 'test:fail' ? String(failure?.cause?.stack ?? failure?.stack ?? failure) : undefined;
+    yield `${JSON.stringify({ title, error, skipped: data.skip !== undefined || data.todo !== undefined })}\n`;
+  }
+}
