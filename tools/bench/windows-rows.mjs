@@ -1,0 +1,87 @@
+// The rows of Windows: the same programs on named pipes, run by the Windows node.exe (under Wine).
+//   node windows-rows.mjs FILE    as a program of Windows: measures and leaves the rows in FILE
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
+import { Programs, Report } from './measure.mjs';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const WRITER = `
+const block = Buffer.alloc(65536);
+let left = Number(process.argv[2]);
+const write = () => {
+  while (left > 0) {
+    left -= block.length;
+    if (!process.stdout.write(block)) return void process.stdout.once('drain', write);
+  }
+};
+write();
+`;
+
+if (process.platform === 'win32') await measure(process.argv[2]);
+
+/** Runs this file as a program of Windows and returns its rows. */
+export async function windowsRows() {
+  const { startWine, wineEnvironment, windowsPath } = await import('../windows/wine.mjs');
+  const { windowsFile } = await import('../windows/packages.mjs');
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
+  const wine = startWine();
+  try {
+    const addon = path.join(root, 'dist/koffi-win32-x64.node');
+    copyFileSync(windowsFile('@koromix/koffi-win32-x64'), addon);
+    const file = path.join(folder, 'rows.json');
+    const self = windowsPath(fileURLToPath(import.meta.url));
+    const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {
+      env: wineEnvironment,
+      stdio: ['ignore', 'ignore', 'ignore'],
+    });
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`the benchmark under Wine ended with ${code}`);
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } finally {
+    wine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(file) {
+  const { createWinsClient } = await import('@wins/wins-api');
+  const folder = mkdtempSync(path.join(process.env.SystemDrive ?? 'C:', '\\wins-bench-'));
+  const programs = new Programs(process.env);
+  const { rows, add: report } = new Report();
+  const wins = path.join(root, 'dist/wins.cjs');
+  try {
+    const program = path.join(folder, 'bin', 'writer.exe');
+    mkdirSync(path.dirname(program));
+    copyFileSync(process.execPath, program);
+    const script = path.join(folder, 'writer.cjs');
+    writeFileSync(script, WRITER);
+    const config = path.join(folder, 'config');
+    const names = { listen: 'wins_bench', proxy: 'wins_bench_proxy' };
+    writeFileSync(config, JSON.stringify({ ...names, white_list: { processPaths: [program] } }));
+
+    const bareEndpoint = '\\\\.\\pipe\\wins_bench_bare';
+    await programs.start([bare, 'serve', bareEndpoint], (line) => line === 'ready');
+    const daemon = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
+      line.includes('"msg":"ready"'),
+    );
+    const { address } = JSON.parse(daemon.line);
+    const run = { programs, wins, bareEndpoint, report, where: ', Wine' };
+    await measureOutput({
+      ...run,
+      server: names.listen,
+      writer: { path: program, args: [script] },
+    });
+    const client = createWinsClient({ address });
+    await measureInfo({ ...run, client });
+    await client.close();
+    writeFileSync(file, JSON.stringify(rows));
+  } finally {
+    programs.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
