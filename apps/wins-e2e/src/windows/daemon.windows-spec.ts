@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import type { RunningProgram } from '../harness/built-program.js';
+import { freePorts } from '../harness/tunnel.js';
+import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
+
+const SHOW = `process.stdout.write(JSON.stringify({
+  args: process.argv.slice(2), cwd: process.cwd(), env: process.env.WINS_E2E }));
+process.stderr.write('and this');`;
+const FAMILY = `const { spawn } = require('node:child_process');
+const wait = ['-e', 'console.log(process.pid); setInterval(() => {}, 1e6)'];
+const child = (options) => spawn(process.execPath, wait, { stdio: ['ignore', 'inherit', 'ignore'], ...options });
+console.log(process.pid); child({}); child({ detached: true });
+setInterval(() => {}, 1e6);`;
+
+describe('the daemon on Windows', () => {
+  const workspace = new WindowsWorkspace();
+  const tool = workspace.program('tool');
+  const show = workspace.script('show', SHOW);
+  const family = workspace.script('family', FAMILY);
+  const exit = workspace.script('exit', 'process.exit(Number(process.argv[2]) | 0);');
+  const web = createServer((_request, response) => response.end('from the host'));
+  let config: string;
+  let daemon: RunningProgram;
+
+  const startDaemon = async (): Promise<RunningProgram> => {
+    const started = workspace.start('srv', 'app', 'run', '--config', config);
+    await started.said('"msg":"ready"');
+    return started;
+  };
+  const run = (...args: string[]) => workspace.client('prc', 'run', '--path', tool, ...args);
+  /** The ids of a process, its child and its detached child. */
+  const startFamily = async (): Promise<{ client: RunningProgram; pids: number[] }> => {
+    const client = run('--', family);
+    const pids = (): number[] => client.stdout().trim().split(/\s+/).filter(Boolean).map(Number);
+    await until(() => pids().length === 3);
+    return { client, pids: pids() };
+  };
+
+  before(async () => {
+    await once(web.listen(0, '127.0.0.1'), 'listening');
+    config = workspace.config([tool], [(web.address() as AddressInfo).port]);
+    daemon = await startDaemon();
+  });
+  after(async () => {
+    daemon.child.kill();
+    await daemon.outcome;
+    web.close();
+    workspace.remove();
+  });
+
+  it('tells its release', async () => {
+    const { code, stdout } = await workspace.client('app', 'info').outcome;
+    assert.equal(code, 0);
+    assert.match(String(stdout), /"Version": *"v/);
+  });
+
+  it('hands over arguments as they are: blanks, quotes, backslashes at the end, nothing, Unicode', async () => {
+    const args = ['a b', 'say "hi"', 'C:\\tail\\', 'a\\"b', '', 'Zoë ∑ 日本', '%PATH%', '^&|<>'];
+    const { code, stdout, stderr } = await run('--envs', 'WINS_E2E=x', '--', show, ...args).outcome;
+    assert.equal(stderr, 'and this');
+    assert.equal(code, 0);
+    assert.deepEqual(JSON.parse(String(stdout)), {
+      args,
+      cwd: workspace.path('programs'),
+      env: 'x',
+    });
+  });
+
+  for (const code of [0, 3, 300, 0xc0000005, 0xffffffff]) {
+    it(`ends with the exit code of the program: ${code}`, async () => {
+      const outcome = await run('--', exit, String(code)).outcome;
+      assert.equal(outcome.code, code, outcome.stderr);
+    });
+  }
+
+  it('refuses what is not listed, by its own name and by every other spelling', async () => {
+    const other = workspace.program('other');
+    for (const path of [other, `${tool}.`, `${tool} `, `\\\\?\\${tool}`, `${tool}::$DATA`]) {
+      const outcome = await workspace.client('prc', 'run', '--path', path, '--', show).outcome;
+      assert.notEqual(outcome.code, 0, path);
+      assert.equal(String(outcome.stdout), '', path);
+    }
+  });
+
+  it('ends the whole tree when the client is killed', async () => {
+    const { client, pids } = await startFamily();
+    client.child.kill('SIGKILL');
+    await until(() => !pids.some(isAlive));
+  });
+
+  it('ends the whole tree when the daemon is killed, and its client says so', async () => {
+    const { client, pids } = await startFamily();
+    daemon.child.kill('SIGKILL');
+    await until(() => !pids.some(isAlive));
+    const { code, stderr } = await client.outcome;
+    assert.equal(code, 125);
+    assert.match(stderr, /connection to the daemon .* was lost/);
+    daemon = await startDaemon();
+  });
+
+  it('brings a port of the host to the client, which finds the daemon again after it died', async () => {
+    const [port] = await freePorts(1);
+    const target = (web.address() as AddressInfo).port;
+    const client = workspace.client('proxy', '--publish', `TCP:${port}:${target}`);
+    await client.said('the tunnel is ready');
+    const fetched = async (): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })).text();
+    assert.equal(await fetched(), 'from the host');
+    daemon.child.kill('SIGKILL');
+    await daemon.outcome;
+    daemon = await startDaemon();
+    await client.said('the tunnel is ready', 2);
+    assert.equal(await fetched(), 'from the host');
+    client.child.kill('SIGKILL');
+    await client.outcome;
+  });
+});

@@ -1,0 +1,61 @@
+import { ApplicationInfoResponse, ProcessStartResponse, ProcessWaitResponse } from '@wins/wins-api';
+import { messagesOf, recordedClient, type Answer } from '@wins/wins-api/testing';
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { RunningProgram } from '../harness/built-program.js';
+import { startRequest } from '../harness/digests.js';
+import { replay, replayRun } from '../harness/old-go-client.js';
+import { WindowsWorkspace } from './windows-workspace.js';
+
+describe('a Go client of release 0.1.1 on a named pipe', () => {
+  const workspace = new WindowsWorkspace();
+  // Its KeepAlive and Wait name "rancher-wins-ngin": the Go daemon cut the name of nginx.exe short.
+  const program = workspace.program('ngin');
+  const script = workspace.script(
+    'speak',
+    `process.stdout.write('out'); process.stderr.write('err'); process.exitCode = 7;`,
+  );
+  const address = `\\\\.\\pipe\\${workspace.listen}`;
+  let daemon: RunningProgram;
+
+  const firstMessage = (answer: Answer | undefined): Buffer =>
+    messagesOf(answer?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0);
+
+  before(async () => {
+    daemon = workspace.start('srv', 'app', 'run', '--config', workspace.config([program]));
+    await daemon.said('"msg":"ready"');
+  });
+  after(async () => {
+    daemon.child.kill();
+    await daemon.outcome;
+    workspace.remove();
+  });
+
+  it('is answered app info', async () => {
+    const answer = (await replay(address, [recordedClient('app-info'), 1])).get(1);
+    assert.match(ApplicationInfoResponse.decode(firstMessage(answer)).Info?.Version ?? '', /^v/);
+  });
+
+  it('is refused an unlisted program in the words that it knows', async () => {
+    const answer = (await replay(address, [recordedClient('prc-run-denied'), 1])).get(1);
+    assert.equal(answer?.status, 3);
+    assert.match(answer.message, /^invalid path/);
+  });
+
+  it('runs a listed program and hears both outputs and the exit code', async () => {
+    const { Path, Checksum, Args } = startRequest(program, [script]);
+    const change = { Path, Checksum, Args, Dir: workspace.folder };
+    const [started, , waited] = await replayRun(address, change);
+    const { Data } = ProcessStartResponse.decode(firstMessage(started));
+    assert.equal(Data?.Value, 'rancher-wins-ngin');
+    const arms = messagesOf(waited?.body ?? Buffer.alloc(0)).map(
+      (message) => ProcessWaitResponse.decode(message).Options,
+    );
+    const text = (arm: 'StdOut' | 'StdErr'): string =>
+      arms.flatMap((options) => (options?.$case === arm ? [String(options.value)] : [])).join('');
+    assert.equal(text('StdOut'), 'out');
+    assert.equal(text('StdErr'), 'err');
+    const last = arms.at(-1);
+    assert.equal(last?.$case === 'Exit' && last.value.Code, 7);
+  });
+});

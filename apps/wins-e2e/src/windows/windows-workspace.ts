@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram, type Outcome, type RunningProgram } from '../harness/built-program.js';
+import { WINS } from '../harness/workspace.js';
+
+/**
+ * A folder that only administrators may write, with a blank in its name: programs and a config. Pipes have names of
+ * their own, because all daemons of a Windows host share one name space.
+ */
+export class WindowsWorkspace {
+  readonly id = randomBytes(4).toString('hex');
+  readonly folder = path.join(process.env['ProgramFiles'] ?? 'C:\\', `wins e2e ${this.id}`);
+  readonly listen = `wins_${this.id}`;
+  readonly proxy = `wins_${this.id}_proxy`;
+
+  constructor() {
+    mkdirSync(this.folder);
+  }
+
+  path(...names: string[]): string {
+    return path.join(this.folder, ...names);
+  }
+
+  write(name: string, content: string): string {
+    const file = this.path(name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  }
+
+  /** A program of the host: a copy of node.exe under a name of its own. Its first argument is a script. */
+  program(name: string): string {
+    const file = this.path('programs', `${name}.exe`);
+    mkdirSync(path.dirname(file), { recursive: true });
+    copyFileSync(process.execPath, file);
+    return file;
+  }
+
+  /** What a program does. */
+  script(name: string, source: string): string {
+    return this.write(path.join('scripts', `${name}.cjs`), source);
+  }
+
+  config(processPaths: readonly unknown[], proxyPorts: readonly number[] = []): string {
+    const { listen, proxy } = this;
+    const white_list = { processPaths, proxyPorts };
+    return this.write('config file', JSON.stringify({ listen, proxy, white_list }));
+  }
+
+  /** Starts `wins` with these arguments. */
+  start(...args: string[]): RunningProgram {
+    return startProgram(process.execPath, [WINS, ...args], process.env);
+  }
+
+  /** Runs `wins` to its end. */
+  run(...args: string[]): Promise<Outcome> {
+    return this.start(...args).outcome;
+  }
+
+  /** Runs a command of the client against the daemon of this workspace. */
+  client(...args: string[]): RunningProgram {
+    const pipe = args[0] === 'proxy' ? ['--proxy', this.proxy] : ['--server', this.listen];
+    const end = args.indexOf('--');
+    const before = end < 0 ? args : args.slice(0, end);
+    return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
+  }
+
+  /** A program that just ended may be held for a moment by whoever scans files. */
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+/** Whether a process runs; its id is not given away again while a test looks. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Looks again and again until it holds; the runner's limit bounds it. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
