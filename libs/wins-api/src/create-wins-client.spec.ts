@@ -272,6 +272,7 @@ describe('createWinsClient', () => {
         verifyServer: async (socket) => {
           verified.push(socket);
           await held;
+          return socket;
         },
       });
       listener.removeAllListeners('connection');
@@ -287,6 +288,26 @@ describe('createWinsClient', () => {
       await firstByte;
       socket.destroy();
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('speaks on the socket that it gives in place of the first, and closes that one', async () => {
+      const firsts: net.Socket[] = [];
+      const others: net.Socket[] = [];
+      await replaceClient({
+        verifyServer: async (socket) => {
+          firsts.push(socket);
+          const other = net.connect(address);
+          others.push(other);
+          await once(other, 'connect');
+          return other;
+        },
+      });
+      await client.info();
+      await client.info();
+      expect(firsts).toMatchObject([{ destroyed: true, bytesWritten: 0 }]);
+      expect(others).toMatchObject([{ destroyed: false }]);
+      await client.close();
+      expect(others).toMatchObject([{ destroyed: true }]);
     });
 
     it('sends nothing to a server that it rejects, and says why', async () => {
@@ -322,6 +343,7 @@ describe('createWinsClient', () => {
       await replaceClient({
         verifyServer: async (socket) => {
           await once(socket.resume(), 'close');
+          return socket;
         },
       });
       listener.removeAllListeners('connection');

@@ -32,8 +32,8 @@ export interface WinsClientOptions {
   /** An absolute path of a Unix socket, or `\\.\pipe\NAME`. */
   readonly address: string;
   /**
-   * Sees each connected socket before a byte is sent on it and rejects to give it up; nothing is sent then. A rejection is the
-   * `cause` of the `unavailable` error of the call that wanted the connection.
+   * Sees each connected socket before a byte is sent on it, resolves with it or with a better one, and rejects to give it up;
+   * nothing is sent then. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection.
    */
   readonly verifyServer?: VerifyServer;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */

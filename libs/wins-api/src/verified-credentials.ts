@@ -3,8 +3,11 @@ import type { Socket } from 'node:net';
 
 type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
 
-/** Judges the connected socket before a byte is sent; rejects when the other side is not who it should be. */
-export type VerifyServer = (socket: Socket) => Promise<void>;
+/**
+ * Judges the connected socket before a byte is sent, and resolves with the one to use: this one, or another to the same
+ * daemon, opened in a way that can be judged; then this one is closed. Rejects when the other side is not who it should be.
+ */
+export type VerifyServer = (socket: Socket) => Promise<Socket>;
 
 /**
  * Credentials of a channel without TLS whose connections are shown to `verifyServer` first. grpc-js opens the socket and waits
@@ -50,17 +53,26 @@ export class VerifiedCredentials extends ChannelCredentials {
   }
 
   private async accept(socket: Socket): Promise<{ socket: Socket; secure: boolean }> {
-    this.sockets.add(socket);
-    socket.once('close', () => this.sockets.delete(socket));
-    // While it is judged nobody else listens, and an error without listener would end the process.
-    socket.on('error', () => undefined);
+    this.own(socket);
+    let chosen = socket;
     try {
-      await this.verifyServer?.(socket);
+      chosen = (await this.verifyServer?.(socket)) ?? socket;
       this.verifyFailure = undefined;
     } catch (error) {
       this.verifyFailure = error;
       throw error;
     }
-    return { socket, secure: false };
+    if (chosen !== socket) {
+      this.own(chosen);
+      socket.destroy();
+    }
+    return { socket: chosen, secure: false };
+  }
+
+  private own(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
+    // While it is judged nobody else listens, and an error without listener would end the process.
+    socket.on('error', () => undefined);
   }
 }
