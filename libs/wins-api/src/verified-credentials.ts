@@ -54,7 +54,7 @@ export class VerifiedCredentials extends ChannelCredentials {
 
   private async accept(socket: Socket): Promise<{ socket: Socket; secure: boolean }> {
     this.own(socket);
-    let chosen = socket;
+    let chosen: Socket;
     try {
       chosen = (await this.verifyServer?.(socket)) ?? socket;
       this.verifyFailure = undefined;
