@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { runWins, startProgram, startWins } from './harness/built-program.js';
 import { Daemon, type LogRecord } from './harness/daemon.js';
 import { readPattern, writePattern } from './harness/pattern.js';
 import { until } from './harness/process-table.js';
-import { freePorts, HostProgram, Tunnel } from './harness/tunnel.js';
+import { freePorts, HostProgram, textOf, Tunnel } from './harness/tunnel.js';
 import { WINS, Workspace } from './harness/workspace.js';
 
 const KIB = 1024;
@@ -22,14 +21,6 @@ async function ask(port: number, path: string, options: RequestOptions = {}, bod
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   sent.on('error', () => undefined); // the answer tells it too
   return answer;
-}
-
-/** Reads to the end. Iterating would destroy a stream that may still be written. */
-async function textOf(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(stream, 'end');
-  return Buffer.concat(chunks).toString('latin1');
 }
 
 async function connected(port: number): Promise<Socket> {
