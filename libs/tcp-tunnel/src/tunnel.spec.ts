@@ -277,14 +277,14 @@ describe('a tunnel between two of our peers', () => {
     // The first count may hold a socket that was still closing, so fewer are as good.
     await until(() => [...resources()].every(([kind, count]) => count <= (handles.get(kind) ?? 0)));
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
-  }, 60_000);
+  }, 180_000);
 });
 
-/** What keeps this process alive, counted by kind. */
+/** What a connection may leave behind, counted by kind; of other kinds the test runner may open some at any time. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
-    if (kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (/^(TCP|Timeout)/.test(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return counts;
 }
