@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
+import { WebSocketServer } from 'ws';
 import { Daemon } from './harness/daemon.js';
 import { until } from './harness/process-table.js';
 import { freePorts, HostProgram, Tunnel } from './harness/tunnel.js';
@@ -103,5 +105,40 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     }
     server.close();
     await once(server, 'close');
+  });
+});
+
+describe('a daemon that ends its session at a Connect that it refuses, as every Go release does', () => {
+  it('costs the open streams, and the client opens the next tunnel by itself', async () => {
+    using workspace = new Workspace();
+    const pipe = workspace.path('old');
+    const [good = 0, bad = 0] = await freePorts(2);
+    const http = createHttpServer();
+    const webSockets = new WebSocketServer({ server: http });
+    webSockets.on('connection', (session) =>
+      session.on('message', (message: Buffer) => {
+        if (message.includes(`tcp/localhost:${bad}`)) session.terminate();
+        else if (message.includes('question')) session.send(message);
+      }),
+    );
+    await once(http.listen(pipe), 'listening');
+    {
+      const publish = `TCP:${good} TCP:${bad}`;
+      await using tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
+      const ask = async (): Promise<Socket> => {
+        const socket = connect(good, '127.0.0.1');
+        socket.write('question');
+        expect(String((await once(socket, 'data'))[0])).toBe('question');
+        return socket;
+      };
+      const open = once(await ask(), 'close');
+      const refused = connect(bad, '127.0.0.1');
+      await expect(once(refused, 'close')).rejects.toMatchObject({ code: 'ECONNRESET' });
+      await expect(open).rejects.toMatchObject({ code: 'ECONNRESET' });
+      await tunnel.program.said('the tunnel is back');
+      (await ask()).destroy();
+    }
+    http.close();
+    await once(http, 'close');
   });
 });

@@ -467,6 +467,45 @@ describe('the tunnel pipe', () => {
   });
 });
 
+describe('a client of the tunnel pipe', () => {
+  it('has no more streams than the config says: one more is refused, alone, until another ends', async () => {
+    using workspace = new Workspace();
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    await using _daemon = await Daemon.start(
+      workspace,
+      workspace.config([], {
+        white_list: { proxyPorts: [echo.port] },
+        tunnel: { maxStreams: 2 },
+      }),
+    );
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${echo.port}`);
+    const first = await connected(port);
+    const second = await connected(port);
+    for (const socket of [first, second]) {
+      socket.write('here');
+      await once(socket, 'data');
+    }
+    const third = await connected(port);
+    await expect(textOf(third)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(tunnel.program.stderr()).toContain(
+      `the daemon refuses host port ${echo.port}: channel-limit`,
+    );
+    second.end();
+    expect(await textOf(second)).toBe('');
+    // The daemon may still be closing its end of it.
+    const enter = async (): Promise<string> => {
+      const socket = await connected(port);
+      socket.end('there');
+      return textOf(socket).catch(enter);
+    };
+    expect(await enter()).toBe('there');
+    const rest = textOf(first);
+    first.end('still here');
+    expect(await rest).toBe('still here');
+  });
+});
+
 describe('container and host as two network namespaces', () => {
   it('have the host port in the container, and only through the tunnel', async () => {
     const names = ['host', 'container'].map((name) => `wins-${process.pid}-${name}`);
