@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
-import path from 'node:path';
+import { connect, type Socket } from 'node:net';
 import { Daemon } from './harness/daemon.js';
 import { readPattern, writePattern } from './harness/pattern.js';
 import { until } from './harness/process-table.js';
 import { freePorts, HostProgram, Tunnel } from './harness/tunnel.js';
-import { ROOT, Workspace } from './harness/workspace.js';
+import { TunnelRelay } from './harness/tunnel-relay.js';
+import { Workspace } from './harness/workspace.js';
 
 const RESTARTS = 100;
 const KIB = 1024;
@@ -95,29 +94,15 @@ describe('the tunnel in trouble', () => {
 
   it.each([1, 2, 3, 7, 4096])('carries its frames cut every %i bytes', async (cut) => {
     await using daemon = await Daemon.start(workspace, config(web.port));
-    const ready = await daemon.logged(({ msg }) => msg === 'ready');
-    const relayPath = workspace.path('relay');
-    const forward = (from: Socket, to: Socket): void => {
-      from.on('data', (chunk: Buffer) => {
-        for (let at = 0; at < chunk.length; at += cut) to.write(chunk.subarray(at, at + cut));
-      });
-      from.on('close', () => to.destroy());
-      from.on('error', () => undefined);
-    };
-    const relay = createServer({ noDelay: true }, (near) => {
-      const far = connect({ path: String(ready['tunnelAddress']), noDelay: true });
-      forward(near, far);
-      forward(far, near);
+    await using relay = await TunnelRelay.start(workspace, daemon, () => (chunk) => {
+      const pieces: Buffer[] = [];
+      for (let at = 0; at < chunk.length; at += cut) pieces.push(chunk.subarray(at, at + cut));
+      return pieces;
     });
-    await once(relay.listen(relayPath), 'listening');
     const sizeBytes = Math.min(cut * 16, 256) * KIB;
-    {
-      const publish = `TCP:${port}:${web.port}`;
-      await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', relayPath);
-      expect(await download(port, sizeBytes)).toBe(sizeBytes);
-    }
-    relay.close();
-    await once(relay, 'close');
+    const publish = `TCP:${port}:${web.port}`;
+    await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', relay.path);
+    expect(await download(port, sizeBytes)).toBe(sizeBytes);
   });
 
   it('ends only the stream that was reset, from either side', async () => {
@@ -254,123 +239,5 @@ describe('the tunnel in trouble', () => {
     await until(() => client.descriptors() <= descriptors);
     expect((await tunnel.stop()).code).toBe(0);
     await daemon.stop();
-  });
-});
-
-describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', (release) => {
-  const RECORDED_PORT = 5401;
-  const HEAD_END = '\r\n\r\n';
-  const recording = JSON.parse(
-    readFileSync(
-      path.join(ROOT, `libs/tcp-tunnel/src/recorded/remotedialer-${release}.json`),
-      'utf8',
-    ),
-  ) as readonly { from: 'client' | 'server'; hex: string }[];
-  const half = (from: 'client' | 'server'): Buffer =>
-    Buffer.concat(
-      recording.filter((entry) => entry.from === from).map(({ hex }) => Buffer.from(hex, 'hex')),
-    );
-  const bodyOf = (bytes: Buffer): Buffer =>
-    bytes.subarray(bytes.indexOf(HEAD_END) + HEAD_END.length);
-  const QUESTIONS = ['hello tunnel\n', 'x'.repeat(20_000)];
-
-  /** Payloads of the Data messages in what a server sent, joined for each stream. */
-  function answersIn(body: Buffer): string[] {
-    const answers = new Map<number, string>();
-    for (let at = 0; at + 2 <= body.length;) {
-      const opcode = (body[at] ?? 0) & 15;
-      const short = body[at + 1] ?? 0;
-      const [length, head] =
-        short < 126 ? [short, 2] : [body.length < at + 4 ? Infinity : body.readUInt16BE(at + 2), 4];
-      if (at + head + length > body.length) break;
-      const message = body.subarray(at + head, at + head + length);
-      at += head + length;
-      if (opcode !== 2) continue;
-      // Varints: message id, stream id, type, and one more that nobody reads. Odd bits are signs.
-      const values: number[] = [];
-      let from = 0;
-      while (values.length < 4 && from < message.length) {
-        let value = 0;
-        for (let shift = 1, more = true; more; shift *= 128) {
-          const byte = message[from] ?? 0;
-          value += (byte & 127) * shift;
-          more = byte > 127;
-          from += 1;
-        }
-        values.push(Math.floor(value / 2));
-      }
-      const [, stream = 0, type] = values;
-      if (type === 1)
-        answers.set(stream, (answers.get(stream) ?? '') + message.toString('latin1', from));
-    }
-    return [1, 2].map((stream) => answers.get(stream) ?? '');
-  }
-
-  it('is continued by the daemon as by the one that was recorded', async () => {
-    using workspace = new Workspace();
-    await using _echo = await HostProgram.tcp(
-      (socket) => socket.pipe(socket),
-      '127.0.0.1',
-      RECORDED_PORT,
-    );
-    const config = workspace.config([], { white_list: { proxyPorts: [RECORDED_PORT] } });
-    await using daemon = await Daemon.start(workspace, config);
-    const ready = await daemon.logged(({ msg }) => msg === 'ready');
-    const socket = connect(String(ready['tunnelAddress']));
-    let received: Buffer = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
-    socket.write(half('client'));
-    await until(() => answersIn(bodyOf(received))[1]?.length === 20_000);
-    expect(answersIn(bodyOf(received))).toEqual(QUESTIONS);
-    expect(answersIn(bodyOf(half('server')))).toEqual(QUESTIONS);
-    socket.destroy();
-  });
-
-  it('satisfies the client, which gets what the recorded one got', async () => {
-    using workspace = new Workspace();
-    const pipe = workspace.path('recorded');
-    const server = createServer((socket) => {
-      let received = '';
-      let played = false;
-      let shaken = false;
-      socket.on('error', () => undefined);
-      socket.on('data', (chunk: Buffer) => {
-        received += chunk.toString('latin1');
-        const key = /Sec-WebSocket-Key: (.*)\r/i.exec(received)?.[1];
-        if (key !== undefined && !shaken) {
-          shaken = true;
-          const accept = createHash('sha1')
-            .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-            .digest('base64');
-          socket.write(
-            'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-              `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
-          );
-        }
-        // The mask is of zeros, so the text of a Connect can be seen.
-        if (!played && received.split(`tcp/localhost:${RECORDED_PORT}`).length === 3) {
-          played = true;
-          socket.write(bodyOf(half('server')));
-        }
-      });
-    });
-    await once(server.listen(pipe), 'listening');
-    const [port = 0] = await freePorts(1);
-    {
-      const publish = `TCP:${port}:${RECORDED_PORT}`;
-      await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      const answers = QUESTIONS.map(async (question) => {
-        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-        await once(socket, 'connect');
-        socket.write(question);
-        let answer = '';
-        socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
-        await until(() => answer.length === question.length);
-        return answer;
-      });
-      expect(await Promise.all(answers)).toEqual(QUESTIONS);
-    }
-    server.close();
-    await once(server, 'close');
   });
 });

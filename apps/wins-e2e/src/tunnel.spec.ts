@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { runWins, startProgram, startWins } from './harness/built-program.js';
 import { Daemon, type LogRecord } from './harness/daemon.js';
 import { readPattern, writePattern } from './harness/pattern.js';
 import { until } from './harness/process-table.js';
-import { freePorts, HostProgram, Tunnel } from './harness/tunnel.js';
+import { freePorts, HostProgram, textOf, Tunnel } from './harness/tunnel.js';
 import { WINS, Workspace } from './harness/workspace.js';
 
 const KIB = 1024;
@@ -22,14 +21,6 @@ async function ask(port: number, path: string, options: RequestOptions = {}, bod
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   sent.on('error', () => undefined); // the answer tells it too
   return answer;
-}
-
-/** Reads to the end. Iterating would destroy a stream that may still be written. */
-async function textOf(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(stream, 'end');
-  return Buffer.concat(chunks).toString('latin1');
 }
 
 async function connected(port: number): Promise<Socket> {
@@ -473,6 +464,45 @@ describe('the tunnel pipe', () => {
     await first.stop();
     await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
     await using _fourth = await Tunnel.start(workspace, `TCP:${c}`, '--wait-timeout', '60s');
+  });
+});
+
+describe('a client of the tunnel pipe', () => {
+  it('has no more streams than the config says: one more is refused, alone, until another ends', async () => {
+    using workspace = new Workspace();
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    await using _daemon = await Daemon.start(
+      workspace,
+      workspace.config([], {
+        white_list: { proxyPorts: [echo.port] },
+        tunnel: { maxStreams: 2 },
+      }),
+    );
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${echo.port}`);
+    const first = await connected(port);
+    const second = await connected(port);
+    for (const socket of [first, second]) {
+      socket.write('here');
+      await once(socket, 'data');
+    }
+    const third = await connected(port);
+    await expect(textOf(third)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(tunnel.program.stderr()).toContain(
+      `the daemon refuses host port ${echo.port}: channel-limit`,
+    );
+    second.end();
+    expect(await textOf(second)).toBe('');
+    // The daemon may still be closing its end of it.
+    const enter = async (): Promise<string> => {
+      const socket = await connected(port);
+      socket.end('there');
+      return textOf(socket).catch(enter);
+    };
+    expect(await enter()).toBe('there');
+    const rest = textOf(first);
+    first.end('still here');
+    expect(await rest).toBe('still here');
   });
 });
 

@@ -284,6 +284,7 @@ jest.setTimeout(60_000);
 describe('two sessions over a carrier that delays', () => {
   it('carry every byte once and in order, end every stream and hold no more than the limits', async () => {
     let pauses = 0;
+    const rests = { idle: 0, turn: 0 };
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 20, maxLength: 120, size: 'max' }),
@@ -303,15 +304,20 @@ describe('two sessions over a carrier that delays', () => {
             expect(other?.received).toBe(end.written);
             expect(end.received).toBe(other?.written);
           });
-          for (const link of Object.values(world.links)) pauses += link.sentTypes.get('pause') ?? 0;
+          for (const link of Object.values(world.links)) {
+            pauses += link.sentTypes.get('pause') ?? 0;
+            for (const kind of link.rests) rests[kind] += 1;
+          }
           expect(world.client.channelCount + world.server.channelCount).toBe(0);
           expect(world.client.shared.totalBytes + world.server.shared.totalBytes).toBe(0);
         },
       ),
       { numRuns: 150 },
     );
-    // The schedules are worth something only when they make channels pause.
+    // The schedules are worth something only when they make channels pause and messages rest.
     expect(pauses).toBeGreaterThan(100);
+    expect(rests.turn).toBeGreaterThan(100);
+    expect(rests.idle).toBeGreaterThan(100);
   });
 
   it('hold no more than the limits when readers stop for ever', async () => {

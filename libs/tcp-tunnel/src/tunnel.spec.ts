@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ConnectRecord } from './serve-tunnel.js';
 import { readAll, startTcpServer, until, type TcpServer } from './spec-support/tcp-server.js';
 import { openPair, type TunnelPair } from './spec-support/tunnel-pair.js';
@@ -218,7 +220,7 @@ describe('a tunnel between two of our peers', () => {
     const digest = wanted.digest('hex');
     expect([uploaded, downloaded]).toEqual([digest, digest]);
     await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
-  }, 60_000);
+  }, 180_000);
 
   it('keeps one stream alive and memory bounded beside 100 readers that never read', async () => {
     const server = await target((socket) => {
@@ -228,7 +230,7 @@ describe('a tunnel between two of our peers', () => {
       });
     });
     const tunnel = await pair({ allowedPorts: [server.port] });
-    global.gc?.();
+    await livingBytes();
     const before = process.memoryUsage().rss;
     const stalled = Array.from({ length: 100 }, () => tunnel.client.connect(server.port));
     for (const channel of stalled) {
@@ -250,7 +252,7 @@ describe('a tunnel between two of our peers', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(320 * MIB);
     for (const channel of stalled) channel.destroy();
     await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
-  }, 30_000);
+  }, 180_000);
 
   it('carries 10,000 short connections and keeps nothing of them', async () => {
     const echo = await target((socket) => socket.pipe(socket));
@@ -271,20 +273,32 @@ describe('a tunnel between two of our peers', () => {
     };
     await many(1_000);
     const handles = resources();
-    global.gc?.();
-    const before = process.memoryUsage().rss;
+    const before = await livingBytes();
     await many(9_000);
     // The first count may hold a socket that was still closing, so fewer are as good.
     await until(() => [...resources()].every(([kind, count]) => count <= (handles.get(kind) ?? 0)));
-    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
-  }, 60_000);
+    expect((await livingBytes()) - before).toBeLessThan(2 * MIB);
+  }, 180_000);
 });
 
-/** What keeps this process alive, counted by kind. */
+/** What is reachable once the rest is collected. What the system gave to the process says less: it is given back late. */
+async function livingBytes(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What was waiting for the end of a turn, or for another object to go, goes in a later round.
+  for (let round = 0; round < 4; round += 1) {
+    await turns(50);
+    collect();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** What a connection may leave behind, counted by kind; of other kinds the test runner may open some at any time. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
-    if (kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (/^(TCP|Timeout)/.test(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return counts;
 }

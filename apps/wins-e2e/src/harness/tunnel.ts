@@ -5,7 +5,7 @@ import {
   type RequestListener,
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { startWins, type Outcome, type RunningProgram } from './built-program.js';
 import type { Workspace } from './workspace.js';
 
@@ -102,4 +102,12 @@ export async function freePorts(count: number): Promise<number[]> {
     await once(server, 'close');
   }
   return ports;
+}
+
+/** Reads to the end. Iterating would destroy a stream that may still be written. */
+export async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(stream, 'end');
+  return Buffer.concat(chunks).toString('latin1');
 }
