@@ -7,3 +7,5 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
+export { RegistryKey } from './registry.js';
+export type { RegistryValue } from './registry-value.js';

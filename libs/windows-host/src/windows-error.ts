@@ -53,6 +53,7 @@ const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
   [183, 'already-exists'],
   [231, 'busy'],
   [258, 'timeout'],
+  [1018, 'not-found'],
   [1060, 'not-found'],
   [1072, 'busy'],
   [1073, 'already-exists'],
