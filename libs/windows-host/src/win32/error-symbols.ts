@@ -47,6 +47,7 @@ const SYMBOLS: ReadonlyMap<number, string> = new Map([
   [1337, 'ERROR_INVALID_SID'],
   [1338, 'ERROR_INVALID_SECURITY_DESCR'],
   [5010, 'ERROR_OBJECT_ALREADY_EXISTS'],
+  [0x803b0001, 'HCN_E_NETWORK_NOT_FOUND'],
 ]);
 
 /** The symbolic name of a Win32 error code, if it is known here. */
