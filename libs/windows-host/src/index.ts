@@ -14,3 +14,10 @@ export type { NameOrAddress, NetworkAdapter } from './network-adapters-selection
 export type { HnsNetwork, HnsSubnet } from './hns-networks-json.js';
 export type { Route } from './routes.js';
 export { windowsHostSystem, type WindowsHostSystem } from './windows-host-system.js';
+export {
+  firewallRules,
+  type FirewallHost,
+  type FirewallRules,
+  type RunOpening,
+} from './firewall-rules.js';
+export type { FirewallPort } from './firewall-ports.js';
