@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { startDecision } from './decision-record.js';
 import { endStaleCopies, recoverProcesses } from './supervision/end-leftovers.js';
-import { ExposedPorts } from './supervision/exposed-ports.js';
 import { parsePath, type AllowedExecutable } from './policy/executable-policy.js';
 import type { ManagedProcess } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
@@ -19,6 +18,7 @@ import { StagingSlots } from './staging/staging-slots.js';
 import { planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { SupervisedProcess } from './supervision/supervised-process.js';
 import { assertDirectory } from './staging/working-directory.js';
+import { ExposedPorts } from './supervision/exposed-ports.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;

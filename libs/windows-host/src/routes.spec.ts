@@ -60,6 +60,7 @@ it('shows what leads somewhere, and hides what the system keeps for itself', () 
     row('192.0.2.2/32', '0.0.0.0'),
     row('192.0.2.255/32', '0.0.0.0'),
     row('8.8.8.8/32', '192.0.2.1', { protocol: PROTOCOL.netmgmt }),
+    row('198.51.100.9/32', '0.0.0.0', { protocol: PROTOCOL.netmgmt }),
     row('127.0.0.0/8', '0.0.0.0'),
     row('224.0.0.0/4', '0.0.0.0'),
     row('255.255.255.255/32', '0.0.0.0'),
@@ -73,6 +74,7 @@ it('shows what leads somewhere, and hides what the system keeps for itself', () 
     { destinationCidr: '0.0.0.0/0', gateway: '192.0.2.1', interfaceIndex: 4, metric: 7 },
     { destinationCidr: '192.0.2.0/24', gateway: '', interfaceIndex: 4, metric: 0 },
     { destinationCidr: '8.8.8.8/32', gateway: '192.0.2.1', interfaceIndex: 4, metric: 0 },
+    { destinationCidr: '198.51.100.9/32', gateway: '', interfaceIndex: 4, metric: 0 },
     { destinationCidr: '::/0', gateway: 'fe80::1', interfaceIndex: 4, metric: 0 },
     { destinationCidr: 'fe80::/64', gateway: '', interfaceIndex: 4, metric: 0 },
   ]);
