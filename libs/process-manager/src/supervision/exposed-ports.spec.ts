@@ -125,6 +125,18 @@ describe('the ports that a run exposes', () => {
     expect(opener.steps).toHaveLength(2);
   });
 
+  it('are closed again, and nothing starts, when they open after the client is gone', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool'], { portOpener: opener });
+    const owner = new TestOwner();
+    opener.onOpen = () => owner.disconnect();
+    const start = manager.start(requestFor(program, { exposes, owner }));
+    await expect(codeOf(start)).resolves.toBe('aborted');
+    await manager.close();
+    expect(harness.events.map(({ type }) => type)).toEqual(['startFailed']);
+    expect(opener.steps).toHaveLength(2);
+  });
+
   it('never delay the end of a run nor the next start', async () => {
     const program = harness.program('tool', 'exit 5');
     const manager = harness.manager(['tool'], { portOpener: opener });
