@@ -22,6 +22,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   notOwner: status.PERMISSION_DENIED,
   pathNotAllowed: status.INVALID_ARGUMENT,
   pathNotTrusted: status.PERMISSION_DENIED,
+  portsNotOpened: status.INTERNAL,
   shuttingDown: status.UNAVAILABLE,
   spawnFailed: status.INTERNAL,
   stagingFailed: status.INTERNAL,

@@ -18,6 +18,7 @@ import { StagingSlots } from './staging/staging-slots.js';
 import { planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { SupervisedProcess } from './supervision/supervised-process.js';
 import { assertDirectory } from './staging/working-directory.js';
+import { ExposedPorts } from './supervision/exposed-ports.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;
@@ -33,6 +34,7 @@ export class DefaultProcessManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
   readonly #registry: RunRegistry<SupervisedProcess>;
+  readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
   /** Every name that is starting or running, by key. */
   readonly #taken = new Map<string, Reservation>();
@@ -56,6 +58,7 @@ export class DefaultProcessManager implements ProcessManager {
       // In a microtask of its own, so that what a listener throws cannot stop a supervision half-way.
       onEvent: (event) => queueMicrotask(() => onEvent(event)),
     };
+    this.#ports = new ExposedPorts(this.#options);
     this.#allowed = options.allowed;
     options.host.ensurePrivateDirectory(options.stateDirectory);
     this.#records = new RunRecords(options.stateDirectory);
@@ -101,11 +104,13 @@ export class DefaultProcessManager implements ProcessManager {
   }
 
   async #close(): Promise<void> {
+    this.#ports.abort();
     const stopAll = () =>
       Promise.all(this.#registry.list().map((run) => run.end('daemonStopping')));
     await Promise.all([stopAll(), Promise.allSettled([...this.#starts])]);
     // What had just been started when the door closed.
     await stopAll();
+    await this.#ports.settle();
     for (const run of this.#registry.list()) this.#registry.forget(run);
   }
 
@@ -188,6 +193,7 @@ export class DefaultProcessManager implements ProcessManager {
     { runId, sha256 }: { readonly runId: string; readonly sha256: string },
   ): Promise<SupervisedProcess> {
     const { host, onEvent } = this.#options;
+    await this.#ports.open(runId, exposes, owner.disconnected);
     const { name, path, stagedPath, args, env, directory } = plan;
     let hostProcess: HostProcess;
     try {
@@ -196,6 +202,7 @@ export class DefaultProcessManager implements ProcessManager {
       hostProcess = await host.start(command);
     } catch (error) {
       onEvent({ type: 'startFailed', runId, error });
+      this.#ports.close(runId);
       throw asProcessError(error);
     }
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
@@ -228,6 +235,7 @@ export class DefaultProcessManager implements ProcessManager {
 
   #onEnded(run: SupervisedProcess, treeGone: boolean): void {
     const { name, runId, state } = run;
+    this.#ports.close(runId);
     if (treeGone) this.#records.remove(runId);
     if (state.kind === 'ended')
       this.#options.onEvent({ type: 'ended', runId, name, exit: state.exit });

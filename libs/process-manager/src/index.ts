@@ -62,5 +62,6 @@ export type {
 } from './host/process-host.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
+export type { PortOpener } from './supervision/exposed-ports.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';

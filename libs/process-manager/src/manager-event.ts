@@ -33,6 +33,8 @@ export type ManagerEvent =
   | { readonly type: 'treeNotGone'; readonly runId: string; readonly name: string }
   /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
   | { readonly type: 'outputCutOff'; readonly runId: string; readonly name: string }
+  /** The ports of an ended run may still be open; it is tried again, and a sweep at the next start must follow. */
+  | { readonly type: 'portsNotClosed'; readonly runId: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
   | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)
   | { readonly type: 'recordIgnored'; readonly file: string; readonly why: string };

@@ -6,10 +6,16 @@ import type { ManagerEvent } from './manager-event.js';
 import { createNodeProcessHost } from './host/node-process-host.js';
 import { ProcessError } from './process-error.js';
 import type { ProcessHost } from './host/process-host.js';
+import type { PortOpener } from './supervision/exposed-ports.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
+
+const OPEN_ANYWAY: PortOpener = {
+  open: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
 
 /** How a manager is set up; only the first two must be given. */
 export interface ProcessManagerOptions {
@@ -21,6 +27,8 @@ export interface ProcessManagerOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** The operating system. Default: `createNodeProcessHost()`. */
   readonly host?: ProcessHost;
+  /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
+  readonly portOpener?: PortOpener;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
   readonly graceMs?: number;
   /** How long a run waits for its lease to be held before it is stopped. Default 30,000. */
@@ -61,6 +69,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     stateDirectory,
     environment: options.environment ?? process.env,
     host: options.host ?? createNodeProcessHost(),
+    portOpener: options.portOpener ?? OPEN_ANYWAY,
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
     lingerMs: checked('lingerMs', options.lingerMs ?? 60_000, 0, MAX_TIMER_MS),

@@ -14,6 +14,7 @@ export type ProcessErrorCode =
   | 'notOwner'
   | 'pathNotAllowed'
   | 'pathNotTrusted'
+  | 'portsNotOpened'
   | 'shuttingDown'
   | 'spawnFailed'
   | 'stagingFailed'

@@ -28,8 +28,8 @@ export interface ProcessManager {
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `invalidArgument`,
    * `envNotAllowed`, `directoryNotFound`, `notFound`, `checksumMismatch`, `digestNotPinned`,
-   * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `spawnFailed`, `stateUnavailable`,
-   * `aborted`, `shuttingDown`, `unknown`.
+   * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
+   * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
@@ -44,7 +44,7 @@ export interface ProcessManager {
   list(): readonly ManagedProcess[];
   /**
    * Refuses new starts, gives up those under way, and stops every run, all at once and each within
-   * about three grace times. Idempotent.
+   * about three grace times; then waits for what still closes ports. Idempotent.
    */
   close(): Promise<void>;
 }

@@ -7,3 +7,17 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
+export { RegistryKey } from './registry.js';
+export type { RegistryValue } from './registry-value.js';
+export { windowsVersion, type WindowsVersion } from './host-version.js';
+export type { NameOrAddress, NetworkAdapter } from './network-adapters-selection.js';
+export type { HnsNetwork, HnsSubnet } from './hns-networks-json.js';
+export type { Route } from './routes.js';
+export { windowsHostSystem, type WindowsHostSystem } from './windows-host-system.js';
+export {
+  firewallRules,
+  type FirewallHost,
+  type FirewallRules,
+  type RunOpening,
+} from './firewall-rules.js';
+export type { FirewallPort } from './firewall-ports.js';

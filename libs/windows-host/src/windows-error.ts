@@ -53,10 +53,12 @@ const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
   [183, 'already-exists'],
   [231, 'busy'],
   [258, 'timeout'],
+  [1018, 'not-found'],
   [1060, 'not-found'],
   [1072, 'busy'],
   [1073, 'already-exists'],
   [1168, 'not-found'],
+  [0x803b0001, 'not-found'],
 ]);
 
 /** Translates a failed call. `tried` begins the message: what was tried and on what. */

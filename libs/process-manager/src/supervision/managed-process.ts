@@ -12,7 +12,7 @@ export interface ProcessOwner {
   readonly disconnected: AbortSignal;
 }
 
-/** A port that a program serves; kept as a fact, nothing is opened here. */
+/** A port that a program serves; open while it runs, where the manager was given a `portOpener`. */
 export interface ExposedPort {
   readonly protocol: 'tcp' | 'udp';
   /** 1 to 65535. */

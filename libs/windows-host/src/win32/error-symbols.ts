@@ -25,10 +25,12 @@ const SYMBOLS: ReadonlyMap<number, string> = new Map([
   [232, 'ERROR_NO_DATA'],
   [234, 'ERROR_MORE_DATA'],
   [258, 'WAIT_TIMEOUT'],
+  [259, 'ERROR_NO_MORE_ITEMS'],
   [535, 'ERROR_PIPE_CONNECTED'],
   [740, 'ERROR_ELEVATION_REQUIRED'],
   [995, 'ERROR_OPERATION_ABORTED'],
   [997, 'ERROR_IO_PENDING'],
+  [1018, 'ERROR_KEY_DELETED'],
   [1051, 'ERROR_DEPENDENT_SERVICES_RUNNING'],
   [1053, 'ERROR_SERVICE_REQUEST_TIMEOUT'],
   [1056, 'ERROR_SERVICE_ALREADY_RUNNING'],
@@ -45,6 +47,7 @@ const SYMBOLS: ReadonlyMap<number, string> = new Map([
   [1337, 'ERROR_INVALID_SID'],
   [1338, 'ERROR_INVALID_SECURITY_DESCR'],
   [5010, 'ERROR_OBJECT_ALREADY_EXISTS'],
+  [0x803b0001, 'HCN_E_NETWORK_NOT_FOUND'],
 ]);
 
 /** The symbolic name of a Win32 error code, if it is known here. */

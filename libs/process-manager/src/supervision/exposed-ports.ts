@@ -1,0 +1,98 @@
+import type { ExposedPort } from './managed-process.js';
+import type { ManagerEvent } from '../manager-event.js';
+import { ProcessError, type ProcessErrorCode } from '../process-error.js';
+
+/** Lets traffic reach the ports that a run exposes, where something stands in its way. */
+export interface PortOpener {
+  /**
+   * Opens exactly these ports, and resolves when they are open. When it rejects, some may be: `close` follows. The signal
+   * aborts when nobody wants them any more.
+   */
+  open(runId: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
+  /** Closes what was opened for a run. It must end by itself, and may be called again after it failed. */
+  close(runId: string): Promise<void>;
+}
+
+/** What this needs of the manager's options. */
+export interface ExposedPortsOptions {
+  readonly portOpener: PortOpener;
+  readonly onEvent: (event: ManagerEvent) => void;
+}
+
+/** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */
+export class ExposedPorts {
+  readonly #opener: PortOpener;
+  readonly #onEvent: (event: ManagerEvent) => void;
+  readonly #stopping = new AbortController();
+  readonly #open = new Set<string>();
+  /** Runs whose ports could not be closed, in the order in which they are tried again. */
+  readonly #stuck = new Set<string>();
+  #closings: Promise<void> = Promise.resolve();
+
+  constructor({ portOpener, onEvent }: ExposedPortsOptions) {
+    this.#opener = portOpener;
+    this.#onEvent = onEvent;
+  }
+
+  /** @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then. */
+  async open(
+    runId: string,
+    ports: readonly ExposedPort[],
+    disconnected: AbortSignal,
+  ): Promise<void> {
+    if (ports.length === 0) return;
+    const signal = AbortSignal.any([disconnected, this.#stopping.signal]);
+    this.#open.add(runId);
+    try {
+      signal.throwIfAborted();
+      await this.#opener.open(runId, ports, signal);
+      signal.throwIfAborted();
+    } catch (cause) {
+      this.close(runId);
+      this.#onEvent({ type: 'startFailed', runId, error: cause });
+      const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
+      const found = cause instanceof Error ? cause.message : String(cause);
+      throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {
+        cause,
+        runId,
+      });
+    }
+  }
+
+  /** Begins to close the ports of a run and waits for nothing; what fails is told as an event and tried again later. */
+  close(runId: string): void {
+    if (!this.#open.delete(runId)) return;
+    this.#closings = this.#closings.then(() => this.#closeAll([runId]));
+  }
+
+  /** Gives up what is being opened, from now on. */
+  abort(): void {
+    this.#stopping.abort();
+  }
+
+  /** Resolves when all that was to be closed is, or was tried once more. */
+  settle(): Promise<void> {
+    return (this.#closings = this.#closings.then(() => this.#closeAll([])));
+  }
+
+  #codeOf(signal: AbortSignal): ProcessErrorCode {
+    if (this.#stopping.signal.aborted) return 'shuttingDown';
+    return signal.aborted ? 'aborted' : 'portsNotOpened';
+  }
+
+  /** When one can be closed, those that could not are tried again; when one cannot, the others wait for the next time. */
+  async #closeAll(runIds: readonly string[]): Promise<void> {
+    for (const runId of new Set([...runIds, ...this.#stuck])) {
+      try {
+        await this.#opener.close(runId);
+        this.#stuck.delete(runId);
+      } catch (error) {
+        // Behind the others, so that none of them waits for this one for ever.
+        this.#stuck.delete(runId);
+        this.#stuck.add(runId);
+        this.#onEvent({ type: 'portsNotClosed', runId, error });
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { parseIpAddress, parseIpNetwork } from './ip-address.js';
+import {
+  decodeForwardRow,
+  encodeForwardRow,
+  FORWARD_ROW_BYTES,
+  PROTOCOL,
+  type ForwardRow,
+} from './ip-forward-row.js';
+import { visibleRoutes } from './routes.js';
+
+const row = (cidr: string, hop: string, overrides: Partial<ForwardRow> = {}): ForwardRow => {
+  const destination = parseIpNetwork(cidr);
+  const nextHop = parseIpAddress(hop);
+  if (destination === undefined || nextHop === undefined) throw new Error(cidr);
+  return {
+    destination,
+    nextHop,
+    interfaceIndex: 4,
+    metric: 0,
+    protocol: PROTOCOL.local,
+    ...overrides,
+  };
+};
+
+it.each([
+  row('8.8.8.8/32', '192.0.2.1', { metric: 256, protocol: PROTOCOL.netmgmt }),
+  row('2001:db8::1/128', 'fe80::1', { interfaceIndex: 0xfffffffe }),
+])('reads the row that it wrote: %#', (route) => {
+  const bytes = Buffer.alloc(FORWARD_ROW_BYTES, 0xff);
+  encodeForwardRow(bytes, route);
+  expect(decodeForwardRow(bytes)).toEqual(route);
+});
+
+it('writes every field where the system expects it, and leaves the defaults', () => {
+  const bytes = Buffer.alloc(FORWARD_ROW_BYTES, 0xee);
+  const route = row('8.8.8.8/32', '192.0.2.1', { metric: 5, protocol: PROTOCOL.netmgmt });
+  encodeForwardRow(bytes, route);
+  const hex = [
+    'eeeeeeeeeeeeeeee', // the LUID, which goes before the index
+    '04000000',
+    '0200000008080808' + '00'.repeat(20), // destination
+    '20eeeeee',
+    '02000000c0000201' + '00'.repeat(20), // next hop
+    'eeeeeeee'.repeat(3), // site prefix, lifetimes
+    '05000000',
+    '03000000',
+    'eeeeeeee'.repeat(3), // flags, age, origin
+  ];
+  expect(bytes.toString('hex')).toBe(hex.join(''));
+});
+
+it('passes over a row of another family', () => {
+  expect(decodeForwardRow(Buffer.alloc(FORWARD_ROW_BYTES))).toBeUndefined();
+});
+
+it('shows what leads somewhere, and hides what the system keeps for itself', () => {
+  const rows = [
+    row('0.0.0.0/0', '192.0.2.1', { metric: 7, protocol: PROTOCOL.netmgmt }),
+    row('192.0.2.0/24', '0.0.0.0'),
+    row('192.0.2.2/32', '0.0.0.0'),
+    row('192.0.2.255/32', '0.0.0.0'),
+    row('8.8.8.8/32', '192.0.2.1', { protocol: PROTOCOL.netmgmt }),
+    row('198.51.100.9/32', '0.0.0.0', { protocol: PROTOCOL.netmgmt }),
+    row('127.0.0.0/8', '0.0.0.0'),
+    row('224.0.0.0/4', '0.0.0.0'),
+    row('255.255.255.255/32', '0.0.0.0'),
+    row('::/0', 'fe80::1', { protocol: PROTOCOL.netmgmt }),
+    row('::1/128', '::'),
+    row('fe80::/64', '::'),
+    row('fe80::4/128', '::'),
+    row('ff00::/8', '::'),
+  ];
+  expect(visibleRoutes(rows)).toEqual([
+    { destinationCidr: '0.0.0.0/0', gateway: '192.0.2.1', interfaceIndex: 4, metric: 7 },
+    { destinationCidr: '192.0.2.0/24', gateway: '', interfaceIndex: 4, metric: 0 },
+    { destinationCidr: '8.8.8.8/32', gateway: '192.0.2.1', interfaceIndex: 4, metric: 0 },
+    { destinationCidr: '198.51.100.9/32', gateway: '', interfaceIndex: 4, metric: 0 },
+    { destinationCidr: '::/0', gateway: 'fe80::1', interfaceIndex: 4, metric: 0 },
+    { destinationCidr: 'fe80::/64', gateway: '', interfaceIndex: 4, metric: 0 },
+  ]);
+});
