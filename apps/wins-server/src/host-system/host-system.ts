@@ -67,8 +67,9 @@ export interface HostSystem {
   /** The routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
   routes(): Promise<readonly Route[]>;
   /**
-   * Leads each address (one host: `8.8.8.8`, `8.8.8.8/32`, `2001:db8::1`) through the gateway of the default adapter. What is
-   * there already is left alone. Resolves when the table, read again, holds all of them; else rejects with `not-verified`.
+   * Leads each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
+   * family. The caller has checked the texts: they are canonical, at most 256, and routable. What is there already is left alone.
+   * Resolves when the table, read again, holds all of them; else rejects with `not-verified`.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
   /** Takes away what {@link addRoutes} makes; what is not there is no error. */
