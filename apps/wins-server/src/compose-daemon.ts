@@ -9,6 +9,7 @@ import {
 } from '@wins/process-manager';
 import { isDeepStrictEqual } from 'node:util';
 import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
+import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './logger.js';
 
 /** A daemon and the way to give it another config while it serves. */
@@ -41,6 +42,7 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
   const daemon = await startDaemon({
     loaded,
     manager,
+    hostSystem: hostSystem(process.platform),
     logger,
     executable: process.argv[1] ?? process.execPath,
   });
