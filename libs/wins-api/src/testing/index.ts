@@ -7,3 +7,4 @@ export { AnswerReader, messagesOf } from './answer-reader.js';
 export type { Answer } from './answer-reader.js';
 export { recordedClient, recordedDaemon } from './recorded-client.js';
 export type { RecordedCommand } from './recorded-client.js';
+export { RecordedDaemon } from './recorded-daemon.js';
