@@ -1,5 +1,6 @@
 import {
   ApplicationInfoResponse,
+  HostGetVersionResponse,
   ProcessStartRequest,
   ProcessStartResponse,
   ProcessWaitResponse,
@@ -7,6 +8,7 @@ import {
 import { AnswerReader, messagesOf, recordedClient, type Answer } from '@wins/wins-api/testing';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { release } from 'node:os';
 import { Daemon } from './harness/daemon.js';
 import { startRequest } from './harness/digests.js';
 import { Workspace } from './harness/workspace.js';
@@ -121,11 +123,17 @@ describe('the daemon and a Go client of release 0.1.1', () => {
     expect(messages.at(-1)?.Options).toMatchObject({ $case: 'Exit', value: { Code: 7 } });
   });
 
-  it.each(['host-get-version', 'network-get', 'route-add', 'hns-get-network-error'] as const)(
-    'answers UNIMPLEMENTED to %s',
-    async (command) => {
-      const answer = (await replay([recordedClient(command), 1])).get(1);
-      expect(answer?.status).toBe(12);
-    },
-  );
+  it('says which release of the system the host has', async () => {
+    const answer = (await replay([recordedClient('host-get-version'), 1])).get(1);
+    expect(answer?.status).toBe(0);
+    const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
+    const { Data } = HostGetVersionResponse.decode(message ?? Buffer.alloc(0));
+    expect(release().startsWith(`${Data?.CurrentMajorVersionNumber}.`)).toBe(true);
+  });
+
+  it('says that there is no HNS, or no such network', async () => {
+    const answer = (await replay([recordedClient('hns-get-network-error'), 1])).get(1);
+    expect([5, 9]).toContain(answer?.status);
+    expect(answer?.message).toMatch(/HNS|nat/);
+  });
 });
