@@ -20,7 +20,12 @@ const run = promisify(execFile);
 export async function runIp(args: readonly string[]): Promise<void> {
   const program = await findProgram();
   try {
-    await run(program, args, { env: {}, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES });
+    await run(program, args, {
+      cwd: '/',
+      env: {},
+      timeout: TIMEOUT_MS,
+      maxBuffer: MAX_OUTPUT_BYTES,
+    });
   } catch (error) {
     const { stderr } = error as { readonly stderr?: string };
     const said = stderr?.trim() ?? '';
