@@ -33,6 +33,13 @@ describe('destinations of routes', () => {
     );
   });
 
+  it.each(['0.0.0.0/0', '8.8.8.8/0', '::/0'])(
+    'are refused by name when they are the default: %s',
+    (text) => {
+      expect(() => parseDestinations([text])).toThrow(/it is the default route/);
+    },
+  );
+
   it('are at least one and at most 256', () => {
     const many = Array.from({ length: 256 }, (_, index) => `10.0.1.${index}`);
     expect(parseDestinations(many)).toHaveLength(256);

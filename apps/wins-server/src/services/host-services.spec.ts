@@ -88,6 +88,7 @@ describe('the services of the host', () => {
   let address: string;
   let host: RecordedHost;
   let records: HostCallRecord[];
+  let auditFails: boolean;
   let server: Server;
   let listener: Listener;
   let client: WinsClient;
@@ -98,7 +99,11 @@ describe('the services of the host', () => {
     host = new RecordedHost();
     records = [];
     const connections = new Connections();
-    const calls = new HostCalls(host, connections, (record) => records.push(record));
+    auditFails = false;
+    const calls = new HostCalls(host, connections, (record) => {
+      if (auditFails) throw new Error('the audit log is full');
+      records.push(record);
+    });
     server = new Server();
     server.addService(hostServiceDefinition, createHostService(calls));
     server.addService(networkServiceDefinition, createNetworkService(calls));
@@ -229,6 +234,13 @@ describe('the services of the host', () => {
         code: 'unavailable',
       },
     ]);
+  });
+
+  it('are not made when they cannot be audited', async () => {
+    auditFails = true;
+    await expect(client.host.addRoutes(['8.8.8.8'])).rejects.toMatchObject({ code: 'internal' });
+    await expect(client.host.adapter()).rejects.toMatchObject({ code: 'internal' });
+    expect(host.asked).toEqual([]);
   });
 
   it('are audited in bounded records', async () => {

@@ -126,14 +126,20 @@ describe('what earlier daemons left', () => {
   });
 
   it('is no orphan while its daemon lives', async () => {
-    const manager = harness.manager(['tool']);
-    const program = harness.program('tool', 'echo ready; exec sleep 1000');
-    const run = await manager.start(requestFor(program));
-    await untilOutput(run.read('pipe:1'), 'ready');
-    const host = createNodeProcessHost();
-    const { stateDirectory } = harness;
-    const found = await findOrphans({ allowed: [{ path: program.path }], stateDirectory, host });
-    expect(found.filter(({ pid }) => pid === run.pid)).toEqual([]);
+    const staged = path.join(harness.programs, 'rancher-wins-tool');
+    copyFileSync(SLEEP, staged);
+    const daemon = spawnProcess(SLEEP, ['1000']);
+    const { pid } = spawnProcess(
+      staged,
+      ['1000'],
+      markedBy(`${daemon.pid}:${tokenOf(daemon.pid)}`),
+    );
+    const found = await findOrphans({
+      allowed: [{ path: path.join(harness.programs, 'tool') }],
+      stateDirectory: harness.stateDirectory,
+      host: createNodeProcessHost(),
+    });
+    expect(found.filter((orphan) => orphan.pid === pid)).toEqual([]);
   });
 
   it('is killed when it ignores the request', async () => {
