@@ -1,50 +1,16 @@
-import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
-import type { Argv } from 'yargs';
+import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
 import { CommandError } from './command-error.js';
-import { parseDurationMs } from './duration.js';
+import {
+  withDaemonOptions,
+  withOutputOption,
+  withWaitTimeout,
+  type Handle,
+} from './command-options.js';
 import { EXIT } from './exit-codes.js';
+import { withHostCommands } from './host-command-line.js';
 import { VERSION } from './version.js';
-
-/** What a command answers: the exit code. */
-type Handler<T> = (options: T) => Promise<number>;
-
-function withWaitTimeout<T>(parser: Argv<T>) {
-  return parser.option('wait-timeout', {
-    type: 'string',
-    default: '0s',
-    describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
-    coerce: (text: string) => {
-      const durationMs = parseDurationMs(text);
-      if (durationMs === undefined) {
-        throw new CommandError(
-          `--wait-timeout: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
-        );
-      }
-      return durationMs;
-    },
-  });
-}
-
-function withDaemonOptions<T>(parser: Argv<T>) {
-  return withWaitTimeout(
-    parser.option('server', {
-      type: 'string',
-      default: DEFAULT_PIPE_NAME,
-      describe: "Name or path of the daemon's pipe",
-    }),
-  );
-}
-
-function withOutputOption<T>(parser: Argv<T>) {
-  return parser.option('output', {
-    alias: 'o',
-    choices: ['json', 'table'] as const,
-    default: 'json' as const,
-    describe: 'json for programs, table for people',
-  });
-}
 
 /**
  * The command line of `wins cli`.
@@ -54,10 +20,7 @@ function withOutputOption<T>(parser: Argv<T>) {
  */
 export function commandLine(argv: readonly string[], done: (exitCode: number) => void) {
   // Commands load what they need when they run: a command line that only asks for help loads nothing.
-  const handle =
-    <T>(load: () => Promise<Handler<T>>) =>
-    async (options: T): Promise<void> =>
-      done(await (await load())(options));
+  const handle: Handle = (load) => async (options) => done(await (await load())(options));
 
   const parser = yargs([...argv]);
   return parser
@@ -78,7 +41,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
     .option('debug', { type: 'boolean', default: false, describe: 'Log more' })
     .option('quiet', { type: 'boolean', default: false, describe: 'Log nothing' })
     .command(['cli', 'client'], 'Talk to the daemon', (cli) =>
-      cli
+      withHostCommands(cli, handle)
         .command(['app', 'application'], 'About the daemon', (app) =>
           app
             .command(
@@ -168,7 +131,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               }),
           handle(async () => (await import('./commands/proxy.js')).proxyPorts),
         )
-        .demandCommand(1, 1, 'a command is missing: app, prc or proxy'),
+        .demandCommand(1, 1, 'a command is missing: app, prc, proxy, hst, net, hns or route'),
     )
     .strict()
     .exitProcess(false)

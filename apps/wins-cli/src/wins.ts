@@ -19,6 +19,7 @@ Usage: wins [--debug] [--quiet] <command>
 Commands:
   wins cli          talks to the daemon      (alias: client)
   wins srv          runs the daemon          (alias: server)
+  wins doctor       examines this host and the daemon on it; changes nothing
   wins completion   prints a script that completes commands: bash, zsh or powershell
 
 Options:
@@ -34,6 +35,7 @@ function load(command: string | undefined): Application | undefined {
   switch (command) {
     case 'srv':
     case 'server':
+    case 'doctor':
       return require('./wins-server.cjs') as Application;
     case 'cli':
     case 'client':
@@ -52,7 +54,7 @@ async function run(argv: readonly string[]): Promise<number> {
     const typed = argv.slice(2);
     const application = load(typed[0]);
     if (application !== undefined) return application.run(argv);
-    process.stdout.write('cli\nsrv\ncompletion\n');
+    process.stdout.write('cli\nsrv\ndoctor\ncompletion\n');
     return 0;
   }
   const application = load(words[0]);
@@ -77,7 +79,7 @@ async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.write(
-    `wins: there is no command "${words[0]}": choose cli, srv or completion (see wins --help)\n`,
+    `wins: there is no command "${words[0]}": choose cli, srv, doctor or completion (see wins --help)\n`,
   );
   return 125;
 }

@@ -21,6 +21,8 @@ describe('the command line', () => {
     [['cli', '--help'], 'prc'],
     [['cli', 'prc', 'run', '--help'], '--exposes'],
     [['client', 'process', 'run', '-h'], '--exposes'],
+    [['cli', 'net', 'get', '--help'], '--address'],
+    [['cli', 'host', '--help'], 'get-version'],
     [['srv', 'config', '--help'], 'schema'],
   ])('helps: wins %j', async (args, text) => {
     const { code, stdout } = await wins(...args);
@@ -30,7 +32,13 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], 125, 'nonsense'],
-    [['cli'], 125, 'app, prc or proxy'],
+    [['cli'], 125, 'app, prc, proxy, hst, net, hns or route'],
+    [['cli', 'hst'], 125, 'get-version'],
+    [['cli', 'route', 'add'], 125, '--addresses'],
+    [['cli', 'route', 'add', '--addresses', ' '], 125, 'empty'],
+    [['cli', 'route', 'rm', '--addresses', '8.8.8.8 host'], 125, 'host'],
+    [['cli', 'net', 'get', '--name', 'a', '--address', 'b'], 125, 'not by both'],
+    [['cli', 'hns', 'get-network'], 125, '--name or --address'],
     [['cli', 'nonsense'], 125, 'nonsense'],
     [['cli', 'prc', 'ls', '-o', 'xml'], 125, 'xml'],
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],
@@ -53,6 +61,8 @@ describe('the command line', () => {
     expect(await complete('cli', 'prc', '')).toContain('run');
     expect(await complete('cli', 'prc', 'run', '--')).toContain('--path');
     expect(await complete('cli', 'proxy', '--')).toContain('--publish');
+    expect(await complete('cli', 'route', '')).toContain('rm');
+    expect(await complete('cli', 'route', 'add', '--')).toContain('--addresses');
     expect(await complete('srv', 'config', '')).toContain('check');
   });
 

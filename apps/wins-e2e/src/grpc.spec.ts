@@ -106,7 +106,7 @@ describe('the gRPC pipe', () => {
     const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
     const stream = session.request({
       ':method': 'POST',
-      ':path': '/wins.HostService/GetVersion',
+      ':path': '/wins.VolumeService/Mount',
       'content-type': 'application/grpc',
       te: 'trailers',
     });

@@ -1,5 +1,11 @@
-import { ApplicationInfoResponse, ProcessStartResponse, ProcessWaitResponse } from '@wins/wins-api';
+import {
+  ApplicationInfoResponse,
+  HostGetVersionResponse,
+  ProcessStartResponse,
+  ProcessWaitResponse,
+} from '@wins/wins-api';
 import { messagesOf, recordedClient } from '@wins/wins-api/testing';
+import { release } from 'node:os';
 import { Daemon } from './harness/daemon.js';
 import { startRequest } from './harness/digests.js';
 import { replay, replayRun } from './harness/old-go-client.js';
@@ -59,11 +65,17 @@ describe('the daemon and a Go client of release 0.1.1', () => {
     expect(messages.at(-1)?.Options).toMatchObject({ $case: 'Exit', value: { Code: 7 } });
   });
 
-  it.each(['host-get-version', 'network-get', 'route-add', 'hns-get-network-error'] as const)(
-    'answers UNIMPLEMENTED to %s',
-    async (command) => {
-      const answer = (await replay(address, [recordedClient(command), 1])).get(1);
-      expect(answer?.status).toBe(12);
-    },
-  );
+  it('says which release of the system the host has', async () => {
+    const answer = (await replay(address, [recordedClient('host-get-version'), 1])).get(1);
+    expect(answer?.status).toBe(0);
+    const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
+    const { Data } = HostGetVersionResponse.decode(message ?? Buffer.alloc(0));
+    expect(release().startsWith(`${Data?.CurrentMajorVersionNumber}.`)).toBe(true);
+  });
+
+  it('says that there is no HNS, or no such network', async () => {
+    const answer = (await replay(address, [recordedClient('hns-get-network-error'), 1])).get(1);
+    expect([5, 9]).toContain(answer?.status);
+    expect(answer?.message).toMatch(/HNS|nat/);
+  });
 });

@@ -12,7 +12,7 @@ export class UsageError extends Error {
 type Handler<T> = (options: T) => Promise<number>;
 
 /**
- * The command line of `wins srv`.
+ * The command line of `wins srv` and `wins doctor`.
  *
  * @param argv - Words after `wins`.
  * @param done - Told the exit code of the command that ran.
@@ -78,6 +78,18 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             .demandCommand(1, 1, 'a command is missing: check or schema'),
         )
         .demandCommand(1, 1, 'a command is missing: app or config'),
+    )
+    .command(
+      'doctor',
+      'Examine this host and the daemon on it; change nothing',
+      (doctor) =>
+        doctor
+          .option('config', {
+            type: 'string',
+            describe: 'The config file; default: the one that the system has a place for',
+          })
+          .option('json', { type: 'boolean', default: false, describe: 'Print for programs' }),
+      handle(async () => (await import('./commands/doctor.js')).runDoctor),
     )
     .strict()
     .exitProcess(false)

@@ -2,13 +2,11 @@
  * The one place where the libraries meet: a config becomes a daemon.
  */
 import type { LoadedConfig, WinsConfig } from '@wins/config';
-import {
-  checkAllowedExecutables,
-  createProcessManager,
-  type AllowedExecutable,
-} from '@wins/process-manager';
+import { checkAllowedExecutables, createProcessManager } from '@wins/process-manager';
 import { isDeepStrictEqual } from 'node:util';
+import { allowedBy } from './allowed-executables.js';
 import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
+import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './logger.js';
 
 /** A daemon and the way to give it another config while it serves. */
@@ -41,6 +39,7 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
   const daemon = await startDaemon({
     loaded,
     manager,
+    hostSystem: hostSystem(process.platform),
     logger,
     executable: process.argv[1] ?? process.execPath,
   });
@@ -56,15 +55,6 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
       logger.info({ needRestart: ignored }, 'config changed');
     },
   };
-}
-
-/** Without digests an entry is not pinned; the process manager takes an empty list for a mistake. */
-function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
-  return whiteList.processPaths.map(({ path, envs, sha256 }) => ({
-    path,
-    envs,
-    ...(sha256.length > 0 && { sha256 }),
-  }));
 }
 
 function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {

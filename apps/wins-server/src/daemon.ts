@@ -2,15 +2,28 @@ import { ServerCredentials, type Server, type ServerOptions } from '@grpc/grpc-j
 import type { LoadedConfig } from '@wins/config';
 import { listenPipe, resolvePipePath, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
-import { applicationServiceDefinition, processServiceDefinition } from '@wins/wins-api';
+import {
+  applicationServiceDefinition,
+  hnsServiceDefinition,
+  hostServiceDefinition,
+  networkServiceDefinition,
+  processServiceDefinition,
+  routeServiceDefinition,
+} from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import { Connections } from './connections.js';
 import { createGuardedServer } from './guarded-server.js';
 import { Health } from './health.js';
+import type { HostSystem } from './host-system/host-system.js';
 import type { Logger } from './logger.js';
 import { addReflection } from './reflection.js';
 import { createApplicationService } from './services/application-service.js';
+import { HostCalls } from './services/host-calls.js';
+import { createHnsService } from './services/hns-service.js';
+import { createHostService } from './services/host-service.js';
+import { createNetworkService } from './services/network-service.js';
 import { createProcessService } from './services/process-service.js';
+import { createRouteService } from './services/route-service.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
 /** How long answers may still be on their way once all processes have ended. */
@@ -33,6 +46,7 @@ const LIMITS: ServerOptions = {
 export interface DaemonParts {
   readonly loaded: LoadedConfig;
   readonly manager: ProcessManager;
+  readonly hostSystem: HostSystem;
   readonly logger: Logger;
   /** The file that this daemon is, for its checksum. */
   readonly executable: string;
@@ -65,6 +79,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const server = createGuardedServer(LIMITS);
   server.addService(applicationServiceDefinition, createApplicationService(parts.executable));
   server.addService(processServiceDefinition, createProcessService(manager, connections));
+  const hostCalls = new HostCalls(parts.hostSystem, connections, (record) =>
+    logger.info({ audit: true, ...record }, 'decision'),
+  );
+  server.addService(hostServiceDefinition, createHostService(hostCalls));
+  server.addService(networkServiceDefinition, createNetworkService(hostCalls));
+  server.addService(hnsServiceDefinition, createHnsService(hostCalls));
+  server.addService(routeServiceDefinition, createRouteService(hostCalls));
   health.addTo(server);
   addReflection(server);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());

@@ -3,7 +3,15 @@ import type { HealthImplementation } from 'grpc-health-check';
 import { addLazyService } from './lazy-service.js';
 
 /** The services that health answers for; the empty name is the whole daemon. */
-const SERVICES = ['', 'wins.ApplicationService', 'wins.ProcessService'];
+const SERVICES = [
+  '',
+  'wins.ApplicationService',
+  'wins.HnsService',
+  'wins.HostService',
+  'wins.NetworkService',
+  'wins.ProcessService',
+  'wins.RouteService',
+];
 
 const PREFIX = '/grpc.health.v1.Health/';
 const METHODS = [

@@ -1,5 +1,5 @@
 /**
- * `wins srv`: the daemon and what belongs to it.
+ * `wins srv` and `wins doctor`: the daemon and what belongs to it.
  */
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';

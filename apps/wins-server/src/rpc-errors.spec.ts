@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import type { HostSystemErrorCode } from './host-system/host-system-error.js';
 import { toRpcError } from './rpc-errors.js';
 
 const rpcError = (code: ProcessErrorCode) => toRpcError(new ProcessError(code, 'what was found'));
@@ -22,6 +23,19 @@ describe('an error on its way to the client', () => {
     expect(rpcError('digestNotPinned').metadata?.get(ERROR_METADATA_KEY)).toEqual([
       'digestNotPinned',
     ]);
+  });
+
+  it.each<[HostSystemErrorCode, status, string]>([
+    ['not-found', status.NOT_FOUND, 'notFound'],
+    ['invalid-argument', status.INVALID_ARGUMENT, 'invalidArgument'],
+    ['unavailable', status.FAILED_PRECONDITION, 'hostUnsupported'],
+    ['access-denied', status.PERMISSION_DENIED, 'accessDenied'],
+    ['not-verified', status.INTERNAL, 'notVerified'],
+    ['unknown', status.UNKNOWN, 'unknown'],
+  ])('%s of the host system has its status and a word of ours', (code, statusCode, reason) => {
+    const error = toRpcError(Object.assign(new Error('what was found'), { code }));
+    expect(error).toMatchObject({ code: statusCode, details: 'what was found' });
+    expect(error.metadata?.get(ERROR_METADATA_KEY)).toEqual([reason]);
   });
 
   it('is INTERNAL when no library foresaw it', () => {

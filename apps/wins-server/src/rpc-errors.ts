@@ -1,6 +1,7 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { hostSystemErrorCode, type HostSystemErrorCode } from './host-system/host-system-error.js';
 
 /**
  * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT
@@ -31,6 +32,16 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
+/** The errors of the host system, and the words for them that clients know from the other table. */
+const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
+  'access-denied': [status.PERMISSION_DENIED, 'accessDenied'],
+  'invalid-argument': [status.INVALID_ARGUMENT, 'invalidArgument'],
+  'not-found': [status.NOT_FOUND, 'notFound'],
+  'not-verified': [status.INTERNAL, 'notVerified'],
+  unavailable: [status.FAILED_PRECONDITION, 'hostUnsupported'],
+  unknown: [status.UNKNOWN, 'unknown'],
+};
+
 const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
 
 /** An error with a code of our own in its trailing metadata. */
@@ -42,12 +53,13 @@ export function rpcError(code: status, reason: string, details: string) {
 
 /** The gRPC error for whatever a library threw; its own code travels in the trailing metadata. */
 export function toRpcError(error: unknown): Partial<ServiceError> {
-  if (!(error instanceof ProcessError)) {
-    return {
-      code: status.INTERNAL,
-      details: error instanceof Error ? error.message : String(error),
-    };
+  if (error instanceof ProcessError) {
+    const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
+    return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
-  const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
-  return rpcError(STATUS[error.code], error.code, prefix + error.message);
+  const details = error instanceof Error ? error.message : String(error);
+  const hostCode = hostSystemErrorCode(error);
+  if (hostCode === undefined) return { code: status.INTERNAL, details };
+  const [code, reason] = HOST_STATUS[hostCode];
+  return rpcError(code, reason, details);
 }

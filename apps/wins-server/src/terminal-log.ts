@@ -1,5 +1,6 @@
 import pretty from 'pino-pretty';
 import { Writable } from 'node:stream';
+import { printable } from './printable.js';
 
 /** Where a person reads the log. */
 export interface TerminalLog {
@@ -28,9 +29,5 @@ export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog 
 /** A reviver: the line breaks of a stack are ours, all else is not. */
 function escapeText(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const shown = (text: string) =>
-    text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
-      character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    );
-  return key === 'stack' ? value.split('\n').map(shown).join('\n') : shown(value);
+  return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
 }

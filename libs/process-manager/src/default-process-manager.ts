@@ -1,15 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import { startDecision } from './decision-record.js';
 import { endStaleCopies, recoverProcesses } from './supervision/end-leftovers.js';
-import { parsePath, type AllowedExecutable } from './policy/executable-policy.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { ManagedProcess } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
 import type { CompleteOptions } from './manager-options.js';
 import { ProcessError } from './process-error.js';
 import type { HostProcess } from './host/process-host.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
-import { processNameKey, stagedPathOf } from './policy/process-name.js';
+import { processNameKey } from './policy/process-name.js';
+import { stagedPathsOf } from './policy/staged-paths.js';
+import { lineageOf } from './supervision/lineage.js';
 import { quoteText } from './quote-text.js';
 import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
@@ -72,10 +74,7 @@ export class DefaultProcessManager implements ProcessManager {
 
   recover(): Promise<readonly RecoveredProcess[]> {
     const { host } = this.#options;
-    const stagedPaths = this.#allowed.flatMap(({ path }) => {
-      const parsed = parsePath(path, host.dialect);
-      return 'refused' in parsed || parsed.baseName === '' ? [] : [stagedPathOf(parsed)];
-    });
+    const stagedPaths = stagedPathsOf(this.#allowed, host.dialect);
     return recoverProcesses(this.#options, this.#records, stagedPaths, this.#lineage);
   }
 
@@ -270,9 +269,4 @@ function asProcessError(error: unknown): ProcessError {
   if (error instanceof ProcessError) return error;
   const message = `cannot start the process: ${String(error)}`;
   return new ProcessError('unknown', message, { cause: error });
-}
-
-/** Daemons that share a state directory are one line: each ends what the one before it left. */
-function lineageOf(stateDirectory: string): string {
-  return createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16);
 }

@@ -35,6 +35,7 @@ export {
   type AllowedExecutableProblem,
   type Verdict,
 } from './policy/executable-policy.js';
+export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
 export type { ExitReason, ProcessExit } from './supervision/exit-reason.js';
 export type {
   ExposedPort,

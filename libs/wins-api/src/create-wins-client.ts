@@ -7,6 +7,8 @@ import type { ApplicationInfo } from './gen/application.js';
 import type { Void } from './gen/common.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import type { ProcessExit, ProcessSummary, ProcessWaitResponse } from './gen/process.js';
+import { createHostCalls } from './host-calls.js';
+import type { HostCalls } from './host-calls.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
@@ -53,6 +55,8 @@ export interface CallOptions {
  * `WinsClientError`. Whoever created it closes it.
  */
 export interface WinsClient {
+  /** Calls about the host itself: its version, networks and routes. */
+  readonly host: HostCalls;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that nobody keeps. */
@@ -103,6 +107,7 @@ function checkOptions(
 }
 
 class GrpcWinsClient implements WinsClient {
+  readonly host: HostCalls;
   private readonly client: Client;
   private readonly credentials: VerifiedCredentials;
   private readonly calls: OpenCalls;
@@ -136,6 +141,10 @@ class GrpcWinsClient implements WinsClient {
       address,
       connectTimeoutMs,
       verifyFailure: () => credentials.verifyFailure,
+    });
+    this.host = createHostCalls({
+      unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
+      present: (method, value) => this.present(method, value),
     });
   }
 

@@ -23,6 +23,7 @@ export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from './pipe-names.js';
 
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
+export type { HostCalls, NameOrAddress } from './host-calls.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { VerifyServer } from './verified-credentials.js';
 export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
@@ -84,7 +85,13 @@ export {
   NetworkServiceService as networkServiceDefinition,
 } from './gen/network.js';
 export type { NetworkServiceServer } from './gen/network.js';
-export { RouteAddRequest, RouteServiceService as routeServiceDefinition } from './gen/route.js';
+export {
+  Route,
+  RouteAddRequest,
+  RouteListResponse,
+  RouteRemoveRequest,
+  RouteServiceService as routeServiceDefinition,
+} from './gen/route.js';
 export type { RouteServiceServer } from './gen/route.js';
 /** A `google.protobuf.FileDescriptorSet` of all proto files, in base64, for gRPC reflection. */
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors.js';

@@ -23,6 +23,11 @@ export class Daemon implements AsyncDisposable {
     );
   }
 
+  /** The daemon that another program has become or will become. */
+  static of(program: RunningProgram): Daemon {
+    return new Daemon(program);
+  }
+
   /** Waits until the daemon serves. */
   async ready(): Promise<void> {
     await this.logged((record) => record.msg === 'ready');

@@ -1,7 +1,5 @@
 import type { ApplicationServiceServer } from '@wins/wins-api';
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { sha1OfFile } from '../sha1-of-file.js';
 import { COMMIT, VERSION } from '../version.js';
 
 /**
@@ -9,7 +7,7 @@ import { COMMIT, VERSION } from '../version.js';
  * while the old daemon still runs.
  */
 export function createApplicationService(executable: string): ApplicationServiceServer {
-  const checksum = sha1(executable).catch(() => '');
+  const checksum = sha1OfFile(executable).catch(() => '');
   return {
     info: (_call, respond) => {
       void checksum.then((Checksum) =>
@@ -17,10 +15,4 @@ export function createApplicationService(executable: string): ApplicationService
       );
     },
   };
-}
-
-async function sha1(file: string): Promise<string> {
-  const hash = createHash('sha1');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }

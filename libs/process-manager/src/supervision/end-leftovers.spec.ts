@@ -15,6 +15,7 @@ import path from 'node:path';
 import { LinuxProcessTable } from '../host/linux-process-table.js';
 import { createNodeProcessHost } from '../host/node-process-host.js';
 import type { ProcessManager } from '../process-manager.js';
+import { findOrphans } from './find-orphans.js';
 import {
   codeOf,
   isRunning,
@@ -91,6 +92,54 @@ describe('what earlier daemons left', () => {
       expect.objectContaining({ type: 'leftoverEnded', pid, runId: RUN_ID }),
     );
     await expect(recovered(manager, pid)).resolves.toEqual([]);
+  });
+
+  it('is found by its mark, record and copy without being touched', async () => {
+    const missing = path.join(harness.directory.path, 'missing');
+    const marked = spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon, lineageOf(missing)));
+    const tool = path.join(harness.programs, 'tool');
+    const staged = path.join(harness.programs, 'rancher-wins-tool');
+    copyFileSync(SLEEP, staged);
+    const copied = spawnProcess(staged, ['1000']);
+    const host = createNodeProcessHost();
+    const allowed = [{ path: tool }, { path: 'no path' }];
+    const found = await findOrphans({ allowed, stateDirectory: missing, host });
+    expect(found.filter(({ pid }) => [marked.pid, copied.pid].includes(pid))).toEqual([
+      expect.objectContaining({ pid: marked.pid, evidence: 'marker' }),
+      expect.objectContaining({ pid: copied.pid, evidence: 'executable' }),
+    ]);
+    expect(existsSync(missing)).toBe(false);
+
+    harness.manager([]);
+    const recorded = spawnProcess(SLEEP, ['1000']);
+    const file = writeRecord({ pid: recorded.pid, startToken: tokenOf(recorded.pid) });
+    const torn = path.join(harness.stateDirectory, `${'e'.repeat(32)}.json`);
+    writeFileSync(torn, '{');
+    const { stateDirectory } = harness;
+    const remembered = await findOrphans({ allowed: [], stateDirectory, host });
+    expect(remembered).toContainEqual(
+      expect.objectContaining({ pid: recorded.pid, evidence: 'record', path: '/opt/tool' }),
+    );
+    const pids = [marked.pid, copied.pid, recorded.pid];
+    expect(pids.filter((pid) => isRunning(pid))).toEqual(pids);
+    expect([file, torn].filter((record) => existsSync(record))).toEqual([file, torn]);
+  });
+
+  it('is no orphan while its daemon lives', async () => {
+    const staged = path.join(harness.programs, 'rancher-wins-tool');
+    copyFileSync(SLEEP, staged);
+    const daemon = spawnProcess(SLEEP, ['1000']);
+    const { pid } = spawnProcess(
+      staged,
+      ['1000'],
+      markedBy(`${daemon.pid}:${tokenOf(daemon.pid)}`),
+    );
+    const found = await findOrphans({
+      allowed: [{ path: path.join(harness.programs, 'tool') }],
+      stateDirectory: harness.stateDirectory,
+      host: createNodeProcessHost(),
+    });
+    expect(found.filter((orphan) => orphan.pid === pid)).toEqual([]);
   });
 
   it('is killed when it ignores the request', async () => {

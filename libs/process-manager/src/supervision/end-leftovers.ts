@@ -37,7 +37,7 @@ export async function recoverProcesses(
     stuck.clear();
     for (const { leftover, gone } of await endAll(found, surroundings.graceMs)) {
       const record = remembered.find(({ runId }) => runId === leftover.runId);
-      const facts = describe(leftover, record);
+      const facts = describeLeftover(leftover, record);
       onEvent({ type: gone ? 'leftoverEnded' : 'leftoverNotGone', ...facts });
       if (gone) recovered.push(facts);
       else stuck.add(leftover.runId);
@@ -64,7 +64,7 @@ export async function endStaleCopies(
   if (claimed !== undefined) throw stillRunning(stagedPath, claimed, 'belongs to another daemon');
   for (const { leftover, gone } of await endAll(found, graceMs)) {
     const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
-    onEvent({ type, ...describe(leftover, undefined) });
+    onEvent({ type, ...describeLeftover(leftover, undefined) });
     if (!gone) throw stillRunning(stagedPath, leftover, 'is of an earlier daemon and does not end');
   }
 }
@@ -75,7 +75,11 @@ function endAll(found: readonly Leftover[], graceMs: number) {
   );
 }
 
-function describe(leftover: Leftover, record: RunRecord | undefined): RecoveredProcess {
+/** What can be told of a leftover, by its record where there is one. */
+export function describeLeftover(
+  leftover: Leftover,
+  record: RunRecord | undefined,
+): RecoveredProcess {
   const { pid, evidence, runId } = leftover;
   return {
     ...{ pid, evidence },

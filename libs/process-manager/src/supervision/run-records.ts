@@ -24,10 +24,16 @@ export interface RunRecord extends RememberedProcess {
   readonly daemon: string;
 }
 
-/** A file that should be a record and is not; it has been removed. */
+/** A file that should be a record and is not. */
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
+}
+
+/** What was read. */
+export interface RecordsFound {
+  readonly records: readonly RunRecord[];
+  readonly ignored: readonly IgnoredRecord[];
 }
 
 /**
@@ -66,10 +72,18 @@ export class RunRecords {
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
-  readAll(): {
-    readonly records: readonly RunRecord[];
-    readonly ignored: readonly IgnoredRecord[];
-  } {
+  readAll(): RecordsFound {
+    const found = this.read();
+    for (const { file } of found.ignored) remove(file);
+    return found;
+  }
+
+  /**
+   * Reads all records and changes nothing.
+   *
+   * @throws ProcessError `stateUnavailable` when the directory cannot be read.
+   */
+  read(): RecordsFound {
     const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
     for (const name of this.#names()) {
@@ -78,10 +92,7 @@ export class RunRecords {
       const file = this.#fileOf(runId);
       const found = readRecord(file, runId);
       if (typeof found === 'object') records.push(found);
-      else {
-        ignored.push({ file, why: found });
-        remove(file);
-      }
+      else ignored.push({ file, why: found });
     }
     return { records, ignored };
   }

@@ -24,10 +24,32 @@ export const protobufPackage = "wins";
 
 export const protobufFileName = "route.proto";
 
-/** The host's routing table. */
+/**
+ * The host's routing table.
+ *
+ * Everything marked "addition" is unknown to the Go releases, which answer UNIMPLEMENTED.
+ */
 
 export interface RouteAddRequest {
+  /** Networks, "8.8.8.8/32"; an address alone is a network of one. */
   Addresses: string[];
+}
+
+export interface RouteListResponse {
+  Data: Route[];
+}
+
+export interface RouteRemoveRequest {
+  Addresses: string[];
+}
+
+export interface Route {
+  DestinationCIDR: string;
+  /** The next hop, or empty for a network that the interface is in. */
+  Gateway: string;
+  InterfaceIndex: number;
+  /** The lower one wins. */
+  Metric: number;
 }
 
 function createBaseRouteAddRequest(): RouteAddRequest {
@@ -85,6 +107,207 @@ export const RouteAddRequest: MessageFns<RouteAddRequest> = {
   },
 };
 
+function createBaseRouteListResponse(): RouteListResponse {
+  return { Data: [] };
+}
+
+export const RouteListResponse: MessageFns<RouteListResponse> = {
+  encode(message: RouteListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.Data) {
+      Route.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RouteListResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRouteListResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Data.push(Route.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RouteListResponse>): RouteListResponse {
+    return RouteListResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RouteListResponse>): RouteListResponse {
+    const message = createBaseRouteListResponse();
+    message.Data = object.Data?.map((e) => Route.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRouteRemoveRequest(): RouteRemoveRequest {
+  return { Addresses: [] };
+}
+
+export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
+  encode(message: RouteRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.Addresses) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RouteRemoveRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRouteRemoveRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Addresses.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RouteRemoveRequest>): RouteRemoveRequest {
+    return RouteRemoveRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RouteRemoveRequest>): RouteRemoveRequest {
+    const message = createBaseRouteRemoveRequest();
+    message.Addresses = object.Addresses?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseRoute(): Route {
+  return { DestinationCIDR: "", Gateway: "", InterfaceIndex: 0, Metric: 0 };
+}
+
+export const Route: MessageFns<Route> = {
+  encode(message: Route, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.DestinationCIDR !== "") {
+      writer.uint32(10).string(message.DestinationCIDR);
+    }
+    if (message.Gateway !== "") {
+      writer.uint32(18).string(message.Gateway);
+    }
+    if (message.InterfaceIndex !== 0) {
+      writer.uint32(24).uint32(message.InterfaceIndex);
+    }
+    if (message.Metric !== 0) {
+      writer.uint32(32).uint32(message.Metric);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Route {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRoute();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.DestinationCIDR = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Gateway = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.InterfaceIndex = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.Metric = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Route>): Route {
+    return Route.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Route>): Route {
+    const message = createBaseRoute();
+    message.DestinationCIDR = object.DestinationCIDR ?? "";
+    message.Gateway = object.Gateway ?? "";
+    message.InterfaceIndex = object.InterfaceIndex ?? 0;
+    message.Metric = object.Metric ?? 0;
+    return message;
+  },
+};
+
 export type RouteServiceService = typeof RouteServiceService;
 export const RouteServiceService = {
   /** Add routes the addresses through the gateway of the default adapter. */
@@ -97,11 +320,35 @@ export const RouteServiceService = {
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
   },
+  /** List reads the routing table. Addition. */
+  list: {
+    path: "/wins.RouteService/List" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
+    requestDeserialize: (value: Buffer): Void => Void.decode(value),
+    responseSerialize: (value: RouteListResponse): Buffer => Buffer.from(RouteListResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RouteListResponse => RouteListResponse.decode(value),
+  },
+  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
+  remove: {
+    path: "/wins.RouteService/Remove" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RouteRemoveRequest): Buffer => Buffer.from(RouteRemoveRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RouteRemoveRequest => RouteRemoveRequest.decode(value),
+    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Void => Void.decode(value),
+  },
 } as const;
 
 export interface RouteServiceServer extends UntypedServiceImplementation {
   /** Add routes the addresses through the gateway of the default adapter. */
   add: handleUnaryCall<RouteAddRequest, Void>;
+  /** List reads the routing table. Addition. */
+  list: handleUnaryCall<Void, RouteListResponse>;
+  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
+  remove: handleUnaryCall<RouteRemoveRequest, Void>;
 }
 
 export interface RouteServiceClient extends Client {
@@ -114,6 +361,32 @@ export interface RouteServiceClient extends Client {
   ): ClientUnaryCall;
   add(
     request: RouteAddRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: Void) => void,
+  ): ClientUnaryCall;
+  /** List reads the routing table. Addition. */
+  list(request: Void, callback: (error: ServiceError | null, response: RouteListResponse) => void): ClientUnaryCall;
+  list(
+    request: Void,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RouteListResponse) => void,
+  ): ClientUnaryCall;
+  list(
+    request: Void,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RouteListResponse) => void,
+  ): ClientUnaryCall;
+  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
+  remove(request: RouteRemoveRequest, callback: (error: ServiceError | null, response: Void) => void): ClientUnaryCall;
+  remove(
+    request: RouteRemoveRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: Void) => void,
+  ): ClientUnaryCall;
+  remove(
+    request: RouteRemoveRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Void) => void,

@@ -110,6 +110,8 @@ class Host {
         this.peers.add(RouteAddRequest.create(call.request).Addresses.join());
         done(null, {});
       },
+      list: (_call, done) => done(null, { Data: [] }),
+      remove: (_call, done) => done(null, {}),
     };
     this.server.addService(applicationServiceDefinition, application);
     this.server.addService(processServiceDefinition, processes);

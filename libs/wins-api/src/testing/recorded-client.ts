@@ -24,7 +24,16 @@ const PING = /00000806(?:00|01)00000000.{16}/g;
 
 /** What the Go client of release 0.1.1 sent for a command: HTTP/2 from its preface on. */
 export function recordedClient(command: RecordedCommand): Buffer {
-  const entries = RECORDINGS[command].filter(({ from }) => from === 'client');
+  return half(command, 'client');
+}
+
+/** What the Go daemon of that release answered: HTTP/2 from its settings on. */
+export function recordedDaemon(command: RecordedCommand): Buffer {
+  return half(command, 'server');
+}
+
+function half(command: RecordedCommand, side: 'client' | 'server'): Buffer {
+  const entries = RECORDINGS[command].filter(({ from }) => from === side);
   const hex = entries.map((entry) => entry.hex).join('');
   return Buffer.from(hex.replaceAll(PING, ''), 'hex');
 }

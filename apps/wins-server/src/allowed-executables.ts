@@ -1,0 +1,11 @@
+import type { WinsConfig } from '@wins/config';
+import type { AllowedExecutable } from '@wins/process-manager';
+
+/** The whitelist as the process manager takes it: without digests an entry is not pinned. */
+export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
+  return whiteList.processPaths.map(({ path, envs, sha256 }) => ({
+    path,
+    envs,
+    ...(sha256.length > 0 && { sha256 }),
+  }));
+}

@@ -1,0 +1,95 @@
+import { loadConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
+import {
+  checkAllowedExecutables,
+  findOrphans,
+  ProcessError,
+  type ProcessHost,
+  type RecoveredProcess,
+} from '@wins/process-manager';
+import { createWinsClient, type ApplicationInfo } from '@wins/wins-api';
+import { release, type } from 'node:os';
+import { allowedBy } from '../allowed-executables.js';
+import { stateDirectoryOf } from '../daemon.js';
+import { sha1OfFile } from '../sha1-of-file.js';
+import { COMMIT, VERSION } from '../version.js';
+import type { DoctorProbe, FileJudgement, PipeAccess, Versions } from './doctor-probe.js';
+import type { DoctorSystem } from './doctor-system.js';
+
+/** A daemon that takes longer to say which build it is does not answer. */
+const ANSWER_TIMEOUT_MS = 5000;
+
+/** Asks the system itself. */
+export class SystemDoctorProbe implements DoctorProbe {
+  private host: ProcessHost | undefined;
+
+  /** @param executable - The file that this program is. */
+  constructor(
+    private readonly configFile: string,
+    private readonly executable: string,
+    private readonly system: DoctorSystem,
+  ) {}
+
+  async versions(): Promise<Versions> {
+    const Checksum = await sha1OfFile(this.executable);
+    const wins = { Checksum, Version: VERSION, Commit: COMMIT };
+    const user = process.geteuid?.();
+    const asked = user === undefined ? '' : `, asked by user ${user}`;
+    return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
+  }
+
+  loadConfig(): Promise<LoadedConfig> {
+    return loadConfig(this.configFile);
+  }
+
+  async judgeFile(path: string): Promise<FileJudgement> {
+    try {
+      await this.processHost().assertTrustedFile(path);
+      return { kind: 'trusted' };
+    } catch (error) {
+      if (!(error instanceof ProcessError)) throw error;
+      if (error.code === 'notFound') return { kind: 'missing' };
+      if (error.code === 'pathNotTrusted') {
+        return { kind: 'untrusted', rule: error.rule ?? 'unknown', message: error.message };
+      }
+      throw error;
+    }
+  }
+
+  faultyEntries(
+    config: WinsConfig,
+  ): readonly { readonly index: number; readonly message: string }[] {
+    const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+    return checkAllowedExecutables(allowedBy(config), dialect);
+  }
+
+  async reachPipe(name: string): Promise<void> {
+    (await connectPipe(name)).destroy();
+  }
+
+  pipeAccess(name: string): Promise<PipeAccess> {
+    return this.system.pipeAccess(resolvePipePath(name).address);
+  }
+
+  async daemonInfo(name: string): Promise<ApplicationInfo> {
+    const { address } = resolvePipePath(name);
+    const client = createWinsClient({ address, clientName: 'wins doctor' });
+    try {
+      return await client.info({ signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    } finally {
+      await client.close();
+    }
+  }
+
+  orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]> {
+    return findOrphans({
+      allowed: allowedBy(config),
+      stateDirectory: stateDirectoryOf(config.listen),
+      host: this.processHost(),
+    });
+  }
+
+  private processHost(): ProcessHost {
+    return (this.host ??= this.system.processHost());
+  }
+}

@@ -1,0 +1,35 @@
+/** Every way in which a host system refuses or fails; the list is closed. */
+export type HostSystemErrorCode =
+  'not-found' | 'invalid-argument' | 'unavailable' | 'access-denied' | 'not-verified' | 'unknown';
+
+/** The error of a host system of this program: branch on `code`, show `message`, log `cause`. */
+export class HostSystemError extends Error {
+  override readonly name = 'HostSystemError';
+
+  constructor(
+    readonly code: HostSystemErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const CODES = {
+  'not-found': true,
+  'invalid-argument': true,
+  unavailable: true,
+  'access-denied': true,
+  'not-verified': true,
+  unknown: true,
+} as const satisfies Readonly<Record<HostSystemErrorCode, true>>;
+
+/** The code of an error of a host system, also of one with a class of its own; undefined for any other value. */
+export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {
+  if (error instanceof HostSystemError) return error.code;
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const { code } = error;
+  return typeof code === 'string' && Object.hasOwn(CODES, code)
+    ? (code as HostSystemErrorCode)
+    : undefined;
+}

@@ -1,0 +1,92 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { HostSystemError } from './host-system-error.js';
+import type { NameOrAddress } from './host-system.js';
+import {
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  parseAddress,
+  parseNetwork,
+} from './ip-network.js';
+import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
+
+/** Interfaces by name, as `os.networkInterfaces()` lists them. */
+export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/** An adapter, less what has to be read from elsewhere. */
+export interface FoundAdapter {
+  readonly interfaceName: string;
+  readonly gatewayAddress: string;
+  readonly subnetCidr: string;
+  readonly addressCidr: string;
+}
+
+/**
+ * Chooses an adapter by its name or by an address of it, or else the one with the default route. By address, that address is
+ * told; otherwise the first IPv4 address, or the first IPv6 address that is not link-local.
+ *
+ * @throws HostSystemError `not-found`, `invalid-argument` for a text that is no address.
+ */
+export function findAdapter(
+  interfaces: Interfaces,
+  routes: readonly LinuxRoute[],
+  which?: NameOrAddress,
+): FoundAdapter {
+  if (which !== undefined && 'address' in which)
+    return byAddress(interfaces, routes, which.address);
+  const name = which?.name ?? defaultRouteOf(routes)?.interfaceName;
+  if (name === undefined) {
+    throw new HostSystemError('not-found', 'there is no default route, so no default adapter');
+  }
+  const addresses = Object.hasOwn(interfaces, name) ? (interfaces[name] ?? []) : [];
+  const family = which === undefined ? defaultRouteOf(routes)?.family : undefined;
+  const preferred = [...addresses].sort((a, b) => rankOf(a, family) - rankOf(b, family))[0];
+  if (preferred === undefined) {
+    const message = `there is no network adapter ${JSON.stringify(name)} that is up and has an address`;
+    throw new HostSystemError('not-found', message);
+  }
+  return describe(name, preferred, routes);
+}
+
+function byAddress(
+  interfaces: Interfaces,
+  routes: readonly LinuxRoute[],
+  text: string,
+): FoundAdapter {
+  const bytes = parseAddress(text);
+  if (bytes === undefined) {
+    const message = `${JSON.stringify(text)} is no address; wanted for example 192.0.2.2 or 2001:db8::2`;
+    throw new HostSystemError('invalid-argument', message);
+  }
+  const wanted = formatAddress(bytes);
+  for (const [name, addresses = []] of Object.entries(interfaces)) {
+    const found = addresses.find(({ address }) => address === wanted);
+    if (found !== undefined) return describe(name, found, routes);
+  }
+  throw new HostSystemError('not-found', `no network adapter has the address ${wanted}`);
+}
+
+function rankOf(
+  { family, address }: NetworkInterfaceInfo,
+  wanted: LinuxRoute['family'] | undefined,
+): number {
+  const isWanted = family.toLowerCase() === (wanted ?? 'ipv4');
+  return (isWanted ? 0 : 2) + (/^fe[89ab]/i.test(address) ? 1 : 0);
+}
+
+function describe(
+  interfaceName: string,
+  { address, cidr, family }: NetworkInterfaceInfo,
+  routes: readonly LinuxRoute[],
+): FoundAdapter {
+  const own = routes.filter((route) => route.interfaceName === interfaceName);
+  const gateway = defaultRouteOf(own, family === 'IPv4' ? 'ipv4' : 'ipv6')?.gateway;
+  const host = parseNetwork(address);
+  const subnet = parseNetwork(cidr ?? address);
+  return {
+    interfaceName,
+    gatewayAddress: gateway ?? '',
+    subnetCidr: subnet === undefined ? '' : formatNetwork(networkOf(subnet)),
+    addressCidr: host === undefined ? '' : formatNetwork(host),
+  };
+}

@@ -1,0 +1,39 @@
+import { HostSystemError } from './host-system-error.js';
+import type { HostSystem } from './host-system.js';
+
+/** The system that the daemon runs on. What speaks to it is loaded by the first call. */
+export function hostSystem(platform: NodeJS.Platform): HostSystem {
+  let loaded: Promise<HostSystem> | undefined;
+  const system = (): Promise<HostSystem> => (loaded ??= load(platform));
+  return {
+    version: async () => (await system()).version(),
+    adapter: async (which) => (await system()).adapter(which),
+    hnsNetwork: async (which) => (await system()).hnsNetwork(which),
+    routes: async () => (await system()).routes(),
+    addRoutes: async (addresses) => (await system()).addRoutes(addresses),
+    removeRoutes: async (addresses) => (await system()).removeRoutes(addresses),
+  };
+}
+
+async function load(platform: NodeJS.Platform): Promise<HostSystem> {
+  switch (platform) {
+    case 'linux':
+      return new (await import('./linux-host-system.js')).LinuxHostSystem();
+    case 'win32':
+      return loadWindowsHostSystem();
+    default:
+      throw notSupported(platform);
+  }
+}
+
+/** The seam for the library that knows Windows. */
+function loadWindowsHostSystem(): Promise<HostSystem> {
+  return Promise.reject(notSupported('win32'));
+}
+
+function notSupported(platform: NodeJS.Platform): HostSystemError {
+  return new HostSystemError(
+    'unavailable',
+    `this daemon cannot ask the system of its host: ${platform}`,
+  );
+}
