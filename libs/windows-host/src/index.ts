@@ -7,3 +7,15 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
+export { joinCommandLine } from './service-command-line.js';
+export {
+  serviceControlManager,
+  type Registration,
+  type ServiceConfig,
+  type ServiceControlManager,
+  type WaitOptions,
+} from './service-control-manager.js';
+export type { FailurePolicy, ServiceDefinition, ServiceStartType } from './service-definition.js';
+export type { ServiceStopReason } from './service-lifecycle.js';
+export { runAsService, type RunningService, type ServiceOptions } from './service-process.js';
+export { type ServiceState, type ServiceStatus } from './service-status.js';
