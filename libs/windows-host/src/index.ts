@@ -7,6 +7,13 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
+export {
+  openEventLog,
+  registerEventSource,
+  unregisterEventSource,
+  type EventLog,
+  type LogEvent,
+} from './event-log.js';
 export { joinCommandLine } from './service-command-line.js';
 export {
   serviceControlManager,

@@ -1,0 +1,33 @@
+import { decodeRegistryValue, encodeRegistryValue, type RegistryValue } from './registry-value.js';
+
+const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+
+it.each<RegistryValue>([
+  { type: 'text', value: '' },
+  { type: 'text', value: 'Prüfung 🙂' },
+  { type: 'expandable-text', value: '%SystemRoot%\\x' },
+  { type: 'texts', value: [] },
+  { type: 'texts', value: ['A=1', 'B=2'] },
+  { type: 'number', value: 0xffffffff },
+  { type: 'bytes', value: Buffer.from([1, 2, 3]) },
+])('reads what it wrote: %j', (value) => {
+  expect(decodeRegistryValue(encodeRegistryValue(value))).toEqual(value);
+});
+
+it.each<[string, number, Buffer, RegistryValue]>([
+  ['a text without its NUL', 1, utf16('abc'), { type: 'text', value: 'abc' }],
+  ['what follows the NUL of a text', 1, utf16('abc\0def\0'), { type: 'text', value: 'abc' }],
+  ['half a character', 1, utf16('ab').subarray(0, 3), { type: 'text', value: 'a' }],
+  ['a list without its last NUL', 7, utf16('a\0b'), { type: 'texts', value: ['a', 'b'] }],
+  ['an empty list', 7, Buffer.alloc(0), { type: 'texts', value: [] }],
+  ['what follows the end of a list', 7, utf16('a\0\0b\0\0'), { type: 'texts', value: ['a'] }],
+  ['a number that is too short', 4, Buffer.from([1]), { type: 'bytes', value: Buffer.from([1]) }],
+])('reads %s', (_what, kind, bytes, value) => {
+  expect(decodeRegistryValue({ kind, bytes })).toEqual(value);
+});
+
+it('refuses what would be read as something else', () => {
+  expect(() => encodeRegistryValue({ type: 'text', value: 'a\0b' })).toThrow(RangeError);
+  expect(() => encodeRegistryValue({ type: 'texts', value: ['a', '', 'b'] })).toThrow(RangeError);
+  expect(() => encodeRegistryValue({ type: 'number', value: -1 })).toThrow('out of range');
+});
