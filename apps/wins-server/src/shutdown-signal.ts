@@ -1,8 +1,16 @@
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+import type { ServiceStopReason } from '@wins/windows-host';
+
+/** On Windows these are Ctrl-C, nothing, Ctrl-Break and a console that is closed. */
+const SIGNALS: readonly NodeJS.Signals[] =
+  process.platform === 'win32'
+    ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']
+    : ['SIGINT', 'SIGTERM'];
 
 /** Why the daemon ends. */
 export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
+  /** The service control manager asks. */
+  | { readonly control: ServiceStopReason }
   /** A defect: nobody caught this. What runs is stopped in order before the daemon ends. */
   | { readonly error: unknown };
 
@@ -13,7 +21,7 @@ export interface ShutdownSignal extends Disposable {
 }
 
 /**
- * Starts to listen for SIGINT, SIGTERM and errors that nobody caught; disposing it gives them back
+ * Starts to listen for the signals that ask to end, and for errors that nobody caught; disposing it gives them back
  * to Node.
  */
 export function listenForShutdown(): ShutdownSignal {

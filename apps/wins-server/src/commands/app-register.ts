@@ -1,0 +1,45 @@
+import {
+  registerEventSource,
+  serviceControlManager,
+  unregisterEventSource,
+  WindowsError,
+} from '@wins/windows-host';
+import { EXIT } from '../exit-codes.js';
+import {
+  SERVICE_NAME,
+  serviceDefinition,
+  type RegisterOptions,
+} from '../windows-service-definition.js';
+
+/**
+ * `wins srv app run --register`: makes the daemon a service, or changes the service to be as it would be registered now. It
+ * neither starts nor stops it.
+ */
+export function registerService(options: RegisterOptions): Promise<number> {
+  const definition = serviceDefinition(options, process);
+  const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
+  registerEventSource(SERVICE_NAME);
+  say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
+  if (needsRestart) say('it runs: what has changed counts from its next start');
+  if (ignored.length > 0) say(`this system does not know: ${ignored.join(', ')}`);
+  return Promise.resolve(EXIT.ok);
+}
+
+/** `wins srv app run --unregister`: stops the service, then removes it. One that does not stop is not removed. */
+export async function unregisterService(): Promise<number> {
+  const services = serviceControlManager();
+  try {
+    await services.stop(SERVICE_NAME);
+    services.remove(SERVICE_NAME);
+    say(`the service ${SERVICE_NAME} is removed`);
+  } catch (error) {
+    if (!(error instanceof WindowsError) || error.code !== 'not-found') throw error;
+    say(`there is no service ${SERVICE_NAME}`);
+  }
+  unregisterEventSource(SERVICE_NAME);
+  return EXIT.ok;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
