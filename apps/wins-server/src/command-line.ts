@@ -68,9 +68,9 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                     describe: 'With --register: start a while after the system',
                   })
                   .option('depends-on', {
-                    type: 'array',
-                    string: true,
-                    describe: 'With --register: services that must run before it',
+                    type: 'string',
+                    describe:
+                      'With --register: services that must run before it, as in "HNS Tcpip"',
                   })
                   .option('profile', { type: 'string', hidden: true })
                   .option('profile-output', { type: 'string', hidden: true })

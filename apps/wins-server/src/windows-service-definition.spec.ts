@@ -47,7 +47,7 @@ describe('the service as it is registered', () => {
 
   it('starts late and after others when that is asked for, and does not keep that in its command line', () => {
     const { command, startType, dependencies } = serviceDefinition(
-      options({ 'delayed-start': true, 'depends-on': ['HNS', 'Tcpip'] }),
+      options({ 'delayed-start': true, 'depends-on': 'HNS, Tcpip' }),
       program(EXE, EXE),
     );
     expect([startType, dependencies]).toEqual(['delayed', ['HNS', 'Tcpip']]);

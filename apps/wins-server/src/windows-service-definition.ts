@@ -10,7 +10,8 @@ export interface RegisterOptions {
   readonly debug: boolean;
   readonly quiet: boolean;
   readonly 'delayed-start'?: boolean | undefined;
-  readonly 'depends-on'?: readonly string[] | undefined;
+  /** Names with blanks or commas between them. */
+  readonly 'depends-on'?: string | undefined;
 }
 
 /** This program, as Node tells of it. */
@@ -43,7 +44,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
       'Lets containers on this node run the host programs that its configuration lists, and reach the listed ports.',
     command,
     startType: options['delayed-start'] === true ? 'delayed' : 'automatic',
-    dependencies: options['depends-on'] ?? [],
+    dependencies: (options['depends-on'] ?? '').split(/[\s,]+/).filter((word) => word !== ''),
     failurePolicy: { restartDelaysMs: [5000, 10_000, 15_000], resetAfterSeconds: 600 },
     preshutdownTimeoutMs: PRESHUTDOWN_TIMEOUT_MS,
   };

@@ -15,18 +15,21 @@ import {
  * `wins srv app run --register`: makes the daemon a service, or changes the service to be as it would be registered now. It
  * neither starts nor stops it.
  */
-export function registerService(options: RegisterOptions): Promise<number> {
+// eslint-disable-next-line @typescript-eslint/require-await -- a command answers with a promise, also when it fails
+export async function registerService(options: RegisterOptions): Promise<number> {
+  requireWindows('registered the service');
   const definition = serviceDefinition(options, process);
   const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
   registerEventSource(SERVICE_NAME);
   say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
   if (needsRestart) say('it runs: what has changed counts from its next start');
   if (ignored.length > 0) say(`this system does not know: ${ignored.join(', ')}`);
-  return Promise.resolve(EXIT.ok);
+  return EXIT.ok;
 }
 
 /** `wins srv app run --unregister`: stops the service, then removes it. One that does not stop is not removed. */
 export async function unregisterService(): Promise<number> {
+  requireWindows('removed the service');
   const services = serviceControlManager();
   try {
     await services.stop(SERVICE_NAME);
@@ -38,6 +41,12 @@ export async function unregisterService(): Promise<number> {
   }
   unregisterEventSource(SERVICE_NAME);
   return EXIT.ok;
+}
+
+function requireWindows(tried: string): void {
+  if (process.platform === 'win32') return;
+  const message = `${tried} ${SERVICE_NAME}: this is ${process.platform}; services are there on Windows only`;
+  throw new WindowsError('unavailable', message);
 }
 
 function say(text: string): void {
