@@ -49,16 +49,18 @@ export async function openServiceLog(
   } catch (error) {
     complain('there is no log file', error);
   }
+  let isOpen = true;
   const logger = createLoggerTo(options, {
     write: (line: string) => {
       files?.write(line);
-      events.write(line);
+      if (isOpen) events.write(line);
     },
   });
   return {
     logger,
     close: async () => {
       await files?.close();
+      isOpen = false;
       log.close();
     },
   };

@@ -15,14 +15,14 @@ export {
   type LogEvent,
 } from './event-log.js';
 export { joinCommandLine } from './service-command-line.js';
+export type { ServiceConfig } from './service-config.js';
 export {
   serviceControlManager,
   type Registration,
-  type ServiceConfig,
   type ServiceControlManager,
-  type WaitOptions,
 } from './service-control-manager.js';
 export type { FailurePolicy, ServiceDefinition, ServiceStartType } from './service-definition.js';
 export type { ServiceStopReason } from './service-lifecycle.js';
 export { runAsService, type RunningService, type ServiceOptions } from './service-process.js';
-export { type ServiceState, type ServiceStatus } from './service-status.js';
+export type { ServiceState, ServiceStatus } from './service-status.js';
+export type { WaitOptions } from './service-wait.js';

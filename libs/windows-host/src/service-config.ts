@@ -1,10 +1,25 @@
-import type { ServiceConfig } from './service-control-manager.js';
-import type { ServiceStartType } from './service-definition.js';
+import type { FailurePolicy, ServiceStartType } from './service-definition.js';
 import { SETTING_LEVELS, type SettingName } from './service-settings.js';
 import { parseFailureActions, parseOneText, parseServiceConfig } from './service-structures.js';
 import { check, kernel32 } from './win32/kernel32.js';
 import { services } from './win32/services.js';
 import { systemError, WindowsError } from './windows-error.js';
+
+/** How a service is set up. What the system does not tell is `undefined`. */
+export interface ServiceConfig {
+  /** As it stands there, quotes and all. */
+  readonly commandLine: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly startType: ServiceStartType;
+  readonly dependencies: readonly string[];
+  /** Whose rights it has, such as `LocalSystem`. */
+  readonly account: string;
+  readonly failurePolicy: FailurePolicy | undefined;
+  /** Whether a stop with an error counts as a failure, as a crash does. */
+  readonly restartsAfterError: boolean | undefined;
+  readonly preshutdownTimeoutMs: number | undefined;
+}
 
 const ERROR_INVALID_LEVEL = 124;
 /** No configuration of a service is larger. */

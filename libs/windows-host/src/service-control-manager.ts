@@ -1,31 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { joinCommandLine } from './service-command-line.js';
-import type { FailurePolicy, ServiceDefinition, ServiceStartType } from './service-definition.js';
+import { readConfig, type ServiceConfig } from './service-config.js';
+import type { ServiceDefinition } from './service-definition.js';
+import { statusOf, using, withManager, withService } from './service-handle.js';
 import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
-import { judgeProgress, type Progress } from './service-progress.js';
-import { parseServiceStatus, STATUS_SIZE, type ServiceStatus } from './service-status.js';
+import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
-import { readConfig } from './service-config.js';
+import { waitFor, type WaitOptions } from './service-wait.js';
 import { check, kernel32 } from './win32/kernel32.js';
-import { OwnedHandle } from './win32/owned-handle.js';
 import { services } from './win32/services.js';
 import { systemError, WindowsError } from './windows-error.js';
-
-/** How a service is set up. What the system does not tell is `undefined`. */
-export interface ServiceConfig {
-  /** As it stands there, quotes and all. */
-  readonly commandLine: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly startType: ServiceStartType;
-  readonly dependencies: readonly string[];
-  /** Whose rights it has, such as `LocalSystem`. */
-  readonly account: string;
-  readonly failurePolicy: FailurePolicy | undefined;
-  /** Whether a stop with an error counts as a failure, as a crash does. */
-  readonly restartsAfterError: boolean | undefined;
-  readonly preshutdownTimeoutMs: number | undefined;
-}
 
 /** What became of a registration. */
 export interface Registration {
@@ -34,15 +17,6 @@ export interface Registration {
   readonly needsRestart: boolean;
   /** Settings that this system does not know. */
   readonly ignored: readonly string[];
-}
-
-/** How long to wait for a service. */
-export interface WaitOptions {
-  /** Default: 60,000. A service without progress is given up before. */
-  readonly timeoutMs?: number;
-  /** Told each state and checkpoint that is new. */
-  readonly onProgress?: (status: ServiceStatus) => void;
-  readonly signal?: AbortSignal;
 }
 
 /** The services of this machine. It holds nothing open between calls. */
@@ -96,8 +70,6 @@ const ERROR_SERVICE_NOT_ACTIVE = 1062;
 const ERROR_SERVICE_MARKED_FOR_DELETE = 1072;
 
 const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as const;
-const DEFAULT_TIMEOUT_MS = 60_000;
-const LOOK_EVERY_MS = 100;
 
 /**
  * The service control manager of this machine. Each operation asks for the rights that it needs and no more.
@@ -228,84 +200,6 @@ function askToStop(service: number, tried: string): boolean {
   if (errorNumber === ERROR_SERVICE_CANNOT_ACCEPT_CTRL) return false;
   if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
   throw systemError(tried, { functionName: 'ControlService', errorNumber });
-}
-
-interface Awaited {
-  readonly service: number;
-  readonly name: string;
-  readonly tried: string;
-  readonly beforeLook?: () => void;
-}
-
-async function waitFor(
-  wanted: 'running' | 'stopped',
-  { service, name, tried, beforeLook }: Awaited,
-  { timeoutMs = DEFAULT_TIMEOUT_MS, onProgress, signal }: WaitOptions,
-): Promise<ServiceStatus> {
-  const deadline = performance.now() + timeoutMs;
-  let progress: Progress | undefined;
-  for (;;) {
-    signal?.throwIfAborted();
-    beforeLook?.();
-    const nowMs = performance.now();
-    const next = judgeProgress(wanted, statusOf(service, name), nowMs, progress);
-    if (next.changedAtMs === nowMs) onProgress?.(next.status);
-    progress = next;
-    const { status, verdict } = next;
-    if (verdict === 'reached') return status;
-    if (verdict === 'ended')
-      throw new WindowsError('unknown', `${tried}: it ended with ${exitOf(status)}`);
-    if (verdict === 'stalled' || nowMs >= deadline) {
-      const found = `it is ${status.state}, checkpoint ${status.checkpoint}`;
-      const why = verdict === 'stalled' ? 'without progress' : `after ${timeoutMs} ms`;
-      throw new WindowsError('timeout', `${tried}: ${found} ${why}; ${wanted} is wanted`);
-    }
-    await delay(LOOK_EVERY_MS, undefined, signal && { signal });
-  }
-}
-
-function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
-  return serviceExitCode === 0 ? `error ${win32ExitCode}` : `exit code ${serviceExitCode}`;
-}
-
-function statusOf(service: number, name: string): ServiceStatus {
-  const memory = Buffer.alloc(STATUS_SIZE);
-  const isRead = services().QueryServiceStatusEx(service, 0, memory, memory.length, [0]) !== 0;
-  check(isRead, 'QueryServiceStatusEx', `asked for the state of the service ${name}`);
-  return parseServiceStatus(memory);
-}
-
-function withService<T>(
-  name: string,
-  access: number,
-  purpose: string,
-  act: (service: number) => T,
-): T {
-  return withManager(SC_MANAGER_CONNECT, (manager) => {
-    const handle = services().OpenServiceW(manager, name, access);
-    check(handle !== 0, 'OpenServiceW', `opened the service ${name} and ${purpose}`);
-    return using(handle, act);
-  });
-}
-
-function withManager<T>(access: number, act: (manager: number) => T): T {
-  const handle = services().OpenSCManagerW(null, null, access);
-  check(handle !== 0, 'OpenSCManagerW', 'connected to the service control manager');
-  return using(handle, act);
-}
-
-/** Closes the handle when the work is done, also when that is a promise. A service is gone only when nobody holds it. */
-function using<T>(handle: number, act: (handle: number) => T): T {
-  const owned = new OwnedHandle(handle, (value) => void services().CloseServiceHandle(value));
-  let isPending = false;
-  try {
-    const result = act(owned.value);
-    if (!(result instanceof Promise)) return result;
-    isPending = true;
-    return result.finally(() => owned.close()) as T;
-  } finally {
-    if (!isPending) owned.close();
-  }
 }
 
 function checkUnless(succeeded: boolean, functionName: string, tried: string, fine: number): void {

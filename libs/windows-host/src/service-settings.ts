@@ -26,12 +26,16 @@ export function settingsOf(
   definition: ServiceDefinition,
   addressOf: AddressOf,
 ): readonly (readonly [SettingName, Buffer])[] {
+  const { startType } = definition;
   return [
     ['description', oneText(definition.description, addressOf)],
     ['failureActions', failureActions(definition.failurePolicy, addressOf)],
     ['failureActionsAlsoAfterErrors', oneNumber(1)],
-    ['delayedStart', oneNumber(definition.startType === 'delayed' ? 1 : 0)],
     ['preshutdownTimeout', oneNumber(definition.preshutdownTimeoutMs)],
+    // A start that is not automatic cannot be delayed, and is not told so.
+    ...(startType === 'automatic' || startType === 'delayed'
+      ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)] as const]
+      : []),
   ];
 }
 
@@ -48,8 +52,6 @@ export function writeSettings(
   const { ChangeServiceConfig2W, addressOf } = services();
   const ignored: SettingName[] = [];
   for (const [setting, memory] of settingsOf(definition, addressOf)) {
-    // A start that is not automatic cannot be delayed, and need not be told so.
-    if (setting === 'delayedStart' && !/automatic|delayed/.test(definition.startType)) continue;
     if (ChangeServiceConfig2W(service, SETTING_LEVELS[setting], memory) !== 0) continue;
     const errorNumber = kernel32().GetLastError();
     if (errorNumber !== ERROR_INVALID_LEVEL) {
