@@ -27,7 +27,7 @@ export async function runAsWindowsService(
   let log: ServiceLog | undefined;
   const run = async (service: RunningService): Promise<number> => {
     const { logger } = (log = await openServiceLog(options, options.secureFolder));
-    using signals = listenForShutdown();
+    using signals = listenForShutdown('service');
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {

@@ -26,3 +26,4 @@ export type { ServiceStopReason } from './service-lifecycle.js';
 export { runAsService, type RunningService, type ServiceOptions } from './service-process.js';
 export type { ServiceState, ServiceStatus } from './service-status.js';
 export type { WaitOptions } from './service-wait.js';
+export { listenToConsole, type ConsoleEvent, type ConsoleEvents } from './console-events.js';

@@ -1,7 +1,7 @@
 import { check, INVALID_HANDLE_VALUE, type Handle } from './win32/kernel32.js';
 import { OwnedHandle } from './win32/owned-handle.js';
 import { services } from './win32/services.js';
-import { threads } from './win32/threads.js';
+import { addressOfFunction, threads } from './win32/threads.js';
 import { WindowsError } from './windows-error.js';
 
 /** What the service control manager asks of a service. */
@@ -85,11 +85,11 @@ function dispatchTable(name: string, main: bigint): Buffer {
 }
 
 function startDispatcher(table: Buffer, name: string): Handle {
-  const { CreateThread, GetModuleHandleW, GetProcAddress } = threads();
+  const { CreateThread } = threads();
   const tried = `connected to the service control manager as ${name}`;
   // A thread takes one pointer, and so does this function.
-  const start = GetProcAddress(GetModuleHandleW('advapi32.dll'), 'StartServiceCtrlDispatcherW');
-  if (start === null || start === 0n)
+  const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
+  if (start === undefined)
     throw new WindowsError('unavailable', `${tried}: there is no StartServiceCtrlDispatcherW`);
   const thread = CreateThread(null, 0, start, table, 0, [0]);
   check(thread !== 0, 'CreateThread', tried);

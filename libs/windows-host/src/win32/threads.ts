@@ -11,7 +11,7 @@ export const threads = lazily(() => {
         security: null,
         stackSize: 0,
         start: bigint,
-        parameter: Buffer | null,
+        parameter: Buffer | bigint | null,
         flags: 0,
         id: [number],
       ) => Handle
@@ -21,14 +21,6 @@ export const threads = lazily(() => {
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getexitcodethread
     GetExitCodeThread: bind<(thread: Handle, exitCode: [number]) => number>(
       'int __stdcall GetExitCodeThread(intptr_t thread, _Out_ uint32_t *exitCode)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlew
-    GetModuleHandleW: bind<(module: string) => Handle>(
-      'intptr_t __stdcall GetModuleHandleW(str16 module)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getprocaddress
-    GetProcAddress: bind<(module: Handle, name: string) => bigint | null>(
-      'void *__stdcall GetProcAddress(intptr_t module, str name)',
     ),
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-registerwaitforsingleobject
     RegisterWaitForSingleObject: bind<
@@ -54,3 +46,25 @@ export const threads = lazily(() => {
     koffi,
   };
 });
+
+const modules = lazily(() => {
+  const { bind } = loadSystemLibrary('kernel32.dll');
+  return {
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandlew
+    GetModuleHandleW: bind<(module: string) => Handle>(
+      'intptr_t __stdcall GetModuleHandleW(str16 module)',
+    ),
+    // https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getprocaddress
+    GetProcAddress: bind<(module: Handle, name: string) => bigint | null>(
+      'void *__stdcall GetProcAddress(intptr_t module, str name)',
+    ),
+  };
+});
+
+/** Where a function of the system is, for calls that take functions; `undefined` where there is none. */
+export function addressOfFunction(file: string, name: string): bigint | undefined {
+  // Loads it from System32, where it stays.
+  loadSystemLibrary(file);
+  const { GetModuleHandleW, GetProcAddress } = modules();
+  return GetProcAddress(GetModuleHandleW(file), name) ?? undefined;
+}
