@@ -5,7 +5,7 @@ import { statusOf, using, withManager, withService } from './service-handle.js';
 import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
 import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
-import { waitFor, type WaitOptions } from './service-wait.js';
+import { waitFor, waitUntilGone, type WaitOptions } from './service-wait.js';
 import { check, kernel32 } from './win32/kernel32.js';
 import { services } from './win32/services.js';
 import { systemError, WindowsError } from './windows-error.js';
@@ -45,12 +45,18 @@ export interface ServiceControlManager {
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Removes a service. One that runs is removed when it has stopped, which is not waited for.
+   * Removes a service. It is gone when it has stopped and no program holds it open, which is not waited for.
    *
    * @returns Whether there was one.
    * @throws WindowsError `access-denied`.
    */
   remove(name: string): boolean;
+  /**
+   * Waits until a removed service is gone, so that its name is free.
+   *
+   * @returns Whether it is; not when `timeoutMs` have passed.
+   */
+  gone(name: string, options?: Pick<WaitOptions, 'timeoutMs' | 'signal'>): Promise<boolean>;
 }
 
 const SC_MANAGER_CONNECT = 0x1;
@@ -104,7 +110,17 @@ export function serviceControlManager(): ServiceControlManager {
         return await waitFor('stopped', { service, name, tried, beforeLook: ask }, options);
       }),
     remove,
+    gone: async (name, options = {}) => await waitUntilGone(() => isThere(name), options),
   };
+}
+
+function isThere(name: string): boolean {
+  try {
+    return withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
+  } catch (error) {
+    if (isCode(error, 'not-found')) return false;
+    throw error;
+  }
 }
 
 function register(definition: ServiceDefinition): Registration {

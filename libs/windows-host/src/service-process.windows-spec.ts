@@ -96,8 +96,9 @@ function theSuite(): void {
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'a service '));
   });
-  afterEach(() => {
+  afterEach(async () => {
     scm.remove(name);
+    assert.ok(await scm.gone(name));
     for (const file of ['told', 'may-serve']) rmSync(`${folder}\\${file}`, { force: true });
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -167,7 +168,10 @@ function theSuite(): void {
       assert.equal(scm.remove(name), true);
       assert.equal(scm.remove(name), true);
       assert.throws(() => scm.register(definition('serve')), { code: 'busy' });
+      assert.equal(await scm.gone(name, { timeoutMs: 0 }), false);
       await scm.stop(name);
+      assert.equal(await scm.gone(name), true);
+      assert.equal(scm.register(definition('serve')).outcome, 'created');
     });
 
     it('serves two that register at once', async () => {

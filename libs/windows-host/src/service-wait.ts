@@ -58,6 +58,19 @@ export async function waitFor(
   }
 }
 
+/** Looks until something is no longer there, or the time is up; which of them is the answer. */
+export async function waitUntilGone(
+  isThere: () => boolean,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: Pick<WaitOptions, 'timeoutMs' | 'signal'>,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (isThere()) {
+    if (performance.now() >= deadline) return false;
+    await delay(LOOK_EVERY_MS, undefined, signal && { signal });
+  }
+  return true;
+}
+
 function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
   return serviceExitCode === 0 ? `error ${win32ExitCode}` : `exit code ${serviceExitCode}`;
 }

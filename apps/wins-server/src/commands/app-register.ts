@@ -27,6 +27,9 @@ export async function registerService(options: RegisterOptions): Promise<number>
   return EXIT.ok;
 }
 
+/** A stopped service is gone at once, unless somebody looks at it. */
+const GONE_WITHIN_MS = 10_000;
+
 /** `wins srv app run --unregister`: stops the service, then removes it. One that does not stop is not removed. */
 export async function unregisterService(): Promise<number> {
   requireWindows('removed the service');
@@ -34,7 +37,9 @@ export async function unregisterService(): Promise<number> {
   try {
     await services.stop(SERVICE_NAME);
     services.remove(SERVICE_NAME);
+    const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);
+    if (!isGone) say('a program holds it open: its name is free when that lets go of it');
   } catch (error) {
     if (!(error instanceof WindowsError) || error.code !== 'not-found') throw error;
     say(`there is no service ${SERVICE_NAME}`);
