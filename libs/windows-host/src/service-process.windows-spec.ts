@@ -199,6 +199,21 @@ function theSuite(): void {
       assert.deepEqual(told(), ['starting', 'serving', 'asked to stop', 'returned 0']);
     });
 
+    it('serves two that start, and two that stop it, at once', async () => {
+      scm.register(definition('serve'));
+      mayServe();
+      const [one, other] = await Promise.all([scm.start(name), scm.start(name)]);
+      assert.equal(one.pid, other.pid);
+      const stopped = await Promise.all([scm.stop(name), scm.stop(name)]);
+      assert.deepEqual(
+        stopped.map(({ state, win32ExitCode }) => [state, win32ExitCode]),
+        [
+          ['stopped', 0],
+          ['stopped', 0],
+        ],
+      );
+    });
+
     it('gives up waiting when it is told to, and names the state that it found', async () => {
       scm.register(definition('serve'));
       await assert.rejects(scm.start(name, { timeoutMs: 300 }), {
