@@ -24,6 +24,10 @@ describe('a command line', () => {
       ['-o', 'table'],
     ],
     [['--path'], ['--path']],
+    [
+      ['srv', 'app', 'run', '-register', '--delayed-start', '--config', 'a b'],
+      ['srv', 'app', 'run', '--register', '--delayed-start', '--config=a b'],
+    ],
   ])('of Go programs: %j is read as %j', (argv, normalized) => {
     expect(normalizeArgv(argv)).toEqual(normalized);
   });

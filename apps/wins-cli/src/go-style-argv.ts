@@ -2,7 +2,16 @@
  * Options that take no value. Every other long option takes the next word, whatever it looks like,
  * as Go's flag package has it: `--args -v` passes `-v`.
  */
-const SWITCHES = new Set(['debug', 'quiet', 'help', 'version', 'json']);
+const SWITCHES = new Set([
+  'debug',
+  'quiet',
+  'help',
+  'version',
+  'json',
+  'register',
+  'unregister',
+  'delayed-start',
+]);
 
 /**
  * Rewrites the command line of a Go program for a GNU-style parser: `-path x` and `--path x` both

@@ -50,8 +50,36 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             .command(
               'run',
               'Serve until told to stop',
-              (run) => run,
-              handle(async () => (await import('./commands/app-run.js')).runDaemon),
+              (run) =>
+                run
+                  .option('register', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Make it a Windows service with the other options, or change that',
+                  })
+                  .option('unregister', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Stop and remove the Windows service',
+                  })
+                  // Without --register these do nothing: a service of an earlier release may be started with any of them.
+                  .option('delayed-start', {
+                    type: 'boolean',
+                    describe: 'With --register: start a while after the system',
+                  })
+                  .option('depends-on', {
+                    type: 'string',
+                    describe:
+                      'With --register: services that must run before it, as in "HNS Tcpip"',
+                  })
+                  .option('profile', { type: 'string', hidden: true })
+                  .option('profile-output', { type: 'string', hidden: true })
+                  .check(({ register, unregister }) => {
+                    if (register && unregister)
+                      throw new UsageError('--register and --unregister exclude each other');
+                    return true;
+                  }),
+              handle(async () => (await import('./commands/app-run.js')).runApp),
             )
             .demandCommand(1, 1, 'a command is missing: run'),
         )

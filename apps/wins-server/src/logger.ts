@@ -1,4 +1,4 @@
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
@@ -24,18 +24,24 @@ export function logLevel({ debug, quiet }: LogOptions): string {
  * belongs into fields, never into the message: fields are escaped.
  */
 export async function createLogger(options: LogOptions): Promise<Logger> {
+  if (process.stderr.isTTY) {
+    const { createTerminalLog } = await import('./terminal-log.js');
+    return createLoggerTo(options, createTerminalLog(process.stderr));
+  }
+  const maxLength = LONGEST_BACKLOG;
+  return createLoggerTo(
+    options,
+    pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength }),
+  );
+}
+
+/** A log of JSON lines, to wherever. */
+export function createLoggerTo(options: LogOptions, destination: DestinationStream): Logger {
   const settings = {
     level: logLevel(options),
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  if (process.stderr.isTTY) {
-    const { createTerminalLog } = await import('./terminal-log.js');
-    return pino(settings, createTerminalLog(process.stderr));
-  }
-  return pino(
-    settings,
-    pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength: LONGEST_BACKLOG }),
-  );
+  return pino(settings, destination);
 }

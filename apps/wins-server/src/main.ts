@@ -1,9 +1,8 @@
 /**
  * `wins srv` and `wins doctor`: the daemon and what belongs to it.
  */
-import { ConfigError } from '@wins/config';
-import { PipeError } from '@wins/pipe-transport';
-import { commandLine, UsageError } from './command-line.js';
+import { commandLine } from './command-line.js';
+import { exitCodeOf } from './exit-code-of.js';
 import { EXIT } from './exit-codes.js';
 
 /**
@@ -26,15 +25,4 @@ export async function run(argv: readonly string[]): Promise<number> {
       process.stderr.write(`${error.stack}\n`);
     return exitCodeOf(error);
   }
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return error.exitCode;
-  if (error instanceof ConfigError) return EXIT.config;
-  if (error instanceof PipeError) {
-    return error.code === 'accessDenied' || error.code === 'securityUnavailable'
-      ? EXIT.noPermission
-      : EXIT.unavailable;
-  }
-  return EXIT.internal;
 }

@@ -21,3 +21,23 @@ export {
   type RunOpening,
 } from './firewall-rules.js';
 export type { FirewallPort } from './firewall-ports.js';
+export {
+  openEventLog,
+  registerEventSource,
+  unregisterEventSource,
+  type EventLog,
+  type LogEvent,
+} from './event-log.js';
+export { joinCommandLine } from './service-command-line.js';
+export type { ServiceConfig } from './service-config.js';
+export {
+  serviceControlManager,
+  type Registration,
+  type ServiceControlManager,
+} from './service-control-manager.js';
+export type { FailurePolicy, ServiceDefinition, ServiceStartType } from './service-definition.js';
+export type { ServiceStopReason } from './service-lifecycle.js';
+export { runAsService, type RunningService, type ServiceOptions } from './service-process.js';
+export type { ServiceState, ServiceStatus } from './service-status.js';
+export type { WaitOptions } from './service-wait.js';
+export { listenToConsole, type ConsoleEvent, type ConsoleEvents } from './console-events.js';

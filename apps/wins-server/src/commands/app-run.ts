@@ -5,22 +5,58 @@ import { EXIT } from '../exit-codes.js';
 import { createLogger, logLevel } from '../logger.js';
 import { listenForShutdown } from '../shutdown-signal.js';
 import { COMMIT, VERSION } from '../version.js';
+import type { RegisterOptions } from '../windows-service-definition.js';
+import type { SecureFolder } from '../windows-service-log.js';
+import { runAsWindowsService, type Surroundings } from '../windows-service.js';
 
-interface RunOptions {
-  readonly config?: string | undefined;
-  readonly debug: boolean;
-  readonly quiet: boolean;
+interface RunOptions extends RegisterOptions {
+  readonly register: boolean;
+  readonly unregister: boolean;
 }
 
-/** `wins srv app run`: serves until a signal asks it to end. */
-export async function runDaemon(options: RunOptions): Promise<number> {
+/** Without a way to protect their folder there are no log files, and the event log says so. */
+const secureFolder: SecureFolder = (folder) => {
+  throw new Error(`cannot protect ${folder}`);
+};
+
+/** `wins srv app run`: serves, or has to do with the service that serves. */
+export async function runApp(options: RunOptions): Promise<number> {
+  if (options.register) return (await import('./app-register.js')).registerService(options);
+  if (options.unregister) return (await import('./app-register.js')).unregisterService();
+  if (process.platform === 'win32') {
+    const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
+      runDaemon(options, surroundings),
+    );
+    // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.
+    if (exitCode !== undefined) process.exit(exitCode);
+  }
+  return runAtTerminal(options);
+}
+
+async function runAtTerminal(options: RunOptions): Promise<number> {
+  using signals = listenForShutdown();
+  const logger = await createLogger(options);
+  const { requested: shutdown } = signals;
+  return await runDaemon(options, { logger, shutdown, ready: () => undefined });
+}
+
+/**
+ * Serves until it is asked to end.
+ *
+ * @returns The exit code.
+ * @throws ConfigError and PipeError when it cannot serve.
+ */
+async function runDaemon(
+  options: RunOptions,
+  { logger, shutdown, ready }: Surroundings,
+): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  using shutdown = listenForShutdown();
   const known = fileState(file);
   const loaded = await loadConfig(file);
-  const level = (debug: boolean) =>
-    logLevel({ debug: options.debug || debug, quiet: options.quiet });
-  const logger = await createLogger({ ...options, debug: options.debug || loaded.config.debug });
+  const applyLevel = (debug: boolean): void => {
+    logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
+  };
+  applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
   const { daemon, applyConfig } = await composeDaemon(loaded, logger);
@@ -28,7 +64,7 @@ export async function runDaemon(options: RunOptions): Promise<number> {
   try {
     using _watch = watchConfig(file, known, {
       changed: (next) => {
-        logger.level = level(next.config.debug);
+        applyLevel(next.config.debug);
         applyConfig(next);
       },
       rejected: (err) =>
@@ -38,12 +74,13 @@ export async function runDaemon(options: RunOptions): Promise<number> {
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',
     );
-    const request = await shutdown.requested;
+    ready();
+    const request = await shutdown;
     if ('error' in request) {
       exitCode = EXIT.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');
     } else {
-      logger.info({ signal: request.signal }, 'stopping');
+      logger.info(request, 'stopping');
     }
   } finally {
     await daemon.close();

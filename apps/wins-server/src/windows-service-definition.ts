@@ -1,0 +1,62 @@
+import { joinCommandLine, type ServiceDefinition } from '@wins/windows-host';
+import path from 'node:path';
+
+/** What the service, its source of events and its log files are called, as by earlier releases. */
+export const SERVICE_NAME = 'rancher-wins';
+
+/** What is asked for with `--register`. */
+export interface RegisterOptions {
+  readonly config?: string | undefined;
+  readonly debug: boolean;
+  readonly quiet: boolean;
+  readonly 'delayed-start'?: boolean | undefined;
+  /** Names with blanks or commas between them. */
+  readonly 'depends-on'?: string | undefined;
+}
+
+/** This program, as Node tells of it. */
+export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
+
+/**
+ * The service that runs this very program with these options. It gives the config by its absolute path: a service does not
+ * run in the folder where it was registered.
+ *
+ * @throws RangeError when the command line is longer than Windows takes.
+ */
+export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
+  const { config, debug, quiet } = options;
+  const command = [
+    ...wordsOf(program),
+    ...['srv', 'app', 'run'],
+    ...(config === undefined ? [] : ['--config', path.win32.resolve(program.cwd(), config)]),
+    ...(debug ? ['--debug'] : []),
+    ...(quiet ? ['--quiet'] : []),
+  ];
+  const { length } = joinCommandLine(command);
+  if (length > LONGEST_COMMAND_LINE)
+    throw new RangeError(
+      `made the command line of the service: it has ${length} characters; at most ${LONGEST_COMMAND_LINE} can be`,
+    );
+  return {
+    name: SERVICE_NAME,
+    displayName: 'Rancher Wins',
+    description:
+      'Lets containers on this node run the host programs that its configuration lists, and reach the listed ports.',
+    command,
+    startType: options['delayed-start'] === true ? 'delayed' : 'automatic',
+    dependencies: (options['depends-on'] ?? '').split(/[\s,]+/).filter((word) => word !== ''),
+    failurePolicy: { restartDelaysMs: [5000, 10_000, 15_000], resetAfterSeconds: 600 },
+    preshutdownTimeoutMs: PRESHUTDOWN_TIMEOUT_MS,
+  };
+}
+
+/** Longer than the daemon takes to end what it runs, with its own limit. */
+const PRESHUTDOWN_TIMEOUT_MS = 45_000;
+/** What CreateProcessW takes, less the NUL. */
+const LONGEST_COMMAND_LINE = 32_766;
+
+/** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */
+function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
+  const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';
+  return isOneFile ? [execPath] : [execPath, script];
+}

@@ -1,0 +1,56 @@
+import type { LogEvent } from '@wins/windows-host';
+import { createEventDestination, eventOf } from './windows-service-events.js';
+
+describe('the event of a line', () => {
+  it.each([
+    [{ level: 'info', msg: 'stopped' }, 'information', 1],
+    [{ level: 'info', msg: 'ready', pid: 7 }, 'information', 11],
+    [{ level: 'warn', msg: 'config', key: 'x' }, 'warning', 11],
+    [{ level: 'error', msg: 'anything' }, 'error', 1],
+    [{ level: 'fatal', msg: 'anything' }, 'error', 4],
+    [{ level: 'fatal', msg: 'anything', err: {} }, 'error', 14],
+    [{ level: 'info', msg: 'decision', audit: true, verdict: 'refused' }, 'warning', 11],
+  ])('of %j is a(n) %s with the id %i', (line, type, id) => {
+    expect(eventOf({ time: '2026-01-01', ...line })).toMatchObject({ type, id });
+  });
+
+  it.each([
+    { level: 'debug', msg: 'ready' },
+    { level: 'info', msg: 'process', event: 'started' },
+    { level: 'info', msg: 'decision', audit: true, verdict: 'allowed' },
+  ])('of %j is none', (line) => {
+    expect(eventOf(line)).toBeUndefined();
+  });
+
+  it('has the fields in lines of their own', () => {
+    expect(
+      eventOf({ level: 'info', time: 'x', msg: 'ready', pid: 7, address: 'a b' })?.lines,
+    ).toEqual(['ready', 'pid: 7', 'address: a b']);
+  });
+});
+
+describe('the destination of events', () => {
+  const open = () => {
+    const events: LogEvent[] = [];
+    const destination = createEventDestination({
+      report: (event) => events.push(event) > 0,
+      close: () => undefined,
+    });
+    return { events, write: (line: object) => destination.write(JSON.stringify(line)) };
+  };
+  const refusal = { level: 'info', msg: 'decision', audit: true, verdict: 'refused' };
+
+  it('takes no more refusals than the log bears, and says later how many there were', () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1000);
+    const { events, write } = open();
+    for (let index = 0; index < 100; index += 1) write(refusal);
+    expect(events).toHaveLength(60);
+    write({ level: 'error', msg: 'our own' });
+    expect(events.at(-1)).toMatchObject({ lines: ['our own'] });
+    clock.mockReturnValue(61_000);
+    write(refusal);
+    expect(events).toHaveLength(63);
+    expect(events.at(-2)?.lines).toEqual(['events are in the log file only', 'count: 40']);
+    clock.mockRestore();
+  });
+});

@@ -1,0 +1,138 @@
+import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-status.js';
+
+/** Why a service is asked to end. */
+export type ServiceStopReason = 'stop' | 'shutdown' | 'preshutdown';
+
+/** Where a service is on its way. */
+export type ServicePhase =
+  | { readonly kind: 'startPending'; readonly checkpoint: number }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'stopPending'; readonly checkpoint: number }
+  /** `exitCode` 0: as it should be; all else makes the failure actions follow. */
+  | { readonly kind: 'stopped'; readonly exitCode: number };
+
+/** The legal moves. A phase that moves to itself makes progress. */
+export const SERVICE_MOVES: Readonly<
+  Record<ServicePhase['kind'], readonly ServicePhase['kind'][]>
+> = {
+  startPending: ['startPending', 'running', 'stopPending', 'stopped'],
+  running: ['stopPending', 'stopped'],
+  stopPending: ['stopPending', 'stopped'],
+  stopped: [],
+};
+
+/** Where the phases of a service are told: the service control manager, or a spec. */
+export type ReportPhase = (phase: ServicePhase) => void;
+
+/** The exit code of a service that was given up. */
+export const SERVICE_FAILED = 1;
+
+/** How often progress is told. */
+const PROGRESS_EVERY_MS = 2000;
+/** How long the service control manager is asked to wait for the next sign of progress. */
+const WAIT_HINT_MS = 10_000;
+
+/**
+ * The one writer of a service's phase. While a phase is pending it tells progress, as long as the event loop turns. When the
+ * time of the phase is up the service counts as ended with an error, so that its failure actions follow instead of a hang.
+ */
+export class ServiceLifecycle {
+  #phase: ServicePhase = { kind: 'startPending', checkpoint: 1 };
+  readonly #report: ReportPhase;
+  #progress: NodeJS.Timeout | undefined;
+
+  /** @param startLimitMs - How long a start may take. */
+  constructor(report: ReportPhase, startLimitMs: number) {
+    this.#report = report;
+    report(this.#phase);
+    this.#tellProgress(startLimitMs);
+  }
+
+  get phase(): ServicePhase {
+    return this.#phase;
+  }
+
+  /** The service serves. Too late when it is asked to stop already. */
+  running(): void {
+    this.#move({ kind: 'running' });
+  }
+
+  /**
+   * The service begins to stop.
+   *
+   * @param limitMs - How long that may take.
+   */
+  stopping(limitMs: number): void {
+    if (this.#phase.kind === 'stopPending') return;
+    if (this.#move({ kind: 'stopPending', checkpoint: 1 })) this.#tellProgress(limitMs);
+  }
+
+  /** The service has ended. The first exit code counts. */
+  stopped(exitCode: number): void {
+    this.#move({ kind: 'stopped', exitCode });
+  }
+
+  #move(next: ServicePhase): boolean {
+    if (!SERVICE_MOVES[this.#phase.kind].includes(next.kind)) return false;
+    if (next.kind !== this.#phase.kind) clearInterval(this.#progress);
+    this.#phase = next;
+    this.#report(next);
+    return true;
+  }
+
+  #tellProgress(limitMs: number): void {
+    let left = Math.floor(limitMs / PROGRESS_EVERY_MS);
+    this.#progress = setInterval(() => {
+      const phase = this.#phase;
+      if (left-- <= 0) this.stopped(SERVICE_FAILED);
+      else if ('checkpoint' in phase) this.#move({ ...phase, checkpoint: phase.checkpoint + 1 });
+    }, PROGRESS_EVERY_MS);
+  }
+}
+
+const SERVICE_WIN32_OWN_PROCESS = 0x10;
+const ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN = 0x1 | 0x4 | 0x100;
+
+/** A phase as a SERVICE_STATUS. A stop is taken while the service starts, too: a start may take long. */
+export function serviceStatusOf(phase: ServicePhase): Buffer {
+  const isPending = 'checkpoint' in phase;
+  const acceptsControls = phase.kind === 'startPending' || phase.kind === 'running';
+  const exitCode = phase.kind === 'stopped' ? phase.exitCode : 0;
+  const memory = Buffer.alloc(28);
+  const fields = [
+    SERVICE_WIN32_OWN_PROCESS,
+    stateNumber(phase.kind),
+    acceptsControls ? ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN : 0,
+    exitCode === 0 ? 0 : SERVICE_SPECIFIC_ERROR,
+    exitCode,
+    isPending ? phase.checkpoint : 0,
+    isPending ? WAIT_HINT_MS : 0,
+  ];
+  for (const [index, value] of fields.entries()) memory.writeUInt32LE(value, index * 4);
+  return memory;
+}
+
+const STOP_CONTROLS: ReadonlyMap<number, ServiceStopReason> = new Map([
+  [1, 'stop'],
+  [5, 'shutdown'],
+  [0xf, 'preshutdown'],
+]);
+const SERVICE_CONTROL_INTERROGATE = 4;
+const NO_ERROR = 0;
+const ERROR_CALL_NOT_IMPLEMENTED = 120;
+
+/**
+ * What a control of the service control manager means.
+ *
+ * @returns The answer, and why to stop if that is what it means.
+ */
+export function readControl(control: number): {
+  readonly answer: number;
+  readonly stop?: ServiceStopReason;
+} {
+  const stop = STOP_CONTROLS.get(control);
+  if (stop !== undefined) return { answer: NO_ERROR, stop };
+  // The status that was told last answers an interrogation.
+  const isKnown = control === SERVICE_CONTROL_INTERROGATE;
+  return { answer: isKnown ? NO_ERROR : ERROR_CALL_NOT_IMPLEMENTED };
+}

@@ -1,0 +1,76 @@
+import { dispatchService, type DispatchedService } from './service-dispatcher.js';
+import {
+  readControl,
+  SERVICE_FAILED,
+  ServiceLifecycle,
+  serviceStatusOf,
+  type ServiceStopReason,
+} from './service-lifecycle.js';
+
+/** A service, for the program that is one. */
+export interface RunningService {
+  /** The program serves; the service control manager is told that it runs. */
+  ready(): void;
+  /** Resolves when it is asked to stop; the first reason counts. It may be so before it is ready. */
+  readonly stopRequested: Promise<ServiceStopReason>;
+}
+
+/** How a program is a service. */
+export interface ServiceOptions {
+  readonly name: string;
+  /**
+   * The service itself. It tells when it is ready, and returns its exit code when it is done: 0, or one that makes the
+   * failure actions follow. It must not throw; if it does, the exit code is 1.
+   */
+  readonly run: (service: RunningService) => Promise<number>;
+  /** How long a start may take; then it counts as ended, with exit code 1. Default: 120,000. */
+  readonly startLimitMs?: number;
+  /** How long it may take to stop; then it counts as ended, with exit code 1. Default: 40,000. */
+  readonly stopLimitMs?: number;
+  /** Told when the service control manager does not take a report. */
+  readonly onReportFailed?: (error: unknown) => void;
+}
+
+/**
+ * Runs a program as a service if the service control manager has started it as one, which it finds out by asking: no flag
+ * and no guess at the parent process is needed.
+ *
+ * @returns The exit code, told to the service control manager already and meant for the process, which should end now; or
+ *   `undefined` when this is no service, and `run` was not called.
+ * @throws WindowsError `unavailable` elsewhere than on Windows.
+ */
+export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
+  const { name, run, startLimitMs = 120_000, stopLimitMs = 40_000 } = options;
+  let request: (reason: ServiceStopReason) => void = () => undefined;
+  const stopRequested = new Promise<ServiceStopReason>((resolve) => {
+    request = resolve;
+  });
+  let lifecycle: ServiceLifecycle | undefined;
+
+  const start = (service: DispatchedService): void => {
+    const begun = new ServiceLifecycle((phase) => {
+      try {
+        service.report(serviceStatusOf(phase));
+      } catch (error) {
+        options.onReportFailed?.(error);
+      }
+    }, startLimitMs);
+    lifecycle = begun;
+    run({ ready: () => begun.running(), stopRequested }).then(
+      (code) => begun.stopped(code),
+      () => begun.stopped(SERVICE_FAILED),
+    );
+  };
+  const control = (number: number): number => {
+    const { answer, stop } = readControl(number);
+    if (stop !== undefined && lifecycle !== undefined) {
+      lifecycle.stopping(stopLimitMs);
+      request(stop);
+    }
+    return answer;
+  };
+  await dispatchService(name, { onStart: start, onControl: control });
+  const phase = lifecycle?.phase;
+  if (phase === undefined) return undefined;
+  return phase.kind === 'stopped' ? phase.exitCode : SERVICE_FAILED;
+}

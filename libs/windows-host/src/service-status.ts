@@ -1,0 +1,61 @@
+/** What a service does, as the service control manager counts it. */
+export type ServiceState =
+  | 'stopped'
+  | 'startPending'
+  | 'stopPending'
+  | 'running'
+  | 'continuePending'
+  | 'pausePending'
+  | 'paused';
+
+/** The states in the order of their numbers, from 1. */
+const STATES = [
+  'stopped',
+  'startPending',
+  'stopPending',
+  'running',
+  'continuePending',
+  'pausePending',
+  'paused',
+] as const satisfies readonly ServiceState[];
+
+/** What the service control manager knows of a service as it is now. */
+export interface ServiceStatus {
+  readonly state: ServiceState;
+  /** Its process; 0 when there is none. */
+  readonly pid: number;
+  /** How it ended last: a Win32 error code; 1066 says that `serviceExitCode` tells. */
+  readonly win32ExitCode: number;
+  /** How it ended last, in the service's own numbers. */
+  readonly serviceExitCode: number;
+  /** Grows while a pending state makes progress. */
+  readonly checkpoint: number;
+  /** How long the service itself thinks that the next progress takes, in milliseconds. */
+  readonly waitHintMs: number;
+}
+
+/** ERROR_SERVICE_SPECIFIC_ERROR: the exit code is one of the service's own. */
+export const SERVICE_SPECIFIC_ERROR = 1066;
+
+/** The size of SERVICE_STATUS_PROCESS. */
+export const STATUS_SIZE = 36;
+
+/** Reads a SERVICE_STATUS_PROCESS. */
+export function parseServiceStatus(memory: Buffer): ServiceStatus {
+  const field = (index: number): number => memory.readUInt32LE(index * 4);
+  const state = STATES[field(1) - 1];
+  if (state === undefined) throw new RangeError(`a service has no state ${field(1)}`);
+  return {
+    state,
+    win32ExitCode: field(3),
+    serviceExitCode: field(4),
+    checkpoint: field(5),
+    waitHintMs: field(6),
+    pid: field(7),
+  };
+}
+
+/** The number of a state. */
+export function stateNumber(state: ServiceState): number {
+  return STATES.indexOf(state) + 1;
+}

@@ -1,0 +1,29 @@
+import { WindowsError } from '../windows-error.js';
+import { lazily, loadSystemLibrary } from './system-library.js';
+import { addressOfFunction } from './threads.js';
+
+/** Being told what happens to the console, and to the session or container that it belongs to. */
+export const consoleFunctions = lazily(() => {
+  const { bind, koffi } = loadSystemLibrary('kernel32.dll');
+  return {
+    koffi,
+    // https://learn.microsoft.com/windows/console/setconsolectrlhandler
+    SetConsoleCtrlHandler: bind<(handler: bigint, add: 0 | 1) => number>(
+      'int __stdcall SetConsoleCtrlHandler(void *handler, int add)',
+    ),
+    // https://learn.microsoft.com/windows/console/handlerroutine
+    handlerRoutine: lazily(() =>
+      koffi.pointer(koffi.proto('__stdcall', null, 'int', ['uint32_t'])),
+    ),
+  };
+});
+
+/**
+ * Where `WaitMessage` is, which never returns in a thread without windows: nobody posts messages to it.
+ * https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
+ */
+export const waitMessage = lazily((): bigint => {
+  const address = addressOfFunction('user32.dll', 'WaitMessage');
+  if (address !== undefined) return address;
+  throw new WindowsError('unavailable', 'looked for WaitMessage in user32.dll: it is not there');
+});
