@@ -15,3 +15,5 @@ export {
   type SecurityDescriptor,
 } from './security-descriptor.js';
 export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-write.js';
+export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './secured-pipe.js';
+export type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
