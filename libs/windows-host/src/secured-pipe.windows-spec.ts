@@ -132,7 +132,7 @@ describe('a secured pipe', () => {
       assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 65_536, 65_536, 0]);
       assert.ok(args[7].subarray(24).equals(descriptor));
     }
-    assert.ok(first !== undefined && first[7].subarray(24).equals(descriptor));
+    assert.ok(first[7].subarray(24).equals(descriptor));
   });
 
   it('carries the access list, as its clients can see', async () => {
