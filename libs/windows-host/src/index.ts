@@ -17,3 +17,14 @@ export {
 export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-write.js';
 export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './secured-pipe.js';
 export type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
+export { processAccount, type ProcessAccount } from './elevation.js';
+export {
+  judgePipeServer,
+  type PipeServerEvidence,
+  type PipeServerVerdict,
+} from './pipe-server-identity.js';
+export {
+  securedPipeClient,
+  type SecuredPipeClient,
+  type SecuredPipeClientOptions,
+} from './secured-pipe-client.js';

@@ -8,7 +8,7 @@ const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 /** How {@link securedPipe} protects. */
 export interface SecuredPipeOptions {
-  /** Who may open the pipe, as SDDL with an access list. Default: Administrators and SYSTEM. */
+  /** Who may open the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
   readonly sddl?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface PipeProtection {
    * 10 ms, 20 ms, and so on up to 1 s.
    *
    * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is none of those who may
-   * serve it; WindowsError `not-verified` when the pipe's access list is not the wanted one, and others as the system
+   * serve it; WindowsError `not-verified` when the pipe's owner or access list is not the wanted one, and others as the system
    * has it. Nothing is left behind.
    */
   open(path: { readonly address: string }, events: SecuredPipeEvents): Promise<SecuredPipe>;

@@ -127,7 +127,7 @@ describe('a secured pipe', () => {
     const [first, ...others] = create.mock.calls.map(({ arguments: args }) => args);
     assert.equal(others.length, 7);
     assert.deepEqual(first?.slice(0, 7), [address, 0x4008_0003, 8, 255, 65_536, 65_536, 0]);
-    const descriptor = descriptorFromText('D:P(A;;GA;;;BA)(A;;GA;;;SY)');
+    const descriptor = descriptorFromText('O:BAD:P(A;;GA;;;BA)(A;;GA;;;SY)');
     for (const args of others) {
       assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 65_536, 65_536, 0]);
       assert.ok(args[7].subarray(24).equals(descriptor));
@@ -143,19 +143,26 @@ describe('a secured pipe', () => {
     client.close();
     await close();
     assert.ok(grantsTheSame(parseSecurityDescriptor(found), parseSecurityDescriptor(sddl)), found);
+    assert.equal(parseSecurityDescriptor(found).owner, 'S-1-5-32-544');
   });
 
   it('does not serve when the access list is not what was wanted', async (t) => {
     const { CreateNamedPipeW: create } = namedPipes();
-    const descriptor = descriptorFromText('D:(A;;GA;;;WD)');
-    const other = securityAttributes({ descriptor, inheritable: false });
-    const addresses: string[] = [];
-    t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
-      addresses.push(args[0]);
-      return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
-    });
-    await assert.rejects(serve(), { code: 'not-verified', message: /wanted D:P\(A;;GA;;;BA\)/ });
-    assert.equal(await attempt(addresses[0] ?? ''), 'ENOENT');
+    for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {
+      const descriptor = descriptorFromText(sddl);
+      const other = securityAttributes({ descriptor, inheritable: false });
+      const addresses: string[] = [];
+      t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+        addresses.push(args[0]);
+        return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
+      });
+      await assert.rejects(serve(), {
+        code: 'not-verified',
+        message: /wanted O:BAD:P\(A;;GA;;;BA\)/,
+      });
+      assert.equal(await attempt(addresses[0] ?? ''), 'ENOENT');
+      t.mock.restoreAll();
+    }
   });
 
   it('says EADDRINUSE when the system denies it the first instance', async (t) => {
@@ -172,6 +179,11 @@ describe('a secured pipe', () => {
     await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
     const address = `\\\\.\\pipe\\wins-secured-${process.pid}-${before + 1}`;
     assert.equal(await attempt(address), 'ENOENT');
+  });
+
+  it('says EACCES when the system does not let it give the pipe to Administrators', async (t) => {
+    failCreate(t, 0, 1307);
+    await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
   });
 
   it('says what the system said of anything else', async (t) => {

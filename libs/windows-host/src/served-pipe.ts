@@ -17,7 +17,11 @@ import {
 } from './win32/named-pipes.js';
 import { OwnedHandle } from './win32/owned-handle.js';
 import { securityAttributes } from './win32/security-attributes.js';
-import { DACL_SECURITY_INFORMATION, SE_KERNEL_OBJECT } from './win32/security.js';
+import {
+  DACL_SECURITY_INFORMATION,
+  OWNER_SECURITY_INFORMATION,
+  SE_KERNEL_OBJECT,
+} from './win32/security.js';
 import { WindowsError } from './windows-error.js';
 
 /** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
@@ -27,6 +31,8 @@ const FIRST_REST_MS = 10;
 const LONGEST_REST_MS = 1000;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
+const INVALID_OWNER = 1307;
+const NOT_ALLOWED = 'this process may not serve a pipe with that access list; is it elevated?';
 
 /** Where an open pipe reports to. */
 export interface SecuredPipeEvents {
@@ -48,9 +54,12 @@ export async function openServedPipe(
   sddl: string,
   events: SecuredPipeEvents,
 ): Promise<SecuredPipe> {
-  const descriptor = descriptorFromText(sddl);
+  // By its owner clients know that a privileged process made the pipe; the owner by default is a matter of the host's policy.
+  const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
+  const descriptor = descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
   // As the system writes it: it knows the accounts behind aliases.
-  const wanted = descriptorText(descriptor, DACL_SECURITY_INFORMATION, `wrote ${sddl} again`);
+  const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
+  const wanted = descriptorText(descriptor, parts, `wrote ${sddl} again`);
   const attributes = securityAttributes({ descriptor, inheritable: false });
   const pipe = new ServedPipe(address, attributes, events);
   try {
@@ -150,8 +159,9 @@ class ServedPipe implements SecuredPipe {
     try {
       return this.#create(FILE_FLAG_FIRST_PIPE_INSTANCE);
     } catch (error) {
-      const found = 'another process serves it';
-      throw withNodeCode(error, 'EADDRINUSE', [ACCESS_DENIED, PIPE_BUSY], found);
+      const mine = withNodeCode(error, 'EACCES', [INVALID_OWNER], NOT_ALLOWED);
+      const taken = 'another process serves it';
+      throw withNodeCode(mine, 'EADDRINUSE', [ACCESS_DENIED, PIPE_BUSY], taken);
     }
   }
 
@@ -159,8 +169,7 @@ class ServedPipe implements SecuredPipe {
     try {
       return this.#create(0);
     } catch (error) {
-      const found = 'its access list does not let this process serve it; is the process elevated?';
-      throw withNodeCode(error, 'EACCES', [ACCESS_DENIED], found);
+      throw withNodeCode(error, 'EACCES', [ACCESS_DENIED], NOT_ALLOWED);
     }
   }
 
@@ -180,9 +189,10 @@ class ServedPipe implements SecuredPipe {
   }
 
   #verify(instance: OwnedHandle, wanted: string): void {
-    const tried = `read the access list of the pipe ${this.address} back`;
+    const tried = `read owner and access list of the pipe ${this.address} back`;
     const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
-    if (grantsTheSame(parseSecurityDescriptor(found), parseSecurityDescriptor(wanted))) return;
+    const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
+    if (a.owner === b.owner && grantsTheSame(a, b)) return;
     throw new WindowsError('not-verified', `${tried}: it is ${found}; wanted ${wanted}`);
   }
 }
