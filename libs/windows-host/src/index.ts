@@ -28,3 +28,9 @@ export {
   type SecuredPipeClient,
   type SecuredPipeClientOptions,
 } from './secured-pipe-client.js';
+export {
+  consoleEvents,
+  type ConsoleEvent,
+  type ConsoleEvents,
+  type ConsoleEventsOptions,
+} from './console-events.js';
