@@ -2,11 +2,12 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { connectPipe } from './connect-pipe.js';
+import type { PipeServerCheck } from './pipe-security.js';
 
 /** Serves an echo with a backlog of one, and says when it does. */
 const server = `require('net').createServer((c) => c.pipe(c))
@@ -115,6 +116,71 @@ describe('connectPipe', () => {
     controller.abort(reason);
     await expect(attempt).rejects.toBe(reason);
     await new Promise((resolve) => listening.close(resolve));
+  });
+
+  describe('with a check of who serves the pipe', () => {
+    const failing = (code: string): PipeServerCheck => ({
+      open: () => Promise.reject(Object.assign(new Error(`says ${code}`), { code })),
+    });
+
+    test('hands out the socket that the check opened', async () => {
+      const own = new Socket();
+      const addresses: string[] = [];
+      const security: PipeServerCheck = {
+        open: ({ address }) => {
+          addresses.push(address);
+          return Promise.resolve(own);
+        },
+      };
+      expect(await connectPipe(socketPath(), { security })).toBe(own);
+      expect(addresses).toEqual([socketPath()]);
+      own.destroy();
+    });
+
+    test('does not speak to a server that is not trusted, nor try again', async () => {
+      const security = failing('ERR_UNTRUSTED_PIPE_SERVER');
+      const options = { security, timeoutMs: 600_000, waitTimeoutMs: 600_000 };
+      await expect(connectPipe(socketPath(), options)).rejects.toMatchObject({
+        code: 'securityUnavailable',
+        message: `cannot connect to pipe ${socketPath()}: says ERR_UNTRUSTED_PIPE_SERVER`,
+      });
+    });
+
+    test.each([
+      ['EBUSY', 'busy', { timeoutMs: 30 }],
+      ['ENOENT', 'notFound', { waitTimeoutMs: 30 }],
+    ])('tries again after %s and says %s in the end', async (given, code, times) => {
+      let tries = 0;
+      const security: PipeServerCheck = {
+        open: (path, signal) => {
+          tries += 1;
+          return failing(given).open(path, signal);
+        },
+      };
+      const attempt = connectPipe(socketPath(), { security, random: () => 0.01, ...times });
+      await expect(attempt).rejects.toMatchObject({ code });
+      expect(tries).toBeGreaterThan(1);
+    });
+
+    test('destroys a socket that comes after the signal', async () => {
+      const own = new Socket();
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      let open: (socket: Socket) => void = () => undefined;
+      let isTold = false;
+      const security: PipeServerCheck = {
+        open: (_path, signal) => {
+          signal.addEventListener('abort', () => (isTold = true));
+          return new Promise((resolve) => (open = resolve));
+        },
+      };
+      const attempt = connectPipe(socketPath(), { security, signal: controller.signal });
+      controller.abort(reason);
+      await expect(attempt).rejects.toBe(reason);
+      expect(isTold).toBe(true);
+      open(own);
+      await once(own, 'close');
+    });
   });
 
   test('says notFound of a file that nobody serves, and what to check', async () => {

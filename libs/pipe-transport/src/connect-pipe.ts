@@ -4,6 +4,7 @@ import { backOffMs } from './back-off.js';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
 import { PipeError } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
+import type { PipeServerCheck } from './pipe-security.js';
 import { wholeNumber } from './whole-number.js';
 
 /** How {@link connectPipe} connects. */
@@ -14,6 +15,8 @@ export interface ConnectPipeOptions {
   readonly waitTimeoutMs?: number | undefined;
   /** The directory of bare names on POSIX. Default: `runtimeDirectory()`. */
   readonly runtimeDir?: string | undefined;
+  /** Opens the connection and checks who serves the pipe. Default: whoever serves it is spoken to. */
+  readonly security?: PipeServerCheck | undefined;
   /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Gives up, closes what is half open, and makes the call reject with the signal's reason. */
@@ -29,8 +32,8 @@ export interface ConnectPipeOptions {
  *
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `notFound` or `busy`, still so at the end of their time; `timeout` when the
- * operating system did not answer; `accessDenied`; `closed`; `invalidName`; `unknown`. The reason of
- * `signal` when it is aborted. RangeError for a time that is not a whole number.
+ * operating system did not answer; `securityUnavailable` when `security` does not trust who serves it;
+ * `accessDenied`; `closed`; `invalidName`; `unknown`. The reason of `signal` when it is aborted. RangeError for a time that is not a whole number.
  */
 export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
   const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
@@ -42,7 +45,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   for (let attempt = 0; ; attempt += 1) {
     options.signal?.throwIfAborted();
     try {
-      return await dial(path, busyDeadline - performance.now(), options.signal);
+      return await dial(path, busyDeadline - performance.now(), options);
     } catch (error) {
       const code = error instanceof PipeError ? error.code : undefined;
       if (code !== 'notFound' && code !== 'busy') throw error;
@@ -58,34 +61,62 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
 }
 
 /** One attempt. Whatever the outcome, nothing of it is left but the socket it resolves with. */
-function dial(path: PipePath, timeoutMs: number, signal?: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ path: path.address });
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      socket.off('connect', onConnect);
-      socket.off('error', onError);
-      socket.on('error', () => undefined);
-    };
-    const fail = (error: unknown): void => {
-      end();
-      socket.destroy();
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an abort reason is the caller's
-      reject(error);
-    };
-    const onConnect = (): void => {
-      end();
-      resolve(socket);
-    };
-    const onError = (error: Error): void => fail(pipeErrorFrom(error, 'connect to', path));
-    const onAbort = (): void => fail(signal?.reason as unknown);
-    const timer = setTimeout(
-      () => fail(describePipeError('timeout', 'connect to', path, 'no answer came in time')),
-      Math.max(1, timeoutMs),
-    );
-    signal?.addEventListener('abort', onAbort);
-    socket.on('connect', onConnect);
-    socket.on('error', onError);
-  });
+async function dial(
+  path: PipePath,
+  timeoutMs: number,
+  { signal, security = PLAIN }: ConnectPipeOptions,
+): Promise<Socket> {
+  const attempt = new AbortController();
+  const onAbort = (): void => attempt.abort(signal?.reason);
+  const onTimeout = (): void =>
+    attempt.abort(describePipeError('timeout', 'connect to', path, 'no answer came in time'));
+  const timer = setTimeout(onTimeout, Math.max(1, timeoutMs));
+  signal?.addEventListener('abort', onAbort);
+  try {
+    const socket = await unlessAborted(security.open(path, attempt.signal), attempt.signal);
+    socket.on('error', () => undefined);
+    return socket;
+  } catch (error) {
+    throw attempt.signal.aborted ? error : pipeErrorFrom(error, 'connect to', path);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
+
+/** Rejects with the reason of the signal when that comes first, and destroys the socket that comes too late. */
+async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Promise<Socket> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an abort reason is the caller's
+      reject(signal.reason);
+      opening.then(
+        (socket) => socket.on('error', () => undefined).destroy(),
+        () => undefined,
+      );
+    };
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([opening, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const PLAIN: PipeServerCheck = {
+  open: (path, signal) =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ path: path.address });
+      const onAbort = (): void => void socket.destroy();
+      signal.addEventListener('abort', onAbort);
+      socket.on('error', reject);
+      socket.on('connect', () => {
+        signal.removeEventListener('abort', onAbort);
+        socket.off('error', reject);
+        socket.on('error', () => undefined);
+        resolve(socket);
+      });
+    }),
+};

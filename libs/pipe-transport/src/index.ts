@@ -22,5 +22,10 @@ export { pipeErrorFrom, type PipeOperation } from './node-errors.js';
 export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
 export type { ClosePipeListenerOptions, PipeListener } from './pipe-listener.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
-export type { EndpointEvents, PipeEndpoint, PipeSecurity } from './pipe-security.js';
+export type {
+  EndpointEvents,
+  PipeEndpoint,
+  PipeSecurity,
+  PipeServerCheck,
+} from './pipe-security.js';
 export { runtimeDirectory } from './runtime-directory.js';

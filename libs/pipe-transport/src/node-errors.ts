@@ -56,8 +56,15 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
  */
 export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: PipePath): PipeError {
   if (error instanceof PipeError) return error;
-  const [code, found] = TRANSLATIONS.get(nodeCode(error) ?? '') ?? ['unknown', String(error)];
+  const [code, found] = translate(error);
   return describePipeError(code, operation, path, found, error);
+}
+
+function translate(error: unknown): readonly [PipeErrorCode, string] {
+  const code = nodeCode(error);
+  if (code === 'ERR_UNTRUSTED_PIPE_SERVER' && error instanceof Error)
+    return ['securityUnavailable', error.message];
+  return TRANSLATIONS.get(code ?? '') ?? ['unknown', String(error)];
 }
 
 /** Composes the message of a {@link PipeError}: what was tried, on what, what was found, what to do. */

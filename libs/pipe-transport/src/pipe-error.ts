@@ -12,7 +12,7 @@ export type PipeErrorCode =
   | 'timeout'
   /** The other side, or this one, has ended the connection. */
   | 'closed'
-  /** The endpoint cannot be protected as required, so it was not opened. */
+  /** The endpoint cannot be protected as required, or is not served by whom it should be, so it was not opened. */
   | 'securityUnavailable'
   /** The text does not name a local pipe. */
   | 'invalidName'

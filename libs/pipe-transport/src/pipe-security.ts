@@ -30,3 +30,18 @@ export interface PipeSecurity {
    */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;
 }
+
+/**
+ * The port that opens connections and knows who answers before a byte is sent.
+ *
+ * On Windows whoever is there first may have the name of a pipe.
+ */
+export interface PipeServerCheck {
+  /**
+   * Makes one attempt to connect. Of its errors, Node's codes `ENOENT` and `EBUSY` say that another attempt may succeed, and
+   * `ERR_UNTRUSTED_PIPE_SERVER` that whoever serves the pipe must not be spoken to; its message then says why.
+   *
+   * @param signal gives up; a socket that comes nevertheless is destroyed by the caller.
+   */
+  open(path: PipePath, signal: AbortSignal): Promise<Socket>;
+}

@@ -41,3 +41,24 @@ export { runAsService, type RunningService, type ServiceOptions } from './servic
 export type { ServiceState, ServiceStatus } from './service-status.js';
 export type { WaitOptions } from './service-wait.js';
 export { listenToConsole, type ConsoleEvent, type ConsoleEvents } from './console-events.js';
+export { fileSecurity } from './file-security.js';
+export {
+  grantsTheSame,
+  parseSecurityDescriptor,
+  type AccessEntry,
+  type SecurityDescriptor,
+} from './security-descriptor.js';
+export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-write.js';
+export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './secured-pipe.js';
+export type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
+export { processAccount, type ProcessAccount } from './elevation.js';
+export {
+  judgePipeServer,
+  type PipeServerEvidence,
+  type PipeServerVerdict,
+} from './pipe-server-identity.js';
+export {
+  securedPipeClient,
+  type SecuredPipeClient,
+  type SecuredPipeClientOptions,
+} from './secured-pipe-client.js';

@@ -62,6 +62,7 @@ const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
   [1073, 'already-exists'],
   [1168, 'not-found'],
   [0x803b0001, 'not-found'],
+  [1307, 'access-denied'],
 ]);
 
 /** Translates a failed call. `tried` begins the message: what was tried and on what. */

@@ -1,0 +1,18 @@
+import { securedPipe } from './secured-pipe.js';
+
+describe('securedPipe', () => {
+  it.each([
+    ['nonsense', /its parts/],
+    ['D:(A;;GA;;;EVERYBODY)', /"EVERYBODY" is no account/],
+    ['O:BA', /no access list, so everyone might/],
+    ['D:NO_ACCESS_CONTROL', /no access list/],
+  ])('refuses to protect a pipe with %s', (sddl, message) => {
+    expect(() => securedPipe({ sddl })).toThrow(message);
+  });
+
+  it('says elsewhere that Windows is needed', async () => {
+    const events = { accepted: () => undefined, failed: () => undefined };
+    const opening = securedPipe().open({ address: '\\\\.\\pipe\\x' }, events);
+    await expect(opening).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

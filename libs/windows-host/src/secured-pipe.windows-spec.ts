@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { descriptorFromText, handleSecurity } from './file-security.js';
+import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
+import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
+import {
+  FILE_FLAG_OVERLAPPED,
+  files,
+  GENERIC_READ,
+  GENERIC_WRITE,
+  OPEN_EXISTING,
+} from './win32/files.js';
+import { INVALID_HANDLE_VALUE, kernel32, type Handle } from './win32/kernel32.js';
+import { namedPipes } from './win32/named-pipes.js';
+import { OwnedHandle } from './win32/owned-handle.js';
+import { securityAttributes } from './win32/security-attributes.js';
+import { SE_KERNEL_OBJECT } from './win32/security.js';
+import { loadSystemLibrary } from './win32/system-library.js';
+
+let count = 0;
+const freshAddress = (): string => `\\\\.\\pipe\\wins-secured-${process.pid}-${(count += 1)}`;
+
+interface Served {
+  readonly address: string;
+  readonly accepted: Socket[];
+  readonly failures: unknown[];
+  readonly close: () => Promise<void>;
+}
+
+async function serve(
+  options: SecuredPipeOptions = {},
+  receive: (socket: Socket) => void = echo,
+): Promise<Served> {
+  const address = freshAddress();
+  const accepted: Socket[] = [];
+  const failures: unknown[] = [];
+  const pipe = await securedPipe(options).open(
+    { address },
+    {
+      accepted: (socket) => {
+        accepted.push(socket);
+        receive(socket);
+      },
+      failed: (error) => failures.push(error),
+    },
+  );
+  return { address, accepted, failures, close: () => pipe.close() };
+}
+
+function echo(socket: Socket): void {
+  socket.on('error', () => undefined).on('data', (chunk) => socket.write(chunk));
+}
+
+async function exchange(address: string, text: string): Promise<string> {
+  const client = connect(address);
+  client.write(text);
+  const [answer] = (await once(client, 'data')) as [Buffer];
+  const closed = once(client, 'close');
+  client.destroy();
+  await closed;
+  return String(answer);
+}
+
+/** The code of the error with which a connection fails, or that it is `open`. */
+async function attempt(address: string): Promise<string> {
+  const client = connect(address);
+  try {
+    await once(client, 'connect');
+    return 'open';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'no code';
+  } finally {
+    client.destroy();
+  }
+}
+
+function openAsClient(address: string): OwnedHandle {
+  const access = GENERIC_READ | GENERIC_WRITE;
+  const { CreateFileW: open } = files();
+  const handle = open(address, access >>> 0, 0, null, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, 0);
+  assert.notEqual(handle, INVALID_HANDLE_VALUE);
+  return new OwnedHandle(handle);
+}
+
+function handleCount(): number {
+  const { bind } = loadSystemLibrary('kernel32.dll');
+  const current = bind<() => Handle>('intptr_t __stdcall GetCurrentProcess()');
+  const read = bind<(process: Handle, out: [number]) => number>(
+    'int __stdcall GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
+  );
+  const out: [number] = [0];
+  assert.notEqual(read(current(), out), 0);
+  return out[0];
+}
+
+/** For what no event tells; the runner's time limit bounds it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Lets calls fail with an error number, from the one of that index on. */
+function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
+  const { CreateNamedPipeW: create } = namedPipes();
+  let calls = 0;
+  let isOver = false;
+  const { GetLastError: last } = kernel32();
+  let isFailure = false;
+  t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+    isFailure = !isOver && (calls += 1) > from;
+    return isFailure ? INVALID_HANDLE_VALUE : create(...args);
+  });
+  t.mock.method(kernel32(), 'GetLastError', () => {
+    const found = isFailure ? errorNumber : last();
+    isFailure = false;
+    return found;
+  });
+  return { stop: () => void (isOver = true) };
+}
+
+describe('a secured pipe', () => {
+  it('is made for local clients, in bytes, overlapped, alone, with its descriptor from the first instance on', async (t) => {
+    const create = t.mock.method(namedPipes(), 'CreateNamedPipeW');
+    const { address, close } = await serve();
+    await close();
+    const [first, ...others] = create.mock.calls.map(({ arguments: args }) => args);
+    assert.equal(others.length, 7);
+    assert.deepEqual(first?.slice(0, 7), [address, 0x4008_0003, 8, 255, 65_536, 65_536, 0]);
+    const descriptor = descriptorFromText('O:BAD:P(A;;GA;;;BA)(A;;GA;;;SY)');
+    for (const args of others) {
+      assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 65_536, 65_536, 0]);
+      assert.ok(args[7].subarray(24).equals(descriptor));
+    }
+    assert.ok(first[7].subarray(24).equals(descriptor));
+  });
+
+  it('carries the access list, as its clients can see', async () => {
+    const sddl = 'D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GRGW;;;BU)';
+    const { address, close } = await serve({ sddl });
+    const client = openAsClient(address);
+    const found = handleSecurity(client.value, 'read it', SE_KERNEL_OBJECT);
+    client.close();
+    await close();
+    assert.ok(grantsTheSame(parseSecurityDescriptor(found), parseSecurityDescriptor(sddl)), found);
+    assert.equal(parseSecurityDescriptor(found).owner, 'S-1-5-32-544');
+  });
+
+  it('does not serve when the access list is not what was wanted', async (t) => {
+    const { CreateNamedPipeW: create } = namedPipes();
+    for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {
+      const descriptor = descriptorFromText(sddl);
+      const other = securityAttributes({ descriptor, inheritable: false });
+      const addresses: string[] = [];
+      t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+        addresses.push(args[0]);
+        return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
+      });
+      await assert.rejects(serve(), {
+        code: 'not-verified',
+        message: /wanted O:BAD:P\(A;;GA;;;BA\)/,
+      });
+      assert.equal(await attempt(addresses[0] ?? ''), 'ENOENT');
+      t.mock.restoreAll();
+    }
+  });
+
+  it('says EADDRINUSE when the system denies it the first instance', async (t) => {
+    for (const errorNumber of [5, 231]) {
+      failCreate(t, 0, errorNumber);
+      await assert.rejects(serve(), { code: 'EADDRINUSE', message: /another process serves it/ });
+      t.mock.restoreAll();
+    }
+  });
+
+  it('says EACCES when the system denies it the second instance, and leaves nothing', async (t) => {
+    failCreate(t, 1, 5);
+    const before = count;
+    await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
+    const address = `\\\\.\\pipe\\wins-secured-${process.pid}-${before + 1}`;
+    assert.equal(await attempt(address), 'ENOENT');
+  });
+
+  it('says EACCES when the system does not let it give the pipe to Administrators', async (t) => {
+    failCreate(t, 0, 1307);
+    await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
+  });
+
+  it('says what the system said of anything else', async (t) => {
+    failCreate(t, 0, 123);
+    await assert.rejects(serve(), { code: 'invalid-argument', symbol: 'ERROR_INVALID_NAME' });
+  });
+
+  it('lets in more clients at once than instances wait', async () => {
+    const { address, close, failures } = await serve();
+    const texts = Array.from({ length: 40 }, (_, index) => `client ${index}`);
+    assert.deepEqual(await Promise.all(texts.map((text) => exchange(address, text))), texts);
+    await close();
+    assert.deepEqual(failures, []);
+  });
+
+  it('frees the name on close, whatever is going on, and again and again', async () => {
+    const { address, accepted, close } = await serve();
+    const clients = Array.from({ length: 12 }, () => connect(address));
+    for (const client of clients) client.on('error', () => undefined);
+    await until(() => accepted.length > 0);
+    const closing = close();
+    assert.equal(close(), closing);
+    await closing;
+    for (const socket of [...accepted, ...clients]) socket.destroy();
+    await until(() => [...accepted, ...clients].every((socket) => socket.closed));
+    assert.equal(await attempt(address), 'ENOENT');
+    const events = { accepted: echo, failed: () => undefined };
+    const again = await securedPipe().open({ address }, events);
+    assert.equal(await exchange(address, 'again'), 'again');
+    await again.close();
+  });
+
+  it('leaves accepted connections alone on close', async () => {
+    const { address, accepted, close } = await serve();
+    const client = connect(address);
+    await until(() => accepted.length === 1);
+    await close();
+    client.write('still');
+    assert.equal(String(((await once(client, 'data')) as [Buffer])[0]), 'still');
+    const closed = once(client, 'close');
+    accepted[0]?.destroy();
+    await closed;
+  });
+
+  it('goes on, with the name in its hands, when an instance cannot be replaced', async (t) => {
+    const { address, accepted, failures, close } = await serve();
+    const failing = failCreate(t, 0, 8);
+    const client = connect(address);
+    client.on('error', () => undefined).resume();
+    await until(() => client.closed);
+    assert.equal(accepted.length, 0);
+    assert.equal((failures[0] as { symbol?: string }).symbol, 'ERROR_NOT_ENOUGH_MEMORY');
+    failing.stop();
+    const texts = Array.from({ length: 8 }, (_, index) => `client ${index}`);
+    assert.deepEqual(await Promise.all(texts.map((text) => exchange(address, text))), texts);
+    await close();
+    assert.equal(failures.length, 1);
+  });
+
+  it('closes while instances rest', async (t) => {
+    const { address, failures, close } = await serve();
+    failCreate(t, 0, 8);
+    const client = connect(address);
+    client.on('error', () => undefined).resume();
+    await until(() => failures.length > 0);
+    await close();
+    client.destroy();
+  });
+
+  it('reports a receiver that throws, and goes on', async () => {
+    let isFirst = true;
+    const { address, accepted, failures, close } = await serve({}, (socket) => {
+      if (isFirst) {
+        isFirst = false;
+        throw new Error('receiver');
+      }
+      echo(socket);
+    });
+    assert.equal(await attempt(address), 'open');
+    assert.equal(await exchange(address, 'next'), 'next');
+    await close();
+    accepted[0]?.destroy();
+    assert.deepEqual(failures, [new Error('receiver')]);
+  });
+
+  it('is a pipe of bytes for clients that ask for messages, as those of the original do not', async () => {
+    const { bind } = loadSystemLibrary('kernel32.dll');
+    const setMode = bind<(pipe: Handle, mode: Buffer, max: null, timeout: null) => number>(
+      'int __stdcall SetNamedPipeHandleState(intptr_t pipe, void *mode, void *max, void *timeout)',
+    );
+    const info = bind<(pipe: Handle, flags: [number], a: null, b: null, c: null) => number>(
+      'int __stdcall GetNamedPipeInfo(intptr_t pipe, _Out_ uint32_t *flags, void *a, void *b, void *c)',
+    );
+    const { address, close } = await serve();
+    const client = openAsClient(address);
+    const flags: [number] = [-1];
+    assert.notEqual(info(client.value, flags, null, null, null), 0);
+    // Neither PIPE_SERVER_END nor PIPE_TYPE_MESSAGE.
+    assert.equal(flags[0], 0);
+    const messages = Buffer.alloc(128);
+    messages.writeUInt32LE(2, 0);
+    assert.equal(setMode(client.value, messages, null, null), 0);
+    const bytes = Buffer.alloc(128);
+    assert.notEqual(setMode(client.value, bytes, null, null), 0);
+    client.close();
+    await close();
+  });
+
+  it('holds nothing after many clients that connected and closed at once', async () => {
+    const round = async (clients: number): Promise<number> => {
+      const { address, accepted, close } = await serve();
+      for (let index = 0; index < clients; index += 1) assert.equal(await attempt(address), 'open');
+      assert.equal(await exchange(address, 'still here'), 'still here');
+      await close();
+      for (const socket of accepted) socket.destroy();
+      await until(() => accepted.every((socket) => socket.closed));
+      await new Promise((resolve) => setImmediate(resolve));
+      return handleCount();
+    };
+    await round(20);
+    const before = await round(20);
+    assert.ok((await round(200)) <= before);
+  });
+});
