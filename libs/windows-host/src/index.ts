@@ -7,3 +7,11 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
+export { fileSecurity } from './file-security.js';
+export {
+  grantsTheSame,
+  parseSecurityDescriptor,
+  type AccessEntry,
+  type SecurityDescriptor,
+} from './security-descriptor.js';
+export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-write.js';

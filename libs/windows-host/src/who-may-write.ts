@@ -1,0 +1,56 @@
+import { parseSecurityDescriptor } from './security-descriptor.js';
+
+/** What else {@link whoMayWrite} and {@link whoMayReplace} take. */
+export interface TrustedAccounts {
+  /** SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller. Default: none. */
+  readonly trusted?: readonly string[] | undefined;
+}
+
+const EVERYONE = 'S-1-1-0';
+const OWNER_RIGHTS = 'S-1-3-4';
+const TRUSTED: readonly string[] = [
+  'S-1-5-18',
+  'S-1-5-32-544',
+  'LA',
+  'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464',
+];
+
+/** Delete it, remove what is in it, change who may do what. */
+const REPLACE = 0x1_0000 | 0x40 | 0x4_0000 | 0x8_0000;
+/** That, and write or append data, or make files or folders in it; attributes and reparse points too. */
+const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
+
+/**
+ * Names the accounts besides the trusted ones that may write to a file or folder, delete it, change its access list, or that
+ * own it, as SIDs and without repetition; empty when it is safe. Pure.
+ *
+ * It errs on the safe side: an entry that denies takes nothing away, one with a condition counts as if the condition held,
+ * and no access list, or an owner that is not told, counts as everyone. Entries for things to be made in the folder do not count.
+ *
+ * @param sddl with the owner and the access list.
+ * @throws WindowsError `invalid-argument` for text that is no SDDL.
+ */
+export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readonly string[] {
+  return whoMay(sddl, WRITE, options);
+}
+
+/**
+ * As {@link whoMayWrite}, of a folder further up: who may put another file or folder in the place of one that is in it. Making
+ * new ones does not count, because everyone may do so in the root of a drive.
+ *
+ * @throws WindowsError `invalid-argument` for text that is no SDDL.
+ */
+export function whoMayReplace(sddl: string, options: TrustedAccounts = {}): readonly string[] {
+  return whoMay(sddl, REPLACE, options);
+}
+
+function whoMay(sddl: string, rights: number, { trusted = [] }: TrustedAccounts): string[] {
+  const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
+  const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])
+    .filter((entry) => entry.type.endsWith('A') && !entry.flags.includes('IO'))
+    .filter((entry) => (entry.rights & rights) !== 0)
+    .map(({ sid }) => sid);
+  // What the owner's entry grants, it grants to the owner, who is judged already.
+  const found = new Set([owner, ...granted.filter((sid) => sid !== OWNER_RIGHTS)]);
+  return [...found].filter((sid) => !TRUSTED.includes(sid) && !trusted.includes(sid));
+}

@@ -1,0 +1,35 @@
+import type { Handle } from './kernel32.js';
+import { lazily, loadSystemLibrary } from './system-library.js';
+
+export const READ_CONTROL = 0x2_0000;
+export const GENERIC_READ = 0x8000_0000;
+export const GENERIC_WRITE = 0x4000_0000;
+export const FILE_SHARE_ALL = 7;
+export const OPEN_EXISTING = 3;
+export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
+/** Without it, folders cannot be opened. */
+export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
+/** With SECURITY_IDENTIFICATION: the server of a pipe may learn who its client is, and cannot act in the client's name. */
+export const SECURITY_SQOS_PRESENT = 0x0010_0000;
+export const SECURITY_IDENTIFICATION = 0x0001_0000;
+
+/** Opening files, and pipes as their client. */
+export const files = lazily(() => {
+  const { bind } = loadSystemLibrary('kernel32.dll');
+  return {
+    // https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew
+    CreateFileW: bind<
+      (
+        name: string,
+        access: number,
+        share: number,
+        security: null,
+        disposition: number,
+        flags: number,
+        template: Handle,
+      ) => Handle
+    >(
+      'intptr_t __stdcall CreateFileW(str16 name, uint32_t access, uint32_t share, void *security, uint32_t disposition, uint32_t flags, intptr_t template)',
+    ),
+  };
+});
