@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { after, describe, it } from 'node:test';
+import { JobObjectProcess } from './job-object-process.js';
+import { systemPath } from './win32/system-library.js';
+import type { Program } from './windows-process-start.js';
+
+const node = process.execPath;
+const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
+after(() => rmSync(directory, { recursive: true }));
+
+function program(args: readonly string[], overrides: Partial<Program> = {}): Program {
+  return { file: node, argv0: node, args, env: {}, directory, ...overrides };
+}
+
+const start = (of: Program, mayBreakAway = false): JobObjectProcess =>
+  JobObjectProcess.start(of, { mayBreakAway });
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+async function run(of: Program): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = start(of);
+  const [{ code }, stdout, stderr] = await Promise.all([
+    child.exited,
+    textOf(child.stdout),
+    textOf(child.stderr),
+  ]);
+  child.close();
+  return { code, stdout, stderr };
+}
+
+async function gone(child: JobObjectProcess): Promise<void> {
+  while (!(await child.isGone())) await new Promise((look) => setTimeout(look, 5));
+}
+
+describe('a process in a job object', () => {
+  it('tells both outputs apart and how it ended', async () => {
+    const script = 'process.stdout.write("out");process.stderr.write("err");process.exitCode=3';
+    assert.deepEqual(await run(program(['-e', script])), { code: 3, stdout: 'out', stderr: 'err' });
+  });
+
+  for (const code of [0, 1, 300, 0xc000_0005, 0xffff_ffff]) {
+    it(`ends with ${code} as it is`, async () => {
+      const { code: found } = await run(program(['-e', `process.reallyExit(${code} | 0)`]));
+      assert.equal(found, code);
+    });
+  }
+
+  it('gets its arguments, its variables, its name and its folder as they are', async () => {
+    const args = [
+      'a b',
+      '',
+      'say "hi"',
+      'tail\\',
+      'tail \\',
+      '\\\\"',
+      'grüße 你好 😀',
+      '%PATH%',
+      '&|^!',
+    ];
+    const script =
+      'console.log(JSON.stringify([process.argv.slice(1), process.env.A, process.argv0, process.cwd()]))';
+    const argv0 = 'C:\\not there\\tool.exe';
+    const env = { A: 'ä=b', PATH: 'x' };
+    const { stdout } = await run(program(['-e', script, '--', ...args], { argv0, env }));
+    assert.deepEqual(JSON.parse(stdout), [args, 'ä=b', argv0, directory]);
+  });
+
+  it('has nothing to read', async () => {
+    const script = 'process.stdin.on("end",()=>console.log("end")).resume()';
+    assert.equal((await run(program(['-e', script]))).stdout, 'end\n');
+  });
+
+  it('is ended with all that it started', async () => {
+    const forever = 'setInterval(()=>{},1e6)';
+    const script = `
+      const { spawn } = require('node:child_process');
+      const child = spawn(process.execPath, ['-e', ${JSON.stringify(forever)}], { detached: true, stdio: 'ignore' });
+      child.once('spawn', () => console.log(child.pid));
+      ${forever}`;
+    const child = start(program(['-e', script]));
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const grandchild = Number(line.toString());
+    assert.doesNotThrow(() => process.kill(grandchild, 0));
+    assert.equal(await child.isGone(), false);
+    await child.terminate();
+    assert.deepEqual(await child.exited, { code: 1 });
+    await gone(child);
+    assert.throws(() => process.kill(grandchild, 0), { code: 'ESRCH' });
+    child.close();
+  });
+
+  it('runs programs of the system', async () => {
+    const cmd = systemPath('cmd.exe');
+    const { code, stdout } = await run(
+      program(['/d', '/c', 'echo hello&exit 7'], { file: cmd, argv0: cmd }),
+    );
+    assert.deepEqual([code, stdout], [7, 'hello\r\n']);
+  });
+});

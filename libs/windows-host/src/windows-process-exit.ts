@@ -1,0 +1,42 @@
+import { check, INVALID_HANDLE_VALUE, type Handle } from './win32/kernel32.js';
+import type { OwnedHandle } from './win32/owned-handle.js';
+import { INFINITE, processes, WT_EXECUTELONGFUNCTION_ONCE } from './win32/processes.js';
+
+/** The longest that a timer of Node can run. */
+const LONGEST_MS = 2_147_483_647;
+
+/**
+ * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes the handle over and closes it then.
+ * No thread of Node's pool waits: the system's own pool does. The event loop is kept alive until the process ends.
+ *
+ * @throws WindowsError when the system cannot wait; the handle is still the caller's.
+ */
+export function exitOf(process: OwnedHandle): Promise<number> {
+  const { koffi, waitCallback, RegisterWaitForSingleObject, UnregisterWaitEx } = processes();
+  let resolve: (code: number) => void = () => undefined;
+  const exited = new Promise<number>((settle) => (resolve = settle));
+  const wait: [Handle] = [0];
+  const ended = koffi.register(() => {
+    // The thread that called must have returned before its callback may be taken away.
+    setImmediate(() => {
+      clearInterval(keepAlive);
+      UnregisterWaitEx(wait[0], INVALID_HANDLE_VALUE);
+      koffi.unregister(ended);
+      const code: [number] = [0];
+      processes().GetExitCodeProcess(process.value, code);
+      process.close();
+      resolve(code[0]);
+    });
+  }, waitCallback);
+  const keepAlive = setInterval(() => undefined, LONGEST_MS);
+  try {
+    const flags = WT_EXECUTELONGFUNCTION_ONCE;
+    const done = RegisterWaitForSingleObject(wait, process.value, ended, null, INFINITE, flags);
+    check(done !== 0, 'RegisterWaitForSingleObject', 'waited for the end of a process');
+  } catch (error) {
+    clearInterval(keepAlive);
+    koffi.unregister(ended);
+    throw error;
+  }
+  return exited;
+}
