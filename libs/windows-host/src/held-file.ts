@@ -1,10 +1,7 @@
 import { INVALID_HANDLE_VALUE, check } from './win32/kernel32.js';
 import { files, GENERIC_READ, OPEN_EXISTING } from './win32/files.js';
 import { OwnedHandle } from './win32/owned-handle.js';
-
-const FILE_SHARE_READ = 1;
-/** A link is opened itself, not what it points to. */
-const FILE_FLAG_OPEN_REPARSE_POINT = 0x20_0000;
+import { FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_READ } from './win32/file-facts.js';
 
 /** A file that nobody can change. Whoever made it closes it. */
 export interface HeldFile {
