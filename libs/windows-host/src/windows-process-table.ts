@@ -1,7 +1,7 @@
 import { check, INVALID_HANDLE_VALUE, type Handle } from './win32/kernel32.js';
 import { jobs } from './win32/jobs.js';
 import { OwnedHandle } from './win32/owned-handle.js';
-import { processes, TH32CS_SNAPPROCESS } from './win32/processes.js';
+import { PROCESS_QUERY_INFORMATION, processes, TH32CS_SNAPPROCESS } from './win32/processes.js';
 import { WindowsError } from './windows-error.js';
 import { creationTime, imageOf, withProcess, type ProcessIdentity } from './windows-process.js';
 
@@ -48,7 +48,8 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
 
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
   try {
-    return withProcess(pid, 0, (handle) => ({
+    // Windows tells the job for less; Wine wants the full right to ask. What a daemon started, it may ask.
+    return withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
       created: creationTime(handle),
       image: imageOf(handle),
       isInJob: isInJob(handle),
