@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
+import { holdFile } from './held-file.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { systemPath } from './win32/system-library.js';
+import { loadSystemLibrary, systemPath } from './win32/system-library.js';
 import type { Program } from './windows-process-start.js';
+
+// https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
+const getProcessHandleCount = loadSystemLibrary('kernel32.dll').bind<
+  (process: number, count: [number]) => number
+>('int __stdcall GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)');
 
 const node = process.execPath;
 const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
@@ -96,6 +102,35 @@ describe('a process in a job object', () => {
     await gone(child);
     assert.throws(() => process.kill(grandchild, 0), { code: 'ESRCH' });
     child.close();
+  });
+
+  it('leaves no handle behind', async () => {
+    const file = path.join(directory, 'tool.exe');
+    copyFileSync(systemPath('cmd.exe'), file);
+    const wrong = program([], { file: path.join(directory, 'absent.exe') });
+    const runs = async (count: number): Promise<number> => {
+      for (let at = 0; at < count; at += 1) {
+        const held = holdFile(file);
+        const child = start(program(['/d', '/c', 'exit 0'], { file, argv0: file }));
+        held.close();
+        const outputs = [child.stdout, child.stderr].map((stream) =>
+          once(stream.resume(), 'close'),
+        );
+        assert.deepEqual(await child.exited, { code: 0 });
+        child.close();
+        await Promise.all(outputs);
+        assert.throws(() => start(wrong), { code: 'not-found' });
+      }
+      // What was destroyed is closed in a later turn.
+      await new Promise((turn) => setTimeout(turn, 20));
+      const handles: [number] = [0];
+      assert.notEqual(getProcessHandleCount(-1, handles), 0);
+      return handles[0];
+    };
+    const before = await runs(10);
+    const after = await runs(50);
+    // A run has eight handles: one that is kept would be fifty.
+    assert.ok(after < before + 10, `${before} handles became ${after}`);
   });
 
   it('runs programs of the system', async () => {

@@ -1,6 +1,13 @@
-import { check, INVALID_HANDLE_VALUE, type Handle } from './win32/kernel32.js';
+import { check, type Handle } from './win32/kernel32.js';
 import type { OwnedHandle } from './win32/owned-handle.js';
-import { INFINITE, processes, WT_EXECUTELONGFUNCTION_ONCE } from './win32/processes.js';
+import { processes } from './win32/processes.js';
+import {
+  INFINITE,
+  WAIT_FOR_CALLBACKS,
+  waits,
+  WT_EXECUTELONGFUNCTION,
+  WT_EXECUTEONLYONCE,
+} from './win32/waits.js';
 
 /** The longest that a timer of Node can run. */
 const LONGEST_MS = 2_147_483_647;
@@ -12,30 +19,30 @@ const LONGEST_MS = 2_147_483_647;
  * @throws WindowsError when the system cannot wait; the handle is still the caller's.
  */
 export function exitOf(process: OwnedHandle): Promise<number> {
-  const { koffi, waitCallback, RegisterWaitForSingleObject, UnregisterWaitEx } = processes();
+  const { registerCallback, unregisterCallback, ...calls } = waits();
   let resolve: (code: number) => void = () => undefined;
   const exited = new Promise<number>((settle) => (resolve = settle));
   const wait: [Handle] = [0];
-  const ended = koffi.register(() => {
+  const ended = registerCallback(() => {
     // The thread that called must have returned before its callback may be taken away.
     setImmediate(() => {
       clearInterval(keepAlive);
-      UnregisterWaitEx(wait[0], INVALID_HANDLE_VALUE);
-      koffi.unregister(ended);
+      calls.UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
+      unregisterCallback(ended);
       const code: [number] = [0];
       processes().GetExitCodeProcess(process.value, code);
       process.close();
       resolve(code[0]);
     });
-  }, waitCallback);
+  });
   const keepAlive = setInterval(() => undefined, LONGEST_MS);
   try {
-    const flags = WT_EXECUTELONGFUNCTION_ONCE;
-    const done = RegisterWaitForSingleObject(wait, process.value, ended, null, INFINITE, flags);
+    const flags = WT_EXECUTEONLYONCE | WT_EXECUTELONGFUNCTION;
+    const done = calls.RegisterWaitForSingleObject(wait, process.value, ended, 0, INFINITE, flags);
     check(done !== 0, 'RegisterWaitForSingleObject', 'waited for the end of a process');
   } catch (error) {
     clearInterval(keepAlive);
-    koffi.unregister(ended);
+    unregisterCallback(ended);
     throw error;
   }
   return exited;

@@ -3,14 +3,6 @@ import net from 'node:net';
 
 import { descriptorFromText } from './file-security.js';
 import {
-  childHandles,
-  FILE_FLAG_FIRST_PIPE_INSTANCE,
-  nodeExports,
-  PIPE_ACCESS_INBOUND,
-  PIPE_REJECT_REMOTE_CLIENTS,
-  SECURITY_SQOS_PRESENT_ANONYMOUS,
-} from './win32/child-handles.js';
-import {
   FILE_FLAG_OVERLAPPED,
   FILE_SHARE_ALL,
   GENERIC_READ,
@@ -18,10 +10,21 @@ import {
   OPEN_EXISTING,
 } from './win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from './win32/kernel32.js';
+import { inheritableHandles } from './win32/inheritable-handles.js';
+import { libuv } from './win32/libuv.js';
+import {
+  FILE_FLAG_FIRST_PIPE_INSTANCE,
+  namedPipes,
+  PIPE_REJECT_REMOTE_CLIENTS,
+} from './win32/named-pipes.js';
 import { ownAccount } from './win32/own-account.js';
 import { OwnedHandle } from './win32/owned-handle.js';
 import { securityAttributes } from './win32/security-attributes.js';
+import { WindowsError } from './windows-error.js';
 
+const PIPE_ACCESS_INBOUND = 1;
+/** SECURITY_SQOS_PRESENT alone: no identity goes with the connection. */
+const ANONYMOUS = 0x10_0000;
 const BUFFER_BYTES = 65_536;
 
 /** One output of a child. */
@@ -42,7 +45,8 @@ export interface OutputPipe {
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;
   const tried = 'made a pipe for the output of a program';
-  const { CreateNamedPipeW, CreateFileW } = childHandles();
+  const { CreateNamedPipeW } = namedPipes();
+  const { CreateFileW } = inheritableHandles();
   const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${ownAccount()})`);
   const server = CreateNamedPipeW(
     name,
@@ -64,13 +68,13 @@ export function openOutputPipe(): OutputPipe {
       0,
       securityAttributes({ inheritable: true }),
       OPEN_EXISTING,
-      SECURITY_SQOS_PRESENT_ANONYMOUS,
+      ANONYMOUS,
       0,
     );
     check(client !== INVALID_HANDLE_VALUE, 'CreateFileW', tried);
     childEnd = new OwnedHandle(client);
-    const fd = nodeExports().uv_open_osfhandle(ours.value);
-    check(fd !== -1, 'uv_open_osfhandle', tried);
+    const fd = libuv().uv_open_osfhandle(ours.value);
+    if (fd < 0) throw new WindowsError('unknown', `${tried}: no file descriptor is left`);
     // The descriptor owns the handle from here, and the socket the descriptor.
     ours.release();
     return { stream: new net.Socket({ fd, readable: true, writable: false }), childEnd };
@@ -83,7 +87,7 @@ export function openOutputPipe(): OutputPipe {
 
 /** An inheritable handle of the device that is always empty and takes everything; the caller closes it. @throws WindowsError */
 export function openNullDevice(): OwnedHandle {
-  const { CreateFileW } = childHandles();
+  const { CreateFileW } = inheritableHandles();
   const handle = CreateFileW(
     '\\\\.\\NUL',
     GENERIC_READ | GENERIC_WRITE,

@@ -1,46 +1,16 @@
 import { check, kernel32, type Handle } from './kernel32.js';
 import { OwnedHandle } from './owned-handle.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { TOKEN_QUERY, tokens, TokenUser } from './tokens.js';
 
-const TOKEN_QUERY = 0x8;
-const TokenUser = 1;
-
-const tokens = lazily(() => {
-  const advapi32 = loadSystemLibrary('advapi32.dll');
-  const { bind } = loadSystemLibrary('kernel32.dll');
-  return {
-    koffi: advapi32.koffi,
-    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getcurrentprocess
-    GetCurrentProcess: bind<() => Handle>('intptr_t __stdcall GetCurrentProcess()'),
-    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-openprocesstoken
-    OpenProcessToken: advapi32.bind<(process: Handle, access: number, token: [Handle]) => number>(
-      'int __stdcall OpenProcessToken(intptr_t process, uint32_t access, _Out_ intptr_t *token)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/securitybaseapi/nf-securitybaseapi-gettokeninformation
-    GetTokenInformation: advapi32.bind<
-      (
-        token: Handle,
-        kind: number,
-        information: Buffer,
-        sizeBytes: number,
-        used: [number],
-      ) => number
-    >(
-      'int __stdcall GetTokenInformation(intptr_t token, int kind, void *information, uint32_t size, _Out_ uint32_t *used)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/sddl/nf-sddl-convertsidtostringsidw
-    ConvertSidToStringSidW: advapi32.bind<(sid: bigint, text: [bigint | null]) => number>(
-      'int __stdcall ConvertSidToStringSidW(void *sid, _Out_ void **text)',
-    ),
-  };
-});
+/** The pseudo handle that GetCurrentProcess gives. */
+const THIS_PROCESS: Handle = -1;
 
 /** The account of this process as a SID. @throws WindowsError */
 export function ownAccount(): string {
   const tried = 'looked for the account of this process';
-  const { koffi, GetCurrentProcess, OpenProcessToken } = tokens();
+  const { koffi, OpenProcessToken } = tokens();
   const opened: [Handle] = [0];
-  const done = OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, opened);
+  const done = OpenProcessToken(THIS_PROCESS, TOKEN_QUERY, opened);
   check(done !== 0, 'OpenProcessToken', tried);
   const token = new OwnedHandle(opened[0]);
   try {

@@ -17,20 +17,13 @@ export const PROCESS_QUERY_LIMITED_INFORMATION = 0x1000;
 export const SYNCHRONIZE = 0x10_0000;
 
 export const WAIT_TIMEOUT = 258;
-export const INFINITE = 0xffff_ffff;
-/** The callback may take its time, and comes once. */
-export const WT_EXECUTELONGFUNCTION_ONCE = 0x10 | 0x8;
 export const TH32CS_SNAPPROCESS = 0x2;
 
 /** Starting, watching, naming and ending processes. */
 export const processes = lazily(() => {
   const { bind, koffi } = loadSystemLibrary('kernel32.dll');
-  const WaitCallback = koffi.proto('__stdcall', null, 'void', ['void *', 'uint8_t']);
-  const waitCallback = koffi.pointer(WaitCallback);
   return {
     koffi,
-    /** The type of what RegisterWaitForSingleObject calls. */
-    waitCallback,
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-createprocessw
     CreateProcessW: bind<
       (
@@ -105,23 +98,6 @@ export const processes = lazily(() => {
     // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-waitforsingleobject
     WaitForSingleObject: bind<(handle: Handle, milliseconds: number) => number>(
       'uint32_t __stdcall WaitForSingleObject(intptr_t handle, uint32_t milliseconds)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-registerwaitforsingleobject
-    RegisterWaitForSingleObject: bind<
-      (
-        wait: [Handle],
-        handle: Handle,
-        callback: bigint,
-        context: null,
-        milliseconds: number,
-        flags: number,
-      ) => number
-    >(
-      'int __stdcall RegisterWaitForSingleObject(_Out_ intptr_t *wait, intptr_t handle, void *callback, void *context, uint32_t milliseconds, uint32_t flags)',
-    ),
-    // https://learn.microsoft.com/windows/win32/api/threadpoollegacyapiset/nf-threadpoollegacyapiset-unregisterwaitex
-    UnregisterWaitEx: bind<(wait: Handle, completion: Handle) => number>(
-      'int __stdcall UnregisterWaitEx(intptr_t wait, intptr_t completion)',
     ),
     // https://learn.microsoft.com/windows/win32/api/tlhelp32/nf-tlhelp32-createtoolhelp32snapshot
     CreateToolhelp32Snapshot: bind<(flags: number, pid: number) => Handle>(
