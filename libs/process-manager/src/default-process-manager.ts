@@ -15,7 +15,7 @@ import { lineageOf } from './supervision/lineage.js';
 import { quoteText } from './quote-text.js';
 import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
-import { stageBinary } from './staging/staged-binary.js';
+import { stageBinary, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { SupervisedProcess } from './supervision/supervised-process.js';
@@ -118,21 +118,22 @@ export class DefaultProcessManager implements ProcessManager {
     const runId = randomBytes(16).toString('hex');
     let plan: StartPlan | undefined;
     let reservation: Reservation | undefined;
+    let staged: StagedBinary | undefined;
     try {
-      let sha256: string;
       try {
         this.#checkpoint(request, signal);
         const { environment } = this.#options;
         plan = planStart(request, { allowed: this.#allowed, environment, dialect: host.dialect });
         reservation = this.#reserve(plan);
-        sha256 = await this.#prepare(plan, () => this.#checkpoint(request, signal));
+        staged = await this.#prepare(plan, () => this.#checkpoint(request, signal));
+        const { sha256 } = staged;
         onDecision(startDecision(request, runId, { plan, sha256 }));
       } catch (error) {
         const refusal = asProcessError(error);
         onDecision(startDecision(request, runId, { plan, refusal }));
         throw refusal;
       }
-      const run = await this.#run(request, plan, reservation, { runId, sha256 });
+      const run = await this.#run(request, plan, reservation, { runId, sha256: staged.sha256 });
       if (this.#abandoned(request, signal) !== undefined) {
         await run.end(this.#closing === undefined ? 'stopped' : 'daemonStopping');
         this.#checkpoint(request, signal);
@@ -141,6 +142,9 @@ export class DefaultProcessManager implements ProcessManager {
     } catch (error) {
       this.#release(reservation);
       throw error;
+    } finally {
+      // It runs, or it never will.
+      staged?.close();
     }
   }
 
@@ -168,7 +172,7 @@ export class DefaultProcessManager implements ProcessManager {
     this.#taken.delete(reservation.key);
   }
 
-  async #prepare(plan: StartPlan, checkpoint: () => void): Promise<string> {
+  async #prepare(plan: StartPlan, checkpoint: () => void): Promise<StagedBinary> {
     const { host, maxExecutableBytes } = this.#options;
     await host.assertTrustedFile(plan.path);
     await assertDirectory(plan.directory);
@@ -181,6 +185,7 @@ export class DefaultProcessManager implements ProcessManager {
         pins: plan.rule.sha256,
         maxBytes: maxExecutableBytes,
         checkpoint,
+        hold: host.holdFile?.bind(host),
       }),
     );
   }
@@ -197,8 +202,9 @@ export class DefaultProcessManager implements ProcessManager {
     let hostProcess: HostProcess;
     try {
       const lineage = this.#lineage;
-      const command = { runId, lineage, file: stagedPath, argv0: path, args, env, directory };
-      hostProcess = await host.start(command);
+      const mayBreakAway = plan.rule.mayBreakAway ?? false;
+      const program = { file: stagedPath, argv0: path, args, env, directory };
+      hostProcess = await host.start({ runId, lineage, ...program, mayBreakAway });
     } catch (error) {
       onEvent({ type: 'startFailed', runId, error });
       this.#ports.close(runId);

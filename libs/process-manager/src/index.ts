@@ -52,6 +52,7 @@ export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/ou
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
 export { ProcessError, type ProcessErrorCode, type ProcessErrorDetails } from './process-error.js';
 export type {
+  HeldFile,
   HostCommand,
   HostExit,
   HostProcess,

@@ -21,8 +21,33 @@ import {
   TestOwner,
   untilOutput,
 } from './testing/manager-harness.js';
+import { createNodeProcessHost } from './host/node-process-host.js';
+import type { HostCommand, ProcessHost } from './host/process-host.js';
+import { digestsOf } from './testing/index.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
+
+/** The host of this system, as if it could hold files, with what was asked of it in order. */
+function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostCommand[] } {
+  const node = createNodeProcessHost();
+  const steps: string[] = [];
+  const commands: HostCommand[] = [];
+  const host: ProcessHost = {
+    ...node,
+    holdFile: (file) => {
+      steps.push(`hold ${file}`);
+      return Promise.resolve({ close: () => void steps.push('release') });
+    },
+    start: async (command) => {
+      steps.push('start');
+      commands.push(command);
+      const started = await node.start(command);
+      steps.push('started');
+      return started;
+    },
+  };
+  return { host, steps, commands };
+}
 
 // Real programs on a busy machine: the limit is only there to end a test that hangs.
 jest.setTimeout(60_000);
@@ -119,6 +144,48 @@ describe('createProcessManager', () => {
     const changed = harness.program('tool', 'exit 1');
     await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('checksumMismatch');
     await expect(codeOf(manager.start(requestFor(changed)))).resolves.toBe('digestNotPinned');
+  });
+
+  it('holds the copy from before its last check until the program runs, where the host can (A16)', async () => {
+    const program = harness.program('tool', 'exit 3');
+    const { host, steps } = holdingHost();
+    const manager = harness.manager(['tool'], { host });
+    const run = await manager.start(requestFor(program));
+    expect(steps).toEqual([`hold ${run.stagedPath}`, 'start', 'started', 'release']);
+    await expect(run.ended).resolves.toMatchObject({ code: 3 });
+  });
+
+  it('lets go of the copy when it is not run after all (A16)', async () => {
+    const program = harness.program('tool', 'exit 3');
+    const refused = holdingHost();
+    const onDecision = () => {
+      throw new Error('disk full');
+    };
+    const auditless = harness.manager(['tool'], { host: refused.host, onDecision });
+    await expect(codeOf(auditless.start(requestFor(program)))).resolves.toBe('unknown');
+    expect(refused.steps).toEqual([expect.stringMatching(/^hold/), 'release']);
+
+    writeFileSync(program.path, '#!/nowhere\n');
+    const failing = holdingHost();
+    const manager = harness.manager(['tool'], { host: failing.host });
+    const request = requestFor({ ...program, ...digestsOf(program.path) });
+    await expect(codeOf(manager.start(request))).resolves.toBe('spawnFailed');
+    expect(failing.steps).toEqual([expect.stringMatching(/^hold/), 'start', 'release']);
+  });
+
+  it('tells the host which programs may leave their tree: those whose rule says so', async () => {
+    const program = harness.program('tool', 'exit 3');
+    for (const mayBreakAway of [undefined, false, true]) {
+      const { host, commands } = holdingHost();
+      const allowed = [
+        { path: program.path, ...(mayBreakAway === undefined ? {} : { mayBreakAway }) },
+      ];
+      const manager = harness.manager([], { host, allowed });
+      await (
+        await manager.start(requestFor(program))
+      ).ended;
+      expect(commands).toMatchObject([{ mayBreakAway: mayBreakAway ?? false }]);
+    }
   });
 
   it('refuses a request without a well-formed checksum', async () => {

@@ -62,3 +62,24 @@ export {
   type SecuredPipeClient,
   type SecuredPipeClientOptions,
 } from './secured-pipe-client.js';
+export { windowsCommandLine } from './command-line.js';
+export { holdFile, type HeldFile } from './held-file.js';
+export type {
+  HostFailureCode,
+  HostFailureDetails,
+  MakeHostFailure,
+} from './job-object-host-failure.js';
+export type { FoundLeftover, LeftoverSearch } from './job-object-leftovers.js';
+export {
+  jobObjectProcessHost,
+  type JobObjectCommand,
+  type JobObjectLeftover,
+  type JobObjectProcessHost,
+  type JobObjectProcessHostOptions,
+} from './job-object-process-host.js';
+export type { JobObjectProcess } from './job-object-process.js';
+export { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
+export type { Distrust } from './trusted-file-judgement.js';
+export { startDetachedProcess } from './windows-process-detached.js';
+export type { Program } from './windows-process-start.js';
+export type { ProcessIdentity } from './windows-process.js';

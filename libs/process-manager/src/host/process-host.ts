@@ -22,6 +22,17 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
+  /**
+   * Whether it may start processes that are no part of its tree and outlive it, if it asks for that: the rule said so. A host
+   * that cannot tell such a process from the others of the tree takes no notice.
+   */
+  readonly mayBreakAway: boolean;
+}
+
+/** A file that nobody can change; whoever asked for it closes it. */
+export interface HeldFile {
+  /** Lets others change it again; idempotent. */
+  close(): void;
 }
 
 /** How the leader of a tree ended. */
@@ -93,6 +104,13 @@ export interface ProcessHost {
    * @throws ProcessError `stateUnavailable`.
    */
   ensurePrivateDirectory(path: string): void;
+  /**
+   * Holds a file: until it is closed everybody can read and run it, and nobody can write, rename or delete it. Absent where
+   * the operating system has no such thing; there the place of the file must be enough.
+   *
+   * @throws ProcessError `stagingFailed`, for instance when somebody has it open for writing.
+   */
+  holdFile?(path: string): Promise<HeldFile>;
   /**
    * Starts a process in a tree of its own. It must resolve without waiting for anything once the
    * process exists, so that nothing can happen before the caller has recorded it.

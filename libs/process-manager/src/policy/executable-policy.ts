@@ -12,6 +12,11 @@ export interface AllowedExecutable {
   readonly sha256?: readonly string[];
   /** Names of loader variables (see `ProcessManager.start`) that a client may set for this program. */
   readonly envs?: readonly string[];
+  /**
+   * Whether the program may start processes outside of its tree, which outlive the run and the daemon: for the helper of an
+   * upgrade alone. Where the host can tell, every other program's whole tree ends with its run. Default false.
+   */
+  readonly mayBreakAway?: boolean;
 }
 
 /** What the policy says about a path, and which rule made it say so. */

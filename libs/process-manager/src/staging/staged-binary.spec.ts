@@ -8,6 +8,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -39,7 +40,10 @@ describe('stageBinary', () => {
   }
 
   async function codeOf(overrides: Partial<StagingRequest>): Promise<string> {
-    const error: unknown = await stageBinary(request(overrides)).catch((e: unknown) => e);
+    const error: unknown = await stageBinary(request(overrides)).then(
+      ({ sha256 }) => sha256,
+      (e: unknown) => e,
+    );
     // Whatever went wrong, nothing is left behind and the original is as it was.
     expect(readdirSync(directory.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     return error instanceof ProcessError ? error.code : String(error);
@@ -47,7 +51,7 @@ describe('stageBinary', () => {
 
   it('copies byte for byte, keeps the original and lets nobody else touch the copy', async () => {
     const before = digestsOf(source);
-    await expect(stageBinary(request())).resolves.toBe(before.sha256);
+    await expect(stageBinary(request())).resolves.toMatchObject({ sha256: before.sha256 });
     expect(digestsOf(target)).toEqual(before);
     expect(digestsOf(source)).toEqual(before);
     expect(statSync(target).mode & 0o7777).toBe(0o700);
@@ -63,7 +67,7 @@ describe('stageBinary', () => {
 
   it('accepts SHA-1 of an old client in either case of the digits', async () => {
     const expected = expectedDigest(digestsOf(source).sha1.toUpperCase());
-    await expect(stageBinary(request({ expected }))).resolves.toHaveLength(64);
+    await expect(codeOf({ expected })).resolves.toBe(digestsOf(source).sha256);
   });
 
   it('lets the stronger digest decide when both are sent (A17)', async () => {
@@ -162,6 +166,64 @@ describe('stageBinary', () => {
       true,
       true,
     ]);
+  });
+
+  describe('where a file can be held (A16)', () => {
+    let closed: number;
+    const held = () => ({ close: () => (closed += 1) });
+
+    beforeEach(() => {
+      closed = 0;
+    });
+
+    it('holds the copy under its final name, and until the caller closes it', async () => {
+      const seen: string[] = [];
+      const hold = (file: string) => {
+        seen.push(file, digestsOf(file).sha256);
+        return Promise.resolve(held());
+      };
+      const staged = await stageBinary(request({ hold }));
+      expect(seen).toEqual([target, digestsOf(source).sha256]);
+      expect(closed).toBe(0);
+      staged.close();
+      expect(closed).toBe(1);
+    });
+
+    it('refuses and lets go of a copy that was changed before it was held', async () => {
+      const hold = (file: string) => {
+        writeFileSync(file, 'evil');
+        return Promise.resolve(held());
+      };
+      await expect(stageBinary(request({ hold }))).rejects.toMatchObject({
+        code: 'stagingFailed',
+        rule: 'A16 copy changed',
+      });
+      expect(closed).toBe(1);
+    });
+
+    it('lets go of the copy when it is given up, or cannot be read', async () => {
+      let isHeld = false;
+      const hold = (file: string) => {
+        isHeld = true;
+        if (target !== file) throw new Error(file);
+        return Promise.resolve(held());
+      };
+      const checkpoint = () => {
+        if (isHeld) throw new ProcessError('aborted', 'stop');
+      };
+      await expect(codeOf({ hold, checkpoint })).resolves.toBe('aborted');
+      const vanish = (file: string) => {
+        unlinkSync(file);
+        return Promise.resolve(held());
+      };
+      await expect(codeOf({ hold: vanish })).resolves.toBe('stagingFailed');
+      expect(closed).toBe(2);
+    });
+
+    it('fails when it cannot be held', async () => {
+      const hold = () => Promise.reject(new ProcessError('stagingFailed', 'in use'));
+      await expect(codeOf({ hold })).resolves.toBe('stagingFailed');
+    });
   });
 
   it('does not depend on the mode of the original', async () => {

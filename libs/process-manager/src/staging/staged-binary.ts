@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { ExpectedDigest } from './expected-digest.js';
-import { fileError } from '../node-errors.js';
+import type { HeldFile } from '../host/process-host.js';
+import { errnoOf, fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import { quoteText } from '../quote-text.js';
 import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
 
 const COPY_BYTES = 256 * 1024;
+const HELD_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
 /** The largest executable that is copied: 2 GiB; a larger one is refused with `stagingFailed`. */
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
@@ -24,6 +27,14 @@ export interface StagingRequest {
   readonly maxBytes: number;
   /** Called between blocks; what it throws ends the copy and nothing is left. */
   readonly checkpoint: () => void;
+  /** Holds the copy against changes, where the host can. */
+  readonly hold?: ((path: string) => Promise<HeldFile>) | undefined;
+}
+
+/** A verified copy. Where the host can, it is held: nobody changes it until it is closed. */
+export interface StagedBinary extends HeldFile {
+  /** Of the bytes that will run, lower-case hexadecimal. */
+  readonly sha256: string;
 }
 
 /**
@@ -32,10 +43,41 @@ export interface StagingRequest {
  * complete, verified and on disk before it gets its final name (mode 0700), so that a crash never
  * leaves half a program under that name. What a crash left under a temporary name is removed first.
  *
+ * Where a file can be held, the copy is held under its final name and then read once more: what ran in between could
+ * have changed it, and nothing can from then on. The caller closes the copy once it runs.
+ *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
  * `stagingFailed`, or what `checkpoint` throws; the temporary file is gone in every case.
  */
-export async function stageBinary(request: StagingRequest): Promise<string> {
+export async function stageBinary(request: StagingRequest): Promise<StagedBinary> {
+  const { target, hold } = request;
+  const sha256 = await copyInto(request);
+  if (hold === undefined) return { sha256, close: () => undefined };
+  const held = await hold(target);
+  try {
+    const found = await digestOf(target, request.checkpoint);
+    if (found === sha256) return { sha256, close: () => held.close() };
+    throw new ProcessError(
+      'stagingFailed',
+      `cannot run ${quoteText(target)}: the copy was changed after it was written; its sha256 is ${found}, wanted ${sha256}`,
+      { path: target, rule: 'A16 copy changed' },
+    );
+  } catch (error) {
+    held.close();
+    throw error instanceof ProcessError ? error : failed(error, target);
+  }
+}
+
+async function digestOf(path: string, checkpoint: () => void): Promise<string> {
+  const sha256 = createHash('sha256');
+  for await (const block of createReadStream(path, { highWaterMark: COPY_BYTES })) {
+    sha256.update(block as Buffer);
+    checkpoint();
+  }
+  return sha256.digest('hex');
+}
+
+async function copyInto(request: StagingRequest): Promise<string> {
   const { source, target } = request;
   await removeStagingLeftovers(target);
   request.checkpoint();
@@ -54,7 +96,7 @@ export async function stageBinary(request: StagingRequest): Promise<string> {
         await output.close();
       }
       request.checkpoint();
-      await rename(temporary, target);
+      await renameOver(temporary, target, request);
       return sha256;
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
@@ -63,6 +105,20 @@ export async function stageBinary(request: StagingRequest): Promise<string> {
   } finally {
     await input.close();
   }
+}
+
+// Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment.
+async function renameOver(from: string, to: string, { hold }: StagingRequest): Promise<void> {
+  for (const delayMs of hold === undefined ? [] : HELD_RETRY_DELAYS_MS) {
+    try {
+      await rename(from, to);
+      return;
+    } catch (error) {
+      if (!['EPERM', 'EACCES', 'EBUSY'].includes(errnoOf(error) ?? '')) throw error;
+    }
+    await delay(delayMs);
+  }
+  await rename(from, to);
 }
 
 async function opened(path: string, flags: number): Promise<FileHandle> {

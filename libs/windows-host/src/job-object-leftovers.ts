@@ -1,0 +1,94 @@
+import { endProcess, isRunning, type ProcessIdentity } from './windows-process.js';
+import { type ProcessEntry } from './windows-process-table.js';
+
+/** What an earlier daemon may have left, and where to look for it. */
+export interface LeftoverSearch {
+  /** Copies of programs that only daemons make: whatever runs one was started by a daemon. */
+  readonly executables: readonly string[];
+  /** Processes of daemons that are dead, with the time of their creation. */
+  readonly remembered: readonly {
+    readonly runId: string;
+    readonly pid: number;
+    readonly startToken: string;
+  }[];
+}
+
+/** A process of an earlier daemon. */
+export interface FoundLeftover extends ProcessIdentity {
+  readonly evidence: 'record' | 'executable';
+  readonly runId: string | undefined;
+  /** A daemon that lives has it. */
+  readonly claimed: boolean;
+}
+
+/**
+ * Picks the processes of earlier daemons. Pure. A dead daemon's jobs are closed and what was in them has ended, so what is left
+ * is what left its job, or had none. A process that is still in a job and whose parent still runs is claimed.
+ * Neither this process nor its ancestors are ever picked.
+ */
+export function pickLeftovers(
+  processes: ReadonlyMap<number, ProcessEntry>,
+  search: LeftoverSearch,
+  ownPid: number,
+): readonly FoundLeftover[] {
+  const executables = new Set(search.executables.map(foldAscii));
+  const remembered = new Map(
+    search.remembered.map(({ pid, startToken, runId }) => [`${pid}:${startToken}`, runId]),
+  );
+  const ours = ancestry(processes, ownPid);
+  return [...processes.values()].flatMap((entry): FoundLeftover[] => {
+    const { pid, created, image } = entry;
+    if (ours.has(pid)) return [];
+    const runId = remembered.get(`${pid}:${created}`);
+    if (runId !== undefined) return [{ pid, created, evidence: 'record', runId, claimed: false }];
+    if (image === undefined || !executables.has(foldAscii(image))) return [];
+    const claimed = entry.isInJob && parentOf(processes, entry) !== undefined;
+    return [{ pid, created, evidence: 'executable', runId: undefined, claimed }];
+  });
+}
+
+/** The process behind it, as something that can be ended; by number and time, each time anew, never by number alone. */
+export function leftoverTree(identity: ProcessIdentity): {
+  isGone(): Promise<boolean>;
+  terminate(): Promise<void>;
+} {
+  return {
+    isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),
+    terminate: () => {
+      tolerant(() => endProcess(identity));
+      return Promise.resolve();
+    },
+  };
+}
+
+// That it may not be ended shows in that it stays.
+function tolerant<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+function ancestry(processes: ReadonlyMap<number, ProcessEntry>, ownPid: number): Set<number> {
+  const pids = new Set([ownPid]);
+  for (let at = processes.get(ownPid); at !== undefined; at = parentOf(processes, at)) {
+    pids.add(at.pid);
+  }
+  return pids;
+}
+
+/** A parent is older: what has its number and is younger is another process. */
+function parentOf(
+  processes: ReadonlyMap<number, ProcessEntry>,
+  { pid, parentPid, created }: ProcessEntry,
+): ProcessEntry | undefined {
+  const parent = processes.get(parentPid);
+  const isOlder =
+    parent !== undefined && parent.pid !== pid && BigInt(parent.created) < BigInt(created);
+  return isOlder ? parent : undefined;
+}
+
+function foldAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

@@ -1,0 +1,60 @@
+import type { FileFacts } from './trusted-file-facts.js';
+import { whoMayReplace, whoMayWrite } from './who-may-write.js';
+
+/** Why a place is not trusted. */
+export interface Distrust {
+  /** The rule that refused, such as `A7 link or junction`. */
+  readonly rule: string;
+  /** The step of the path that is the reason. */
+  readonly path: string;
+  /** What was found, as the end of a sentence. */
+  readonly found: string;
+}
+
+/**
+ * The steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
+ *
+ * @param path in its canonical spelling, `C:\a\b.exe`.
+ */
+export function stepsTo(path: string): readonly string[] {
+  const steps = [path.slice(0, 3)];
+  for (let at = path.indexOf('\\', 3); at !== -1; at = path.indexOf('\\', at + 1)) {
+    steps.push(path.slice(0, at));
+  }
+  return path.length > 3 ? [...steps, path] : steps;
+}
+
+/**
+ * Judges one step of a path. Pure. Every step must be what its path says, without links; then the owner and the access list
+ * decide. Who may write to the file itself, or put anything beside it, could have it run what he wants; further up counts
+ * who could put something else in the place of what is there.
+ *
+ * @param wanted what the step is: a folder further up, the folder of the file, or the thing itself.
+ * @param trusted SIDs that are trusted besides the system's own, such as that of the daemon's account.
+ */
+export function judgeStep(
+  facts: FileFacts,
+  wanted: 'ancestor' | 'folder' | 'file',
+  trusted: readonly string[],
+): Distrust | undefined {
+  const { path, finalPath, sddl } = facts;
+  const distrust = (rule: string, found: string): Distrust => ({ rule, path, found });
+  if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
+  const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
+  // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.
+  if (foldAscii(shown) !== foldAscii(path)) {
+    return distrust('A7 another path', `what it opens is ${JSON.stringify(shown)}`);
+  }
+  if (facts.isDirectory === (wanted === 'file')) {
+    const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';
+    return distrust('A7 not a regular file', found);
+  }
+  const who = (wanted === 'ancestor' ? whoMayReplace : whoMayWrite)(sddl, { trusted });
+  if (who.length === 0) return undefined;
+  return distrust('A7 writable by other users', `${who.join(', ')} can change it`);
+}
+
+/** Lower-cases A to Z and nothing else: other letters of two cases may be two files. */
+function foldAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

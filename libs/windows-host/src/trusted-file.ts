@@ -1,0 +1,63 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { descriptorFromText } from './file-security.js';
+import { readFileFacts } from './trusted-file-facts.js';
+import { judgeStep, stepsTo, type Distrust } from './trusted-file-judgement.js';
+import { fileFacts } from './win32/file-facts.js';
+import { check } from './win32/kernel32.js';
+import { ownAccount } from './win32/own-account.js';
+import { securityAttributes } from './win32/security-attributes.js';
+import { WindowsError } from './windows-error.js';
+
+/**
+ * Looks whether somebody else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
+ * or can change it; whether a link is in its path; and whether its path means another file. `undefined` when all is well.
+ *
+ * The walk goes down from the drive, so each step is looked at through folders that are known to be safe, and what was found
+ * stays true.
+ *
+ * @param file in its canonical spelling, `C:\a\b.exe`.
+ * @throws WindowsError `not-found`, and what else the system says.
+ */
+export function distrustOfFile(file: string): Distrust | undefined {
+  const trusted = [ownAccount()];
+  const steps = stepsTo(file);
+  for (const [index, step] of steps.entries()) {
+    const fromEnd = steps.length - 1 - index;
+    const wanted = fromEnd === 0 ? 'file' : fromEnd === 1 ? 'folder' : 'ancestor';
+    const distrust = judgeStep(readFileFacts(step), wanted, trusted);
+    if (distrust !== undefined) return distrust;
+  }
+  return undefined;
+}
+
+/**
+ * Makes a folder that only SYSTEM, administrators and this account can use, or looks whether one that is there already is safe
+ * from others: no link in its path, and nobody else can write in it or put another in its place.
+ *
+ * @param folder in its canonical spelling. The folders above it are made as folders are made.
+ * @throws WindowsError `access-denied` when it is not safe, and what else the system says.
+ */
+export function ensurePrivateFolder(folder: string): void {
+  const tried = `made the private folder ${JSON.stringify(folder)}`;
+  const account = ownAccount();
+  mkdirSync(path.win32.dirname(folder), { recursive: true });
+  const sddl = `D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;${account})`;
+  const descriptor = descriptorFromText(sddl);
+  const security = securityAttributes({ descriptor, inheritable: false });
+  const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
+  try {
+    check(made, 'CreateDirectoryW', tried);
+  } catch (error) {
+    if (!(error instanceof WindowsError && error.code === 'already-exists')) throw error;
+  }
+  const steps = stepsTo(folder);
+  for (const step of steps) {
+    const wanted = step === folder ? 'folder' : 'ancestor';
+    const distrust = judgeStep(readFileFacts(step), wanted, [account]);
+    if (distrust === undefined) continue;
+    const message = `${tried}: ${distrust.found} (${distrust.path}); wanted a folder that only administrators and this account can change`;
+    throw new WindowsError('access-denied', message);
+  }
+}
