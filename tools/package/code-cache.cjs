@@ -1,15 +1,13 @@
-// node --random-seed=1 code-cache.cjs [PROGRAM CACHE]…   (run by the Node that goes into the executable)
-// Compiles each program as the executable will, loads it, so that all that its start calls is compiled too, and keeps that.
-// The seed orders the tables in a cache; it has no effect on whether the cache is accepted.
+// node --random-seed=1 code-cache.cjs NAME…   (run by the Node that goes into the executable)
+// Loads each program of the working folder as the executable will, so that all that its start calls is compiled, and keeps
+// that in NAME.cache. The seed orders the tables in a cache; it has no effect on whether the cache is accepted. A name is
+// an argument as it stands: part of a longer string would take that along into the cache.
 'use strict';
 const { readFileSync, writeFileSync } = require('node:fs');
-const path = require('node:path');
-const { compileProgram } = require('./runtime/compile-program.cjs');
+const { loadProgram } = require('./runtime/load-program.cjs');
 
-const files = process.argv.splice(2);
-for (let index = 0; index < files.length; index += 2) {
-  const [program, cache] = files.slice(index, index + 2);
-  const script = compileProgram(path.basename(program), readFileSync(program, 'utf8'));
-  script.runInThisContext()({}, require, { exports: {} }, program, path.dirname(program));
-  writeFileSync(cache, script.createCachedData());
+for (const name of process.argv.splice(2)) {
+  const text = readFileSync(name, 'utf8');
+  const script = loadProgram({ name, text, module: { exports: {} }, require });
+  writeFileSync(`${name}.cache`, script.createCachedData());
 }

@@ -1,7 +1,7 @@
 // What Node's single executable applications carry: the first script, and the programs as assets.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { windowsFile } from '../windows/packages.mjs';
@@ -39,12 +39,13 @@ export async function preparationBlob(platform, programs) {
       format: 'cjs',
       logLevel: 'warning',
     });
-    const assets = Object.fromEntries(programs.map((file) => [path.basename(file), file]));
+    const names = programs.map((file) => path.basename(file));
+    for (const [index, name] of names.entries())
+      copyFileSync(programs[index], path.join(work, name));
+    const assets = Object.fromEntries(names.map((name) => [name, name]));
     if (platform === 'linux') {
-      const caches = programs.map((file) => `${path.basename(file)}.cache`);
-      const pairs = programs.flatMap((file, index) => [file, caches[index]]);
-      runNode(path.join(folder, 'code-cache.cjs'), ...pairs);
-      for (const cache of caches) assets[cache] = cache;
+      runNode(path.join(folder, 'code-cache.cjs'), ...names);
+      for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
     } else {
       assets['koffi-win32-x64.node'] = windowsFile('@koromix/koffi-win32-x64');
     }

@@ -118,6 +118,11 @@ describe('the package', () => {
     });
   });
 
+  it('names no folder of the machine that built it', () => {
+    for (const file of ['wins', 'wins.exe', 'sbom.cdx.json'])
+      expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
+  });
+
   it('makes an image of files that are there', () => {
     const image = path.join(PACKAGE, 'image');
     const copied = readFileSync(path.join(image, 'Dockerfile'), 'utf8').matchAll(/^COPY (\S+) /gm);
