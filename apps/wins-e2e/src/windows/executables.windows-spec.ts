@@ -26,8 +26,8 @@ interface Outcome {
 /** What `tools/package/probe/wins.cjs` tells. */
 interface Seen {
   readonly argv: readonly string[];
-  readonly execArgv: readonly string[];
   readonly execPath: string;
+  readonly isSea: boolean;
   readonly pid?: number;
   readonly refused: Readonly<Record<string, string>>;
 }
@@ -133,13 +133,18 @@ describe('a program inside an executable', () => {
   });
 
   it('is told the path of the executable when it was found through PATH', async () => {
-    const { argv, execPath } = await see([], { PATH: folder }, 'my probe.exe');
+    const { argv, execPath, isSea } = await see([], { PATH: folder }, 'my probe.exe');
     assert.deepEqual([execPath, ...argv], [probe, probe, probe]);
+    // What makes a command line for itself asks this: there is no script to name.
+    assert.equal(isSea, true);
   });
 
   it('loads nothing but what is inside, and the modules of Node', async () => {
-    for (const name of ['not-inside.cjs', 'koffi.js', 'ws.js'])
-      writeFileSync(path.join(folder, name), 'process.exit(3)');
+    const modules = path.join(folder, 'node_modules');
+    mkdirSync(modules);
+    writeFileSync(path.join(folder, 'not-inside.cjs'), 'process.exit(3)');
+    for (const name of ['koffi', 'ws'])
+      writeFileSync(path.join(modules, `${name}.js`), 'process.exit(3)');
     const { refused } = await see([]);
     assert.deepEqual(Object.keys(refused), ['./not-inside.cjs', 'koffi', 'ws']);
   });
