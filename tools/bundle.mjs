@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const project = path.resolve(root, process.argv[2]);
@@ -111,6 +112,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
     },
     plugins: [
+      koffiBesideBundle,
       yargsAsRequired,
       manifest.dependencies['@grpc/proto-loader'] ? protoFilesInside : withoutProtoLoader,
     ],

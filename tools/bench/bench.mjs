@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
 import { wine } from '../windows/wine.mjs';
+import { executableRows } from './executable-rows.mjs';
 import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
 import { pairs, Programs, Report } from './measure.mjs';
 import { measureTunnel } from './tunnel-rows.mjs';
@@ -122,4 +123,5 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 if (wine !== undefined) rows.push(...(await windowsRows()));
+rows.push(...(await executableRows()));
 console.table(rows);

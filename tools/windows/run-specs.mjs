@@ -1,7 +1,7 @@
 // The Windows suite: every `*.windows-spec.ts`, bundled, and run by the Windows node.exe with its own test runner; under
 // Wine here, directly on Windows. `node tools/windows/run-specs.mjs [PART OF A PATH …]`
 import { build } from 'esbuild';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -63,6 +63,9 @@ writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify({ passed, f
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
 async function run(spec) {
+  // What a spec runs is built before it, by a program beside it.
+  const prepare = path.join(root, spec.replace(/windows-spec\.ts$/, 'prepare.mjs'));
+  if (existsSync(prepare)) execFileSync(process.execPath, [prepare], { stdio: 'inherit' });
   const name = spec.replaceAll(path.sep, '+').replace(/\.ts$/, '');
   const files = Object.fromEntries(
     ['cjs', 'jsonl', 'log'].map((type) => [type, path.join(out, `${name}.${type}`)]),

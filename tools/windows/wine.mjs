@@ -15,6 +15,8 @@ export const wineEnvironment = {
   PATH: '/usr/bin:/bin',
   HOME: process.env.HOME ?? '/root',
   WINEPREFIX: prefix,
+  // File names are Unicode.
+  LC_ALL: 'C.UTF-8',
   WINEDEBUG: '-all',
   WINEDLLOVERRIDES: 'mscoree,mshtml=',
 };

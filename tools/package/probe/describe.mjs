@@ -1,0 +1,25 @@
+// node describe.mjs EXE: what Windows reads in an executable, as JSON.
+import { readFileSync } from 'node:fs';
+import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
+import { Resource } from 'resedit';
+
+const bytes = readFileSync(process.argv[2]);
+const executable = NtExecutable.from(bytes, { ignoreCert: true });
+const { optionalHeader, optionalHeaderDataDirectory: directories } = executable.newHeader;
+const { entries } = NtExecutableResource.from(executable);
+const [info] = Resource.VersionInfo.fromEntries(entries);
+const [language] = info.getAllLanguagesForStringValues();
+const config = directories.get(Format.ImageDirectoryEntry.LoadConfig).virtualAddress;
+const { info: at, data } = executable
+  .getAllSections()
+  .findLast(({ info: { virtualAddress } }) => virtualAddress <= config);
+
+const told = {
+  texts: info.getStringValues(language),
+  version: [info.fixedInfo.fileVersionMS, info.fixedInfo.fileVersionLS],
+  resources: [...new Set(entries.map(({ type }) => type))].sort((a, b) => a - b),
+  signatureBytes: directories.get(Format.ImageDirectoryEntry.Certificate).size,
+  dependentLoadFlags: new DataView(data, config - at.virtualAddress).getUint16(78, true),
+  checkSumIsRight: optionalHeader.checkSum === calculateCheckSumForPE(new Uint8Array(bytes).buffer),
+};
+process.stdout.write(JSON.stringify(told));

@@ -1,0 +1,9 @@
+// node make-probe.mjs OUT: an executable for Windows that holds the probe.
+import path from 'node:path';
+import { makeWindowsExecutable } from '../windows-executable.mjs';
+
+await makeWindowsExecutable(
+  [path.join(import.meta.dirname, 'wins.cjs')],
+  path.resolve(process.argv[2]),
+  '1.2.3',
+);

@@ -1,0 +1,17 @@
+'use strict';
+const path = require('node:path');
+const { Script } = require('node:vm');
+
+// Packages look for files beside themselves. Nobody can put any there: it is below a file, or in /proc.
+const NOWHERE = `${process.platform === 'win32' ? process.execPath : '/proc/wins'}/inside/the/executable`;
+
+/**
+ * Compiles and runs a program as a CommonJS module. A code cache fits if it was made of the same text under the same name;
+ * the compiled script is returned, of which such a cache can be made.
+ */
+exports.loadProgram = function loadProgram({ name, text, cachedData, module, require }) {
+  const source = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
+  const script = new Script(source, { filename: name, cachedData });
+  script.runInThisContext()(module.exports, require, module, path.join(NOWHERE, name), NOWHERE);
+  return script;
+};

