@@ -1,8 +1,9 @@
-import { connectPipe, PipeError, resolvePipePath } from '@wins/pipe-transport';
+import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { hostname } from 'node:os';
 import { CommandError } from './command-error.js';
 import { EXIT } from './exit-codes.js';
+import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
 const CONNECT_TIMEOUT_MS = 60_000;
@@ -27,11 +28,12 @@ export async function withDaemon<T>(
 ): Promise<T> {
   try {
     const { server, waitTimeoutMs } = address;
-    (await connectPipe(server, { waitTimeoutMs })).destroy();
+    (await connectTrustedPipe(server, { waitTimeoutMs })).destroy();
     const client = createWinsClient({
       address: resolvePipePath(server).address,
       clientName: `${hostname()}/${process.pid}`,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      ...(process.platform === 'win32' && { verifyServer: () => connectTrustedPipe(server) }),
     });
     try {
       return await task(client);

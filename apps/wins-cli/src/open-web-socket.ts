@@ -1,7 +1,7 @@
-import { connectPipe } from '@wins/pipe-transport';
 import { webSocketClientOptions } from '@wins/tcp-tunnel';
 import { hostname } from 'node:os';
 import { WebSocket } from 'ws';
+import { connectTrustedPipe } from './trusted-pipe.js';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -23,7 +23,7 @@ export async function openWebSocket<T>(
   { pipe, signal }: TunnelPipe,
   opened: (webSocket: WebSocket) => T,
 ): Promise<T> {
-  const connection = await connectPipe(pipe, { signal });
+  const connection = await connectTrustedPipe(pipe, { signal });
   const webSocket = new WebSocket('ws://wins/', {
     // The connection is a pipe of this host, which no intermediary sees.
     ...webSocketClientOptions({ localEndpoint: true }),

@@ -3,9 +3,10 @@ import type { AllowedExecutable } from '@wins/process-manager';
 
 /** The whitelist as the process manager takes it: without digests an entry is not pinned. */
 export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
-  return whiteList.processPaths.map(({ path, envs, sha256 }) => ({
+  return whiteList.processPaths.map(({ path, envs, sha256, mayBreakAway = false }) => ({
     path,
     envs,
+    mayBreakAway,
     ...(sha256.length > 0 && { sha256 }),
   }));
 }

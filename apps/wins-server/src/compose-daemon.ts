@@ -5,9 +5,11 @@ import type { LoadedConfig, WinsConfig } from '@wins/config';
 import { checkAllowedExecutables, createProcessManager } from '@wins/process-manager';
 import { isDeepStrictEqual } from 'node:util';
 import { allowedBy } from './allowed-executables.js';
-import { startDaemon, stateDirectoryOf, type Daemon } from './daemon.js';
+import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './logger.js';
+import { stateDirectoryOf } from './state-directory.js';
+import { systemParts } from './system-parts.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
@@ -20,6 +22,7 @@ export interface ComposedDaemon {
 const READ_AT_START = [
   'listen',
   'proxy',
+  'pipeAccess',
   'tunnel',
 ] as const satisfies readonly (keyof WinsConfig)[];
 
@@ -30,15 +33,19 @@ const READ_AT_START = [
  */
 export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promise<ComposedDaemon> {
   reportWarnings(loaded, logger);
+  const { processHost, ...system } = await systemParts(loaded.config.pipeAccess);
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
     stateDirectory: stateDirectoryOf(loaded.config.listen),
+    ...(processHost && { host: processHost }),
+    ...(system.portOpener && { portOpener: system.portOpener }),
     onDecision: (record) => logger.info({ audit: true, ...record }, 'decision'),
     onEvent: (event) => logger.info(event, 'process'),
   });
   const daemon = await startDaemon({
     loaded,
     manager,
+    system,
     hostSystem: hostSystem(process.platform),
     logger,
     executable: process.argv[1] ?? process.execPath,

@@ -1,4 +1,5 @@
-import { loadConfig, type LoadedConfig } from '@wins/config';
+import { type LoadedConfig } from '@wins/config';
+import { loadDaemonConfig } from './load-daemon-config.js';
 import { statSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 1000;
@@ -38,7 +39,7 @@ export function watchConfig(file: string, known: FileState, events: ConfigWatchE
   let loading = Promise.resolve();
   const load = async (): Promise<void> => {
     try {
-      events.changed(await loadConfig(file));
+      events.changed(await loadDaemonConfig(file));
     } catch (error) {
       events.rejected(error);
     }

@@ -1,6 +1,6 @@
 import { ServerCredentials, type Server, type ServerOptions } from '@grpc/grpc-js';
 import type { LoadedConfig } from '@wins/config';
-import { listenPipe, resolvePipePath, type PipeListener } from '@wins/pipe-transport';
+import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
 import {
   applicationServiceDefinition,
@@ -24,6 +24,7 @@ import { createHostService } from './services/host-service.js';
 import { createNetworkService } from './services/network-service.js';
 import { createProcessService } from './services/process-service.js';
 import { createRouteService } from './services/route-service.js';
+import type { SystemParts } from './system-parts.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
 /** How long answers may still be on their way once all processes have ended. */
@@ -46,10 +47,17 @@ const LIMITS: ServerOptions = {
 export interface DaemonParts {
   readonly loaded: LoadedConfig;
   readonly manager: ProcessManager;
+  readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener'>;
   readonly hostSystem: HostSystem;
   readonly logger: Logger;
   /** The file that this daemon is, for its checksum. */
   readonly executable: string;
+}
+
+/** Ports that outlive a daemon that dies. */
+export interface RecoveredPorts {
+  /** Closes the ports of all runs but the living ones; resolves with the ids of those runs. */
+  sweep(liveRunIds: readonly string[]): Promise<readonly string[]>;
 }
 
 /** A daemon that serves. */
@@ -73,7 +81,7 @@ export interface Daemon {
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { manager, logger, loaded } = parts;
+  const { manager, logger, loaded, system } = parts;
   const connections = new Connections();
   const health = new Health();
   const server = createGuardedServer(LIMITS);
@@ -103,14 +111,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const listener: PipeListener = await listenPipe(loaded.config.listen, {
     onConnection: (socket) => void serve(socket),
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
+    security: system.pipeSecurity,
   });
   let tunnel: TunnelEndpoint;
   try {
     await manager.recover();
+    await sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
       pipe: loaded.config.proxy,
       allowedPorts: loaded.config.whiteList.proxyPorts,
       limits: loaded.config.tunnel,
+      security: system.pipeSecurity,
       logger,
     });
   } catch (error) {
@@ -137,6 +148,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
+/** A firewall that cannot be cleaned is no reason to leave a node without its daemon. */
+async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
+  try {
+    const runIds = (await portOpener?.sweep([])) ?? [];
+    if (runIds.length > 0) logger.warn({ runIds }, 'closed the ports of runs that are gone');
+  } catch (err) {
+    logger.error({ err }, 'cannot close the ports of runs that are gone');
+  }
+}
+
 /** Lets calls that are under way end; those that do not in time are cut. */
 async function shutDown(server: Server): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -146,9 +167,4 @@ async function shutDown(server: Server): Promise<void> {
   });
   clearTimeout(timer);
   server.forceShutdown();
-}
-
-/** Where a daemon with this pipe keeps what it must know of its processes after a crash. */
-export function stateDirectoryOf(listen: string): string {
-  return `${resolvePipePath(listen).address}.state`;
 }

@@ -1,5 +1,5 @@
 import type { TunnelLimits } from '@wins/config';
-import { listenPipe } from '@wins/pipe-transport';
+import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import { serveTunnel, webSocketServerOptions, type ServerTunnel } from '@wins/tcp-tunnel';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -22,6 +22,7 @@ export interface TunnelEndpointOptions {
   /** Ports of the host's loopback that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
   readonly limits: TunnelLimits;
+  readonly security: PipeSecurity | undefined;
   readonly logger: Logger;
 }
 
@@ -86,6 +87,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   };
 
   const listener = await listenPipe(options.pipe, {
+    security: options.security,
     maxConnections: limits.maxSessions,
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
     onConnection: (socket) => handshakes.begin(socket),

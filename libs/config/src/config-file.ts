@@ -11,6 +11,9 @@ export interface ConfigFile {
   readonly stats: Stats;
 }
 
+/** Says who else may change a file, or undefined when that is all right. */
+export type Distrust = (path: string) => Promise<string | undefined>;
+
 const EXPECTED = 'a readable regular file';
 
 // Opening a FIFO or a terminal must neither wait nor take it over. Windows has neither flag.
@@ -21,10 +24,13 @@ const { O_NONBLOCK = 0, O_NOCTTY = 0 } = constants as Partial<typeof constants>;
  *
  * All checks are made on the open file, so what is checked is what is read. A symbolic link is followed; one that leads
  * nowhere is an error, not a missing file: something was meant to be there.
- * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure` (not on Windows), `tooLarge`, `notFound`
+ * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound`
  *   (a parent is no directory), `unknown`.
  */
-export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
+export async function readConfigFile(
+  path: string,
+  distrust: Distrust = () => Promise.resolve(undefined),
+): Promise<ConfigFile | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(path, constants.O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -38,6 +44,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
   try {
     const stats = await handle.stat();
     refuseUnusable(path, stats);
+    refuseDistrusted(path, await distrust(path));
     return { bytes: await readBounded(handle, path), stats };
   } catch (error) {
     throw translateNodeError(error, path, EXPECTED);
@@ -53,12 +60,14 @@ function refuseUnusable(path: string, stats: Stats): void {
   }
   const uid = process.geteuid?.();
   const gid = process.getegid?.();
-  if (uid !== undefined && gid !== undefined) {
-    const found = distrustReason(stats, { uid, gid });
-    const expected = 'a file that only root or the user of this process may write';
-    if (found !== undefined) throw fileError('insecure', path, found, expected);
-  }
+  if (uid !== undefined && gid !== undefined)
+    refuseDistrusted(path, distrustReason(stats, { uid, gid }));
   if (stats.size > MAX_CONFIG_BYTES) throw tooLarge(path, `${stats.size} bytes`);
+}
+
+function refuseDistrusted(path: string, found: string | undefined): void {
+  const expected = 'a file that only administrators or the user of this process may write';
+  if (found !== undefined) throw fileError('insecure', path, found, expected);
 }
 
 /** The file may grow while it is read, or have no honest size; the limit holds nevertheless. */

@@ -63,6 +63,11 @@ function allowedPath() {
         shorthand: true,
       } satisfies Notation & z.GlobalMeta)
       .optional(),
+    mayBreakAway: flag()
+      .describe(
+        'Whether the program may leave processes behind on purpose on Windows, as an upgrade helper does.',
+      )
+      .optional(),
   }).meta({ shorthand: 'path', strictKeys: true } satisfies Notation & z.GlobalMeta);
 }
 
@@ -75,6 +80,9 @@ export const FILE_SCHEMA = section({
   debug: flag().describe('Log at debug level.').default(false),
   listen: someText('a pipe name').describe('Name of the gRPC pipe.').default('rancher_wins'),
   proxy: someText('a pipe name').describe('Name of the tunnel pipe.').default('rancher_wins_proxy'),
+  pipeAccess: someText('a security descriptor in SDDL')
+    .describe('Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.')
+    .optional(),
   white_list: section({
     processPaths: list(allowedPath(), 'paths')
       .describe('Programs that containers may run. Empty: nothing may run.')

@@ -39,6 +39,16 @@ it('gives the defaults for a missing file, and says that it is missing', async (
   expect((await loadConfig(join(folder, 'no', 'such', 'folder'))).found).toBe(false);
 });
 
+it('refuses a file that the system says others may change', async () => {
+  writeFileSync(file, 'debug: on\n', { mode: 0o600 });
+  const distrust = jest.fn(() => Promise.resolve('a file that S-1-5-11 may write'));
+  await expect(loadConfig(file, { distrust })).rejects.toMatchObject({ code: 'insecure' });
+  expect(distrust).toHaveBeenCalledWith(file);
+  await expect(
+    loadConfig(file, { distrust: () => Promise.resolve(undefined) }),
+  ).resolves.toMatchObject({ found: true });
+});
+
 it('follows a symbolic link to a file', async () => {
   writeFileSync(file, 'listen: linked\n', { mode: 0o600 });
   symlinkSync('config', join(folder, 'link'));

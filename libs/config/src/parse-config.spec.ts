@@ -589,6 +589,19 @@ describe('limits', () => {
   });
 });
 
+describe('what only Windows has', () => {
+  it('is read and absent when it is not there', () => {
+    const { config } = read(
+      'pipeAccess: "D:P(A;;GA;;;SY)"\nwhite_list: {processPaths: [{path: a, mayBreakAway: true}, b]}',
+    );
+    expect(config.pipeAccess).toBe('D:P(A;;GA;;;SY)');
+    expect(config.whiteList.processPaths.map(({ mayBreakAway }) => mayBreakAway)).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+});
+
 describe('origins', () => {
   it('tell for every key its effective value and where it is from', () => {
     const { origins } = read('white_list:\n  processPaths: [a]\nlisten: x\n');
@@ -596,6 +609,7 @@ describe('origins', () => {
       { key: 'debug', value: false, origin: 'default' },
       { key: 'listen', value: 'x', origin: { line: 3, column: 9 } },
       { key: 'proxy', value: 'rancher_wins_proxy', origin: 'default' },
+      { key: 'pipeAccess', value: undefined, origin: 'default' },
       { key: 'white_list.processPaths[0]', value: { path: 'a' }, origin: { line: 2, column: 18 } },
       { key: 'white_list.proxyPorts', value: [], origin: 'default' },
       { key: 'tunnel.maxSessions', value: 16, origin: 'default' },

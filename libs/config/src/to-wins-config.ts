@@ -11,12 +11,16 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     debug: file.debug,
     listen: file.listen,
     proxy: file.proxy,
+    ...(file.pipeAccess !== undefined && { pipeAccess: file.pipeAccess }),
     whiteList: {
-      processPaths: whiteList.processPaths.map(({ path, sha256 = [], envs = [] }) => ({
-        path,
-        sha256,
-        envs,
-      })),
+      processPaths: whiteList.processPaths.map(
+        ({ path, sha256 = [], envs = [], mayBreakAway }) => ({
+          path,
+          sha256,
+          envs,
+          ...(mayBreakAway !== undefined && { mayBreakAway }),
+        }),
+      ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
     },
     tunnel: file.tunnel,

@@ -10,6 +10,8 @@ export interface WinsConfig {
   readonly listen: string;
   /** `proxy`: name of the tunnel pipe, never blank. Default `rancher_wins_proxy`. */
   readonly proxy: string;
+  /** `pipeAccess`: who may open the pipes on Windows, as SDDL; absent means administrators and SYSTEM. */
+  readonly pipeAccess?: string;
   /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
   readonly whiteList: WhiteList;
   /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
@@ -42,6 +44,8 @@ export interface AllowedPath {
   readonly sha256: readonly string[];
   /** Names of environment variables a client may set although they are refused by default. */
   readonly envs: readonly string[];
+  /** Whether it may leave processes behind on purpose on Windows; absent means no. */
+  readonly mayBreakAway?: boolean;
 }
 
 /** Bounds on what clients of the tunnel pipe may use of the daemon. */

@@ -1,9 +1,11 @@
-import { defaultConfigPath, loadConfig } from '@wins/config';
+import { defaultConfigPath } from '@wins/config';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { fileState, watchConfig } from '../config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
 import { createLogger, logLevel } from '../logger.js';
 import { listenForShutdown } from '../shutdown-signal.js';
+import { watchStalls } from '../stall-watch.js';
 import { COMMIT, VERSION } from '../version.js';
 import type { RegisterOptions } from '../windows-service-definition.js';
 import type { SecureFolder } from '../windows-service-log.js';
@@ -14,9 +16,8 @@ interface RunOptions extends RegisterOptions {
   readonly unregister: boolean;
 }
 
-/** Without a way to protect their folder there are no log files, and the event log says so. */
-const secureFolder: SecureFolder = (folder) => {
-  throw new Error(`cannot protect ${folder}`);
+const secureFolder: SecureFolder = async (folder) => {
+  (await import('@wins/windows-host')).ensurePrivateFolder(folder);
 };
 
 /** `wins srv app run`: serves, or has to do with the service that serves. */
@@ -52,7 +53,7 @@ async function runDaemon(
 ): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);
-  const loaded = await loadConfig(file);
+  const loaded = await loadDaemonConfig(file);
   const applyLevel = (debug: boolean): void => {
     logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
   };
@@ -62,6 +63,9 @@ async function runDaemon(
   const { daemon, applyConfig } = await composeDaemon(loaded, logger);
   let exitCode: number = EXIT.ok;
   try {
+    using _stalls = watchStalls({
+      stalled: (lateMs) => logger.warn({ lateMs }, 'the daemon could do nothing for some time'),
+    });
     using _watch = watchConfig(file, known, {
       changed: (next) => {
         applyLevel(next.config.debug);

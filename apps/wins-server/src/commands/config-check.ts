@@ -1,4 +1,5 @@
-import { defaultConfigPath, loadConfig } from '@wins/config';
+import { defaultConfigPath } from '@wins/config';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
 
 interface CheckOptions {
@@ -12,7 +13,7 @@ interface CheckOptions {
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  const { found, origins, warnings } = await loadConfig(file, { strict: true });
+  const { found, origins, warnings } = await loadDaemonConfig(file, { strict: true });
   if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,

@@ -1,4 +1,5 @@
-import { loadConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { type LoadedConfig, type WinsConfig } from '@wins/config';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import {
   checkAllowedExecutables,
@@ -10,7 +11,7 @@ import {
 import { createWinsClient, type ApplicationInfo } from '@wins/wins-api';
 import { release, type } from 'node:os';
 import { allowedBy } from '../allowed-executables.js';
-import { stateDirectoryOf } from '../daemon.js';
+import { stateDirectoryOf } from '../state-directory.js';
 import { sha1OfFile } from '../sha1-of-file.js';
 import { COMMIT, VERSION } from '../version.js';
 import type { DoctorProbe, FileJudgement, PipeAccess, Versions } from './doctor-probe.js';
@@ -39,7 +40,7 @@ export class SystemDoctorProbe implements DoctorProbe {
   }
 
   loadConfig(): Promise<LoadedConfig> {
-    return loadConfig(this.configFile);
+    return loadDaemonConfig(this.configFile);
   }
 
   async judgeFile(path: string): Promise<FileJudgement> {

@@ -20,15 +20,10 @@ async function load(platform: NodeJS.Platform): Promise<HostSystem> {
     case 'linux':
       return new (await import('./linux-host-system.js')).LinuxHostSystem();
     case 'win32':
-      return loadWindowsHostSystem();
+      return (await import('@wins/windows-host')).windowsHostSystem();
     default:
       throw notSupported(platform);
   }
-}
-
-/** The seam for the library that knows Windows. */
-function loadWindowsHostSystem(): Promise<HostSystem> {
-  return Promise.reject(notSupported('win32'));
 }
 
 function notSupported(platform: NodeJS.Platform): HostSystemError {
