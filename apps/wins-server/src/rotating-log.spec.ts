@@ -43,10 +43,9 @@ describe('a rotating log', () => {
       if (index % 3 === 0) await new Promise(setImmediate);
     }
     await log.close();
-    const lines = files().map((name) => contentOf(name).split('\n').length - 1);
-    expect(files().length).toBe(3);
+    expect(files()).toHaveLength(3);
     expect(contentOf(files().at(-1) ?? '')).toMatch(/59 +\n$/);
-    expect(lines.every((count) => count >= 1)).toBe(true);
+    for (const name of files()) expect(contentOf(name).length).toBeLessThanOrEqual(100);
   });
 
   it('takes a line that is larger than a file, alone', async () => {

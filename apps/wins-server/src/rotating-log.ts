@@ -30,7 +30,9 @@ const RETRY_AFTER_MS = 1000;
 
 /** Opens a log; no file is made before the first line. */
 export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
-  const files = new NumberedFiles(options);
+  const { maxFileBytes = 10 * 1024 * 1024 } = options;
+  const files = new NumberedFiles({ ...options, maxFileBytes });
+  const longestWrite = Math.min(LONGEST_WRITE, maxFileBytes);
   const waiting: string[] = [];
   let waitingLength = 0;
   let dropped = 0;
@@ -41,7 +43,7 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
 
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const { text, count } = takeSome(waiting);
+      const { text, count } = takeSome(waiting, longestWrite);
       waitingLength -= text.length;
       if (performance.now() < retryAtMs) {
         dropped += count;
@@ -77,11 +79,14 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
 }
 
 /** Takes lines from the front: as many as make one write, one at least. */
-function takeSome(waiting: string[]): { readonly text: string; readonly count: number } {
+function takeSome(
+  waiting: string[],
+  longest: number,
+): { readonly text: string; readonly count: number } {
   let length = 0;
   let count = 0;
   for (const line of waiting) {
-    if (count > 0 && length + line.length > LONGEST_WRITE) break;
+    if (count > 0 && length + line.length > longest) break;
     length += line.length;
     count += 1;
   }
@@ -101,7 +106,12 @@ class NumberedFiles {
   readonly #maxFiles: number;
   #last: { readonly file: FileHandle; readonly number: number; sizeBytes: number } | undefined;
 
-  constructor({ folder, name, maxFileBytes = 10 * 1024 * 1024, maxFiles = 5 }: RotatingLogOptions) {
+  constructor({
+    folder,
+    name,
+    maxFileBytes,
+    maxFiles = 5,
+  }: RotatingLogOptions & { readonly maxFileBytes: number }) {
     this.#folder = folder;
     this.#name = name;
     this.#maxFileBytes = maxFileBytes;
