@@ -1,5 +1,4 @@
 import { loadConfig, type LoadedConfig, type LoadOptions } from '@wins/config';
-import path from 'node:path';
 
 /**
  * Loads the config of the daemon; on Windows only a file that nobody but administrators can change or put in its place.
@@ -12,7 +11,5 @@ export function loadDaemonConfig(file: string, options: LoadOptions = {}): Promi
 }
 
 async function windowsDistrust(file: string): Promise<string | undefined> {
-  const { distrustOfFile } = await import('@wins/windows-host');
-  const distrust = distrustOfFile(path.win32.resolve(file));
-  return distrust && `${distrust.path}: ${distrust.found}`;
+  return (await import('./windows-config-distrust.js')).windowsConfigDistrust(file);
 }

@@ -1,5 +1,5 @@
 import type { PipeSecurity } from '@wins/pipe-transport';
-import { ProcessError, type PortOpener, type ProcessHost } from '@wins/process-manager';
+import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { RecoveredPorts } from './daemon.js';
 
 /** What the operating system gives to the daemon. What is absent is a default of the libraries, or does not exist. */
@@ -20,18 +20,5 @@ export interface SystemParts {
  */
 export async function systemParts(pipeAccess?: string): Promise<SystemParts> {
   if (process.platform !== 'win32') return {};
-  const { firewallRules, securedPipe } = await import('@wins/windows-host');
-  return {
-    pipeSecurity: securedPipe({ sddl: pipeAccess }),
-    processHost: await windowsProcessHost(),
-    portOpener: firewallRules(),
-  };
-}
-
-/** A host of job objects that fails in the words of the process manager. */
-export async function windowsProcessHost(): Promise<ProcessHost> {
-  const { jobObjectProcessHost } = await import('@wins/windows-host');
-  return jobObjectProcessHost({
-    failure: (code, message, details) => new ProcessError(code, message, details),
-  });
+  return (await import('./windows-parts.js')).windowsParts(pipeAccess);
 }

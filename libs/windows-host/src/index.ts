@@ -42,6 +42,7 @@ export type { ServiceState, ServiceStatus } from './service-status.js';
 export type { WaitOptions } from './service-wait.js';
 export { listenToConsole, type ConsoleEvent, type ConsoleEvents } from './console-events.js';
 export { fileSecurity } from './file-security.js';
+export { pipeAccess } from './pipe-access.js';
 export {
   grantsTheSame,
   parseSecurityDescriptor,

@@ -36,10 +36,13 @@ export function distrustOfFile(file: string): Distrust | undefined {
  * Makes a folder that only SYSTEM, administrators and this account can use, or looks whether one that is there already is safe
  * from others: no link in its path, and nobody else can write in it or put another in its place.
  *
- * @param folder in its canonical spelling. The folders above it are made as folders are made.
+ * The folders above it are made as folders are made.
+ *
+ * @param absolute its absolute path.
  * @throws WindowsError `access-denied` when it is not safe, and what else the system says.
  */
-export function ensurePrivateFolder(folder: string): void {
+export function ensurePrivateFolder(absolute: string): void {
+  const folder = path.win32.resolve(absolute);
   const tried = `made the private folder ${JSON.stringify(folder)}`;
   const account = ownAccount();
   mkdirSync(path.win32.dirname(folder), { recursive: true });

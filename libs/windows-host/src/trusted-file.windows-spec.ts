@@ -72,7 +72,7 @@ describe('a private folder', () => {
 
   it('is made with those above it, for nobody else, and found again', () => {
     ensurePrivateFolder(folder);
-    ensurePrivateFolder(folder);
+    ensurePrivateFolder(`${folder.replaceAll('\\', '/')}/`);
     const { sddl, isDirectory } = readFileFacts(folder);
     assert.equal(isDirectory, true);
     assert.match(sddl, /;;;SY\)/);

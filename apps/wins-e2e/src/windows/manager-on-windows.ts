@@ -2,6 +2,8 @@ import {
   createProcessManager,
   ProcessError,
   type ManagedProcess,
+  type ProcessHost,
+  type ProcessManager,
   type StartRequest,
 } from '@wins/process-manager';
 import { jobObjectProcessHost } from '@wins/windows-host';
@@ -10,12 +12,20 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+export function hostOnWindows(): ProcessHost {
+  return jobObjectProcessHost({ failure: (...facts) => new ProcessError(...facts) });
+}
+
 /** A process manager of Windows over a folder of programs. */
-export function managerOnWindows(directory: string, allowed: readonly string[]) {
+export function managerOnWindows(
+  directory: string,
+  allowed: readonly string[],
+  host = hostOnWindows(),
+): ProcessManager {
   return createProcessManager({
     allowed: allowed.map((name) => ({ path: path.join(directory, 'bin', name) })),
     stateDirectory: path.join(directory, 'state'),
-    host: jobObjectProcessHost({ failure: (...facts) => new ProcessError(...facts) }),
+    host,
   });
 }
 

@@ -3,16 +3,17 @@ import {
   createProcessManager,
   judgeExecutablePath,
 } from '@wins/process-manager';
-import { distrustOfFile, fileSecurity } from '@wins/windows-host';
+import { distrustOfFile, fileSecurity, holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import {
   firstLineOf,
+  hostOnWindows,
   isRunning,
   managerOnWindows,
   resultOf,
@@ -137,6 +138,46 @@ else {
         readdirSync(path.join(programs.directory, 'bin')).filter((name) => name.endsWith('.tmp')),
         [],
       );
+    });
+
+    it('waits a moment for whoever looks into the copy of before, and no longer', async () => {
+      const request = programs.request('shell.exe', ['/d', '/c', 'exit 0']);
+      await (
+        await manager.start(request)
+      ).ended;
+      const copy = programs.pathOf('rancher-wins-shell.exe');
+      const forLong = holdFile(copy);
+      await assert.rejects(manager.start(request), { code: 'stagingFailed' });
+      forLong.close();
+      const briefly = holdFile(copy);
+      setTimeout(() => briefly.close(), 100);
+      assert.equal((await (await manager.start(request)).ended).code, 0);
+    });
+
+    it('holds the copy until it runs: nobody can change it in between (A16)', async () => {
+      const attempts: string[] = [];
+      const host = hostOnWindows();
+      const watched = managerOnWindows(programs.directory, ['shell.exe'], {
+        ...host,
+        start: (command) => {
+          for (const attack of [writeFileSync, renameSync, unlinkSync] as const) {
+            try {
+              attack(command.file, `${command.file}.evil`);
+              attempts.push('done');
+            } catch (error) {
+              attempts.push((error as NodeJS.ErrnoException).code ?? '');
+            }
+          }
+          return host.start(command);
+        },
+      });
+      const run = await watched.start(programs.request('shell.exe', ['/d', '/c', 'exit 4']));
+      assert.equal((await run.ended).code, 4);
+      assert.deepEqual(
+        attempts.map((code) => /^(?:EBUSY|EPERM)$/.test(code)),
+        [true, true, true],
+      );
+      await watched.close();
     });
 
     it('refuses what is changed, absent, or no program', async () => {

@@ -8,23 +8,20 @@ import { listenForShutdown } from '../shutdown-signal.js';
 import { watchStalls } from '../stall-watch.js';
 import { COMMIT, VERSION } from '../version.js';
 import type { RegisterOptions } from '../windows-service-definition.js';
-import type { SecureFolder } from '../windows-service-log.js';
-import { runAsWindowsService, type Surroundings } from '../windows-service.js';
+import type { Surroundings } from '../windows-service.js';
 
 interface RunOptions extends RegisterOptions {
   readonly register: boolean;
   readonly unregister: boolean;
 }
 
-const secureFolder: SecureFolder = async (folder) => {
-  (await import('@wins/windows-host')).ensurePrivateFolder(folder);
-};
-
 /** `wins srv app run`: serves, or has to do with the service that serves. */
 export async function runApp(options: RunOptions): Promise<number> {
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
+    const { runAsWindowsService } = await import('../windows-service.js');
+    const { ensurePrivateFolder: secureFolder } = await import('../windows-private-folder.js');
     const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
       runDaemon(options, surroundings),
     );

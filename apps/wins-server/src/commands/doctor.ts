@@ -12,7 +12,7 @@ interface DoctorOptions {
 
 /** `wins doctor`: one report of what is well and what is not, with what to do. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const system = doctorSystem(process.platform);
+  const system = await doctorSystem(process.platform);
   const file = path.resolve(options.config ?? defaultConfigPath());
   const probe = new SystemDoctorProbe(file, process.argv[1] ?? process.execPath, system);
   const findings = await examine(probe, system.checks);

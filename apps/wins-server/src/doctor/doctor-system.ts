@@ -1,3 +1,4 @@
+import type { PipeServerCheck } from '@wins/pipe-transport';
 import { createNodeProcessHost, type ProcessHost } from '@wins/process-manager';
 import type { Check, PipeAccess } from './doctor-probe.js';
 import { unixSocketAccess } from './unix-socket-access.js';
@@ -6,6 +7,8 @@ import { unixSocketAccess } from './unix-socket-access.js';
 export interface DoctorSystem {
   /** Judges files and finds orphans, as it does for the daemon. */
   readonly processHost: () => ProcessHost;
+  /** Checks who serves a pipe before it is spoken to; absent where only the daemon could. */
+  readonly security?: PipeServerCheck;
   /** Reads who may open the pipe at an address. */
   readonly pipeAccess: (address: string) => Promise<PipeAccess>;
   /** What only this system has: services, firewall rules. */
@@ -13,8 +16,9 @@ export interface DoctorSystem {
 }
 
 /** The system that this program runs on. */
-export function doctorSystem(platform: NodeJS.Platform): DoctorSystem {
-  return platform === 'win32' ? windowsDoctorSystem() : POSIX;
+export async function doctorSystem(platform: NodeJS.Platform): Promise<DoctorSystem> {
+  if (platform !== 'win32') return POSIX;
+  return (await import('./windows-doctor-system.js')).windowsDoctorSystem();
 }
 
 const POSIX: DoctorSystem = {
@@ -22,12 +26,3 @@ const POSIX: DoctorSystem = {
   pipeAccess: unixSocketAccess,
   checks: [],
 };
-
-/** The seam for the library that knows Windows: until then each such question is one that cannot be asked. */
-function windowsDoctorSystem(): DoctorSystem {
-  return {
-    processHost: createNodeProcessHost,
-    pipeAccess: () => Promise.reject(new Error('the access list of a pipe cannot be read here')),
-    checks: [],
-  };
-}

@@ -9,6 +9,7 @@ import {
   type RecoveredProcess,
 } from '@wins/process-manager';
 import { createWinsClient, type ApplicationInfo } from '@wins/wins-api';
+import type { Socket } from 'node:net';
 import { release, type } from 'node:os';
 import { allowedBy } from '../allowed-executables.js';
 import { stateDirectoryOf } from '../state-directory.js';
@@ -65,7 +66,7 @@ export class SystemDoctorProbe implements DoctorProbe {
   }
 
   async reachPipe(name: string): Promise<void> {
-    (await connectPipe(name)).destroy();
+    (await this.connect(name)).destroy();
   }
 
   pipeAccess(name: string): Promise<PipeAccess> {
@@ -74,7 +75,11 @@ export class SystemDoctorProbe implements DoctorProbe {
 
   async daemonInfo(name: string): Promise<ApplicationInfo> {
     const { address } = resolvePipePath(name);
-    const client = createWinsClient({ address, clientName: 'wins doctor' });
+    const client = createWinsClient({
+      address,
+      clientName: 'wins doctor',
+      ...(this.system.security && { verifyServer: () => this.connect(name) }),
+    });
     try {
       return await client.info({ signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
     } finally {
@@ -88,6 +93,10 @@ export class SystemDoctorProbe implements DoctorProbe {
       stateDirectory: stateDirectoryOf(config.listen),
       host: this.processHost(),
     });
+  }
+
+  private connect(name: string): Promise<Socket> {
+    return connectPipe(name, { security: this.system.security });
   }
 
   private processHost(): ProcessHost {

@@ -20,7 +20,7 @@ async function load(platform: NodeJS.Platform): Promise<HostSystem> {
     case 'linux':
       return new (await import('./linux-host-system.js')).LinuxHostSystem();
     case 'win32':
-      return (await import('@wins/windows-host')).windowsHostSystem();
+      return (await import('./windows-host-system.js')).windowsHostSystem();
     default:
       throw notSupported(platform);
   }

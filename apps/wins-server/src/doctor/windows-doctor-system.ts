@@ -1,0 +1,78 @@
+import {
+  firewallRules,
+  pipeAccess,
+  securedPipeClient,
+  serviceControlManager,
+  whoMayWrite,
+  WindowsError,
+} from '@wins/windows-host';
+import { windowsProcessHost } from '../windows-process-host.js';
+import { SERVICE_NAME } from '../windows-service-definition.js';
+import type { Check, PipeAccess } from './doctor-probe.js';
+import type { DoctorSystem } from './doctor-system.js';
+import { ok, problem, warning, type Finding } from './finding.js';
+
+/** What the doctor asks of Windows. */
+export function windowsDoctorSystem(): DoctorSystem {
+  return {
+    processHost: windowsProcessHost,
+    security: securedPipeClient({ servicePid }),
+    pipeAccess: (address) => Promise.resolve(judgeAccess(pipeAccess(address))),
+    checks: [checkService, checkFirewall],
+  };
+}
+
+function servicePid(): number | undefined {
+  try {
+    return serviceControlManager().status(SERVICE_NAME).pid;
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}
+
+/** Whoever may write to a pipe commands the host, unless an administrator named him in the config. */
+function judgeAccess(sddl: string): PipeAccess {
+  const others = whoMayWrite(sddl);
+  const faults = others.map((who) => `${who} may use it, who is neither SYSTEM nor Administrators`);
+  return { found: sddl, faults };
+}
+
+const checkService: Check = {
+  name: 'service',
+  look: () => Promise.resolve([serviceFinding()]),
+};
+
+function serviceFinding(): Finding {
+  const services = serviceControlManager();
+  try {
+    const { state, pid, win32ExitCode } = services.status(SERVICE_NAME);
+    const { startType, commandLine } = services.config(SERVICE_NAME);
+    const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
+    if (state === 'running') return ok('service', `${found} (process ${pid})`);
+    const advice = `start it: sc start ${SERVICE_NAME}; the event log says why it ended`;
+    return problem('service', `${found}; its last exit code was ${win32ExitCode}`, advice);
+  } catch (error) {
+    if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+    const advice = 'register it: wins srv app run --register';
+    return warning('service', `${SERVICE_NAME} is not registered`, advice);
+  }
+}
+
+const checkFirewall: Check = {
+  name: 'firewall',
+  look: async ({ probe, config }) => {
+    const open = firewallRules().list();
+    if (open.length === 0) return [ok('firewall', 'no port is open for a run')];
+    const isServed = await probe.reachPipe(config.listen).then(
+      () => true,
+      () => false,
+    );
+    return open.map(({ runId, rules }) => {
+      const found = `open for the run ${runId}: ${rules.join('; ')}`;
+      if (isServed) return ok('firewall', found);
+      const advice = 'start the daemon, which closes the ports of runs that are gone';
+      return problem('firewall', `${found}; and there is no daemon`, advice);
+    });
+  },
+};

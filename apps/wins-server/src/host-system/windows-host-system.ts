@@ -1,0 +1,1 @@
+export { windowsHostSystem } from '@wins/windows-host';

@@ -1,0 +1,1 @@
+export { ensurePrivateFolder } from '@wins/windows-host';
