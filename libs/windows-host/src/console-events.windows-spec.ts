@@ -59,7 +59,8 @@ async function told(
     env: { ...process.env, WINS_CONSOLE_EVENT: String(event), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const exited = once(child, 'exit') as Promise<[code: number | null]>;
+  const [output, [code]] = await Promise.all([text(child.stdout), exited]);
   return [output, code];
 }
 

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { describe, it, type TestContext } from 'node:test';
+import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText, handleSecurity } from './file-security.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
 import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
-import {
-  FILE_FLAG_OVERLAPPED,
-  files,
-  GENERIC_READ,
-  GENERIC_WRITE,
-  OPEN_EXISTING,
-} from './win32/files.js';
+import type { SecuredPipe } from './served-pipe.js';
+import { FILE_FLAG_OVERLAPPED, files, OPEN_EXISTING } from './win32/files.js';
 import { INVALID_HANDLE_VALUE, kernel32, type Handle } from './win32/kernel32.js';
 import { namedPipes } from './win32/named-pipes.js';
 import { OwnedHandle } from './win32/owned-handle.js';
@@ -46,8 +41,15 @@ async function serve(
       failed: (error) => failures.push(error),
     },
   );
+  open.push(pipe);
   return { address, accepted, failures, close: () => pipe.close() };
 }
+
+/** What a test that fails leaves open would hold the process. */
+const open: SecuredPipe[] = [];
+afterEach(async () => {
+  for (const pipe of open.splice(0)) await pipe.close();
+});
 
 function echo(socket: Socket): void {
   socket.on('error', () => undefined).on('data', (chunk) => socket.write(chunk));
@@ -77,9 +79,16 @@ async function attempt(address: string): Promise<string> {
 }
 
 function openAsClient(address: string): OwnedHandle {
-  const access = GENERIC_READ | GENERIC_WRITE;
-  const { CreateFileW: open } = files();
-  const handle = open(address, access >>> 0, 0, null, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, 0);
+  const access = 0xc000_0000; // GENERIC_READ and GENERIC_WRITE
+  const handle = files().CreateFileW(
+    address,
+    access,
+    0,
+    null,
+    OPEN_EXISTING,
+    FILE_FLAG_OVERLAPPED,
+    0,
+  );
   assert.notEqual(handle, INVALID_HANDLE_VALUE);
   return new OwnedHandle(handle);
 }
