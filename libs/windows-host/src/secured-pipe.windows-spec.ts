@@ -1,3 +1,4 @@
+// Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
