@@ -7,9 +7,8 @@ import { socketOfPipe } from './pipe-socket.js';
 import {
   FILE_FLAG_OVERLAPPED,
   files,
-  GENERIC_READ,
-  GENERIC_WRITE,
   OPEN_EXISTING,
+  PIPE_READ_AND_WRITE,
   SECURITY_IDENTIFICATION,
   SECURITY_SQOS_PRESENT,
 } from './win32/files.js';
@@ -64,7 +63,7 @@ function openPipe(address: string): OwnedHandle {
   try {
     const handle = files().CreateFileW(
       address,
-      (GENERIC_READ | GENERIC_WRITE) >>> 0,
+      PIPE_READ_AND_WRITE,
       0,
       null,
       OPEN_EXISTING,
