@@ -44,7 +44,12 @@ export function whoMayReplace(sddl: string, options: TrustedAccounts = {}): read
   return whoMay(sddl, REPLACE, options);
 }
 
-function whoMay(sddl: string, rights: number, { trusted = [] }: TrustedAccounts): string[] {
+/** Who besides the trusted ones has one of these rights, or owns it. */
+export function whoMay(
+  sddl: string,
+  rights: number,
+  { trusted = [] }: TrustedAccounts,
+): readonly string[] {
   const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
   const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])
     .filter((entry) => entry.type.endsWith('A') && !entry.flags.includes('IO'))
