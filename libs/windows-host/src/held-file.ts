@@ -1,7 +1,7 @@
 import { INVALID_HANDLE_VALUE, check } from './win32/kernel32.js';
-import { files, GENERIC_READ, OPEN_EXISTING } from './win32/files.js';
+import { files, OPEN_EXISTING } from './win32/files.js';
 import { OwnedHandle } from './win32/owned-handle.js';
-import { FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_READ } from './win32/file-facts.js';
+import { FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_READ, GENERIC_READ } from './win32/file-facts.js';
 
 /** A file that nobody can change. Whoever made it closes it. */
 export interface HeldFile {

@@ -2,14 +2,9 @@ import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 
 import { descriptorFromText } from './file-security.js';
-import {
-  FILE_FLAG_OVERLAPPED,
-  FILE_SHARE_ALL,
-  GENERIC_READ,
-  GENERIC_WRITE,
-  OPEN_EXISTING,
-} from './win32/files.js';
+import { FILE_FLAG_OVERLAPPED, FILE_SHARE_ALL, OPEN_EXISTING } from './win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from './win32/kernel32.js';
+import { GENERIC_READ, GENERIC_WRITE } from './win32/file-facts.js';
 import { inheritableHandles } from './win32/inheritable-handles.js';
 import { libuv } from './win32/libuv.js';
 import {

@@ -65,10 +65,15 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
 
 /** The program that a process runs, by its path; `undefined` when the system does not tell. */
 export function imageOf(process: Handle): string | undefined {
-  const name = Buffer.alloc(65_536);
-  const characters: [number] = [name.length / 2];
-  if (processes().QueryFullProcessImageNameW(process, 0, name, characters) === 0) return undefined;
-  return name.toString('utf16le', 0, characters[0] * 2);
+  // All processes are asked for each start: most paths are short.
+  for (const sizeBytes of [1_024, 65_536]) {
+    const name = Buffer.alloc(sizeBytes);
+    const characters: [number] = [sizeBytes / 2];
+    if (processes().QueryFullProcessImageNameW(process, 0, name, characters) !== 0) {
+      return name.toString('utf16le', 0, characters[0] * 2);
+    }
+  }
+  return undefined;
 }
 
 /**

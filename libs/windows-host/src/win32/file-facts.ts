@@ -7,6 +7,8 @@ export const FILE_ATTRIBUTE_REPARSE_POINT = 0x400;
 export const FILE_FLAG_OPEN_REPARSE_POINT = 0x20_0000;
 export const FILE_READ_ATTRIBUTES = 0x80;
 export const FILE_SHARE_READ = 0x1;
+export const GENERIC_READ = 0x8000_0000;
+export const GENERIC_WRITE = 0x4000_0000;
 
 /** What the system says of an open file, and making folders. */
 export const fileFacts = lazily(() => {
