@@ -1,4 +1,5 @@
 import { dispatchService, type DispatchedService } from './service-dispatcher.js';
+import { isParentServices } from './service-parent.js';
 import {
   readControl,
   SERVICE_FAILED,
@@ -32,8 +33,9 @@ export interface ServiceOptions {
 }
 
 /**
- * Runs a program as a service if the service control manager has started it as one, which it finds out by asking: no flag
- * and no guess at the parent process is needed.
+ * Runs a program as a service if the service control manager has started it as one, which it finds out by asking; no flag
+ * is needed. Only a program whose parent could be the service control manager asks: any other one might wait for the answer as long as
+ * some service takes to start.
  *
  * @returns The exit code, told to the service control manager already and meant for the process, which should end now; or
  *   `undefined` when this is no service, and `run` was not called.
@@ -41,6 +43,7 @@ export interface ServiceOptions {
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, startLimitMs = 120_000, stopLimitMs = 40_000 } = options;
+  if (!isParentServices()) return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
     request = resolve;
