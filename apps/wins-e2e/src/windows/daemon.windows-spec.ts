@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { RunningProgram } from '../harness/built-program.js';
 import { freePorts } from '../harness/tunnel.js';
@@ -15,6 +16,12 @@ const wait = ['-e', 'console.log(process.pid); setInterval(() => {}, 1e6)'];
 const child = (options) => spawn(process.execPath, wait, { stdio: ['ignore', 'inherit', 'ignore'], ...options });
 console.log(process.pid); child({}); child({ detached: true });
 setInterval(() => {}, 1e6);`;
+
+async function fetchText(port: number): Promise<string> {
+  const request = get({ host: '127.0.0.1', port, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return text(response);
+}
 
 describe('the daemon on Windows', () => {
   const workspace = new WindowsWorkspace();
@@ -46,10 +53,8 @@ describe('the daemon on Windows', () => {
     daemon = await startDaemon();
   });
   after(async () => {
-    daemon.child.kill();
-    await daemon.outcome;
     web.close();
-    workspace.remove();
+    await workspace.remove();
   });
 
   it('tells its release', async () => {
@@ -107,13 +112,12 @@ describe('the daemon on Windows', () => {
     const target = (web.address() as AddressInfo).port;
     const client = workspace.client('proxy', '--publish', `TCP:${port}:${target}`);
     await client.said('the tunnel is ready');
-    const fetched = async (): Promise<string> =>
-      (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })).text();
+    const fetched = (): Promise<string> => fetchText(Number(port));
     assert.equal(await fetched(), 'from the host');
     daemon.child.kill('SIGKILL');
     await daemon.outcome;
     daemon = await startDaemon();
-    await client.said('the tunnel is ready', 2);
+    await client.said('the tunnel is back');
     assert.equal(await fetched(), 'from the host');
     client.child.kill('SIGKILL');
     await client.outcome;

@@ -14,6 +14,8 @@ export class WindowsWorkspace {
   readonly listen = `wins_${this.id}`;
   readonly proxy = `wins_${this.id}_proxy`;
 
+  readonly #programs: RunningProgram[] = [];
+
   constructor() {
     mkdirSync(this.folder);
   }
@@ -50,7 +52,9 @@ export class WindowsWorkspace {
 
   /** Starts `wins` with these arguments. */
   start(...args: string[]): RunningProgram {
-    return startProgram(process.execPath, [WINS, ...args], process.env);
+    const program = startProgram(process.execPath, [WINS, ...args], process.env);
+    this.#programs.push(program);
+    return program;
   }
 
   /** Runs `wins` to its end. */
@@ -66,8 +70,10 @@ export class WindowsWorkspace {
     return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
   }
 
-  /** A program that just ended may be held for a moment by whoever scans files. */
-  remove(): void {
+  /** Ends what was started here. A program that just ended may be held for a moment by whoever scans files. */
+  async remove(): Promise<void> {
+    for (const { child } of this.#programs) child.kill('SIGKILL');
+    await Promise.all(this.#programs.map(({ outcome }) => outcome));
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
