@@ -27,7 +27,7 @@ export interface UpgradeSettings {
 
 const DEFAULT_DEFINITION = '/etc/rancher/wins/service.json';
 const DEFAULT_WAIT_MS = 60_000;
-const RUN_MS = 30_000;
+const LONGEST_RUN_MS = 30_000;
 
 /**
  * Makes the parts for this system.
@@ -41,7 +41,7 @@ export function composeUpgrade(settings: UpgradeSettings): UpgradeContext {
       'cannot upgrade: the service manager of Windows was found, and this build cannot use it',
     );
   }
-  const { heldFileMs } = settings;
+  const { heldFileMs, waitMs = DEFAULT_WAIT_MS } = settings;
   const effects = new Effects(settings.around, heldFileMs === undefined ? {} : { heldFileMs });
   return {
     effects,
@@ -51,8 +51,8 @@ export function composeUpgrade(settings: UpgradeSettings): UpgradeContext {
     log: settings.log,
     ownFile: ownFile(),
     pipeOf,
-    waitMs: settings.waitMs ?? DEFAULT_WAIT_MS,
-    runMs: RUN_MS,
+    waitMs,
+    runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
 }
 

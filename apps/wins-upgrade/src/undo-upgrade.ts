@@ -128,7 +128,9 @@ export async function tidy({
 }: Pick<UpgradeRun, 'context' | 'places'>): Promise<void> {
   try {
     if (existsSync(places.journal)) return;
-    await sweep(context.effects, places.folder, [places.result, places.log, context.ownFile]);
+    const named = (await context.service.query())?.command.imagePath ?? places.target;
+    const kept = [places.result, places.log, context.ownFile, named];
+    await sweep(context.effects, places.folder, kept);
   } catch (error) {
     context.log.write('leftovers stay', { found: messageOf(error) });
   }
