@@ -13,6 +13,7 @@ export interface UpgradeCommand {
   readonly waitMs: number | undefined;
   readonly dryRun: boolean;
   readonly debug: boolean;
+  readonly quiet: boolean;
   readonly json: boolean;
   /** Whether this process has left the run in which it was asked for. */
   readonly apart: boolean;
@@ -38,6 +39,7 @@ Options:
   --dry-run            say what would be done
   --json               print the result for programs
   --debug              log to standard error as well
+  --quiet              say nothing but the exit code
   --help, -h           says this
   --version, -v        says which release this is
 
@@ -82,6 +84,7 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
     waitMs,
     dryRun: values['dry-run'] === true,
     debug: values.debug === true,
+    quiet: values.quiet === true,
     json: values.json === true,
     apart: values.apart === true,
     show: values.help === true ? 'help' : values.version === true ? 'version' : undefined,

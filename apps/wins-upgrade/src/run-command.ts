@@ -75,7 +75,7 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     }
     return report(await upgrade(command, around), command);
   } catch (error) {
-    process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
+    if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
     if (argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${printable(error.stack ?? '')}\n`);
     }
@@ -83,14 +83,14 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
   }
 }
 
-function report(outcome: Outcome, { json }: UpgradeCommand): number {
+function report(outcome: Outcome, { json, quiet }: UpgradeCommand): number {
   if (outcome.outcome === 'planned') {
     process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : outcome.text);
     return outcome.exitCode;
   }
   const exitCode = outcome.outcome === 'handedOver' ? EXIT.ok : EXIT_OF[outcome.outcome];
   if (json) process.stdout.write(`${JSON.stringify(outcome)}\n`);
-  else {
+  else if (!quiet) {
     const stream = exitCode === EXIT.ok ? process.stdout : process.stderr;
     stream.write(`wins: ${outcome.outcome}: ${printable(outcome.reason)}\n`);
   }

@@ -93,8 +93,8 @@ export class ModelNode implements Disposable {
     for (let starts = 0; starts < 3; starts += 1) {
       this.running = undefined;
       if (this.command === undefined) return 'none';
-      this.begin();
-      let restart = false;
+      await this.begin();
+      const found = { restart: false };
       end = await this.live(starts === 0 ? faults : new Map(), async (context) => {
         if (!existsSync(this.places.folder)) return 'none';
         const who: Recoverer = {
@@ -104,11 +104,11 @@ export class ModelNode implements Disposable {
         };
         const status = await context.service.query();
         const recovered = await recoverInterrupted(context, this.places, status, who);
-        restart = recovered?.restart === true;
+        found.restart = recovered?.restart === true;
         return recovered?.outcome ?? 'none';
       });
       if (end === 'died') this.running = undefined;
-      if (!restart) return end;
+      if (!found.restart) return end;
     }
     return end;
   }
@@ -199,7 +199,7 @@ export class ModelNode implements Disposable {
         effects
           .run('remove service', () => Promise.resolve(void (this.command = undefined)))
           .catch(refuse),
-      start: () => effects.once('start', () => Promise.resolve(this.begin())).catch(refuse),
+      start: () => effects.once('start', () => this.begin()).catch(refuse),
       stop: () =>
         effects.once('stop', () => Promise.resolve(void (this.running = undefined))).catch(refuse),
       lock: () => {
@@ -214,10 +214,12 @@ export class ModelNode implements Disposable {
     };
   }
 
-  private begin(): void {
+  private begin(): Promise<void> {
     const file = this.command?.imagePath ?? '';
-    if (this.running !== undefined || !existsSync(file)) return;
-    this.running = { file, text: readFileSync(file, 'utf8') };
+    if (this.running === undefined && existsSync(file)) {
+      this.running = { file, text: readFileSync(file, 'utf8') };
+    }
+    return Promise.resolve();
   }
 
   private probe(): DaemonAnswer | undefined {
