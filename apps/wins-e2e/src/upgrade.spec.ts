@@ -57,6 +57,15 @@ describe('wins up', () => {
     expectUntouched(world);
   });
 
+  it('mends a daemon that runs the same program and does not answer', async () => {
+    await using world = await UpgradeWorld.running();
+    await world.rest();
+    process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
+    expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '2s'])).code).toBe(0);
+    expect(world.supervisor.started).toHaveLength(2);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+
   it('says what it would do, and does not', async () => {
     await using world = await UpgradeWorld.running();
     const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { passHealthGate } from './health-gate.js';
 import {
   planUpgrade,
   refuseProgram,
@@ -108,11 +109,34 @@ export async function prepareUpgrade(
     // A broken program is replaced like any other.
     ...versionField(await askVersion(places.target, runMs).catch(() => undefined)),
   };
+  const isServing =
+    status?.state === 'running' &&
+    installed?.sha256 === release.sha256 &&
+    (await serves(context, status, installed));
   const plan = planUpgrade({
-    ...{ platform: host.platform, arch: host.arch, target: places.target },
+    ...{ isServing, platform: host.platform, arch: host.arch, target: places.target },
     ...{ service: status, installed, offered: release, wish },
   });
   return { plan, status, installed, offered: release, temporary };
+}
+
+/** Whether the daemon of a running service is well; one that has just been started gets its time. */
+async function serves(
+  context: UpgradeContext,
+  { command }: ServiceStatus,
+  wanted: ProgramIdentity,
+): Promise<boolean> {
+  try {
+    await passHealthGate({
+      ...{ probe: context.probe, service: context.service, wanted, limitMs: context.waitMs },
+      pipe: await context.pipeOf(command.args),
+      healthRequired: false,
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof UpgradeError && error.code === 'unhealthy') return false;
+    throw error;
+  }
 }
 
 function versionField(version: string | undefined): { version?: string } {

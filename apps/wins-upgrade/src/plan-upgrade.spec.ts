@@ -8,6 +8,7 @@ const FACTS: UpgradeFacts = {
   arch: 'x64',
   target: '/opt/wins',
   service: { command: COMMAND, state: 'running' },
+  isServing: true,
   installed: OLD,
   offered: NEW,
   wish: { allowDowngrade: false },
@@ -44,8 +45,13 @@ describe('the plan of an upgrade', () => {
     ],
     [
       'the same program, stopped',
-      { offered: OLD, service: { command: COMMAND, state: 'stopped' } },
+      { offered: OLD, isServing: false, service: { command: COMMAND, state: 'stopped' } },
       `stage checkConfig ${TRIAL}`,
+    ],
+    [
+      'the same program that does not serve',
+      { offered: OLD, isServing: false },
+      `stage checkConfig stop ${TRIAL}`,
     ],
     [
       'no service',

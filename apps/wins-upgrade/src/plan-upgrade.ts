@@ -34,6 +34,8 @@ export interface UpgradeFacts {
   readonly target: string;
   /** Undefined when there is no service. */
   readonly service: { readonly command: ServiceCommand; readonly state: ServiceState } | undefined;
+  /** Whether the daemon of the program at the target answers and takes work. Asked only when that program is the offered one. */
+  readonly isServing: boolean;
   /** The program at the target; undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
@@ -104,10 +106,10 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   // As it is named now: a path that is found through a link stays that path.
   const command = { imagePath: service?.command.imagePath ?? target, args };
   const sameCommand = service !== undefined && isSameCommand(service.command, command);
-  if (installed?.sha256 === offered.sha256 && sameCommand && service.state === 'running') {
+  if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing) {
     return {
       kind: 'nothing',
-      reason: `the service runs ${offered.version ?? 'it'} with this digest already`,
+      reason: `the release ${offered.version ?? ''} serves with this digest already`,
     };
   }
   const steps = new Set<UpgradeStep>(['stage', 'checkConfig']);

@@ -92,6 +92,8 @@ async function recoverAsDaemon(
   const { record, context } = run;
   if (await isInPlace(run)) {
     await serving;
+    // What was being installed was never proven.
+    if (record.phase === 'installing') await proveNew(run, false);
     return done(await goForward(run, 'daemon'));
   }
   const onTrial = runningFile === record.staged;

@@ -28,7 +28,11 @@ export async function undoUpgrade(
   if (!run.record.disturbed)
     return finish(run, 'refused', `${reason}; the service was not touched`);
   const { from, oldCommand } = run.record;
-  if (from === undefined || oldCommand === undefined) return undoInstall(run, reason);
+  if (from === undefined || oldCommand === undefined) {
+    if (worker === 'helper') return undoInstall(run, reason);
+    // A daemon cannot remove its own service.
+    return { outcome: 'failed', reason: `${reason}; wins up removes this service again` };
+  }
 
   await nameOldProgram(run);
   if (worker === 'helper') {
