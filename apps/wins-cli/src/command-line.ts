@@ -10,10 +10,10 @@ import { VERSION } from './version.js';
 /** What a command answers: the exit code. */
 type Handler<T> = (options: T) => Promise<number>;
 
-function withWaitTimeout<T>(parser: Argv<T>) {
+function withWaitTimeout<T>(parser: Argv<T>, byDefault = '0s') {
   return parser.option('wait-timeout', {
     type: 'string',
-    default: '0s',
+    default: byDefault,
     describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
     coerce: (text: string) => {
       const durationMs = parseDurationMs(text);
@@ -27,13 +27,14 @@ function withWaitTimeout<T>(parser: Argv<T>) {
   });
 }
 
-function withDaemonOptions<T>(parser: Argv<T>) {
+function withDaemonOptions<T>(parser: Argv<T>, waitTimeout?: string) {
   return withWaitTimeout(
     parser.option('server', {
       type: 'string',
       default: DEFAULT_PIPE_NAME,
       describe: "Name or path of the daemon's pipe",
     }),
+    waitTimeout,
   );
 }
 
@@ -168,7 +169,24 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               }),
           handle(async () => (await import('./commands/proxy.js')).proxyPorts),
         )
-        .demandCommand(1, 1, 'a command is missing: app, prc or proxy'),
+        .command(
+          'upgrade',
+          'Replace the daemon by another release',
+          (upgrade) =>
+            withDaemonOptions(upgrade, '5m')
+              .option('path', {
+                type: 'string',
+                demandOption: true,
+                describe: 'The new release, wins-upgrade, the same here and on the host',
+              })
+              .option('config', { type: 'string', describe: 'Config file of the new daemon' })
+              .option('service', {
+                type: 'string',
+                describe: 'The service; default: that of the daemon',
+              }),
+          handle(async () => (await import('./commands/upgrade.js')).upgradeDaemon),
+        )
+        .demandCommand(1, 1, 'a command is missing: app, prc, proxy or upgrade'),
     )
     .strict()
     .exitProcess(false)

@@ -30,7 +30,7 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], 125, 'nonsense'],
-    [['cli'], 125, 'app, prc or proxy'],
+    [['cli'], 125, 'app, prc, proxy or upgrade'],
     [['cli', 'nonsense'], 125, 'nonsense'],
     [['cli', 'prc', 'ls', '-o', 'xml'], 125, 'xml'],
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],

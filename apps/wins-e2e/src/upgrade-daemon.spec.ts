@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { runWins, startProgram, type Outcome } from './harness/built-program.js';
 import { fakeRelease } from './harness/fake-release.js';
 import { processesWith, until } from './harness/process-table.js';
@@ -116,6 +116,54 @@ describe('a real daemon', () => {
       world.workspace.environment,
     );
     expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+});
+
+describe('wins cli upgrade', () => {
+  function cliUpgrade(world: UpgradeWorld, program: string, ...args: string[]): Promise<Outcome> {
+    const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+    return runWins(
+      [
+        ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
+        ...['--service', world.definition, '--wait-timeout', '60s', ...args],
+      ],
+      world.workspace.environment,
+    );
+  }
+
+  it('comes back when the new daemon serves, with its own config', async () => {
+    await using world = await nodeWithDaemon();
+    const config = world.workspace.path('my config');
+    copyFileSync(world.config, config);
+    const { code, stdout, stderr } = await cliUpgrade(
+      world,
+      singleFile('v1.1.0'),
+      ...['--config', config],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
+    expect(await world.answer()).toMatchObject({ version: 'v1.1.0' });
+    expect(world.supervisor.command.slice(-2)).toEqual(['--config', config]);
+  });
+
+  it('says so when the release before serves again', async () => {
+    await using world = await nodeWithDaemon();
+    const broken = singleFile('v1.1.0').replace(
+      '\n',
+      "\nif (process.argv.includes('run')) process.exit(7);\n",
+    );
+    const { code, stderr } = await cliUpgrade(world, broken);
+    expect([code, stderr]).toEqual([125, expect.stringMatching(/rolledBack: step prove failed/)]);
+    expect(await world.answer()).toMatchObject({ version: 'v1.0.0' });
+  });
+
+  it('says so at once when there is nothing to do, or the helper refuses', async () => {
+    await using world = await nodeWithDaemon();
+    const same = await cliUpgrade(world, singleFile('v1.0.0'));
+    expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
+    const older = await cliUpgrade(world, singleFile('v0.9.0'));
+    expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
     expect(world.supervisor.started).toHaveLength(1);
   });
 });

@@ -12,6 +12,7 @@ describe('the command line of wins up', () => {
       debug: false,
       quiet: false,
       json: false,
+      id: undefined,
       apart: false,
       show: undefined,
     });
@@ -30,21 +31,31 @@ describe('the command line of wins up', () => {
     [['up', '--help'], 'help'],
     [['up', '-h'], 'help'],
     [['up', '-v'], 'version'],
+    [['up', '--show-result'], 'result'],
   ])('%j asks for a text', (argv, show) => {
     expect(parseCommandLine(argv).show).toBe(show);
   });
 
-  it.each([[['up', 'down']], [['up', '--path']], [['up', '--sha256=1']], [['up', '--wait', '2h']]])(
-    '%j makes no sense',
-    (argv) => {
-      expect(() => parseCommandLine(argv)).toThrow('the command line makes no sense');
-    },
-  );
+  it.each([
+    [['up', 'down']],
+    [['up', '--path']],
+    [['up', '--sha256=1']],
+    [['up', '--wait', '2h']],
+    [['up', '--id', '../x']],
+  ])('%j makes no sense', (argv) => {
+    expect(() => parseCommandLine(argv)).toThrow('the command line makes no sense');
+  });
 
   it('says the same to the helper that leaves its run', () => {
     const digest = 'a'.repeat(64);
     const words = ['up', '--wins-args=--debug "x y"', '--path=/a b', `--sha256=${digest}`];
-    const command = parseCommandLine([...words, '--wait=90s', '--service=/s', '--allow-downgrade']);
+    const command = parseCommandLine([
+      ...words,
+      '--wait=90s',
+      '--service=/s',
+      '--id=a-1',
+      '--allow-downgrade',
+    ]);
     expect(parseCommandLine(apartArguments(command))).toEqual({ ...command, apart: true });
   });
 });

@@ -15,14 +15,24 @@ export interface UpgradeCommand {
   readonly debug: boolean;
   readonly quiet: boolean;
   readonly json: boolean;
+  /** Names this upgrade in its result; undefined for a new name. */
+  readonly id: string | undefined;
   /** Whether this process has left the run in which it was asked for. */
   readonly apart: boolean;
   /** What to print instead of doing anything. */
-  readonly show: 'help' | 'version' | undefined;
+  readonly show: 'help' | 'version' | 'result' | undefined;
 }
 
-const VALUES = ['wins-args', 'path', 'sha256', 'service', 'wait'] as const;
-const SWITCHES = ['dry-run', 'allow-downgrade', 'json', 'debug', 'quiet', 'apart'] as const;
+const VALUES = ['wins-args', 'path', 'sha256', 'service', 'wait', 'id'] as const;
+const SWITCHES = [
+  'dry-run',
+  'allow-downgrade',
+  'json',
+  'debug',
+  'quiet',
+  'apart',
+  'show-result',
+] as const;
 
 /** What `wins up --help` says. */
 export const USAGE = `wins up: replaces the program of the daemon's service, or leaves it as it was (alias: upgrade)
@@ -37,6 +47,8 @@ Options:
   --wait TIME          how long the service may take to end, and to serve: 60s, 5m; default 60s
   --service NAME       the service; default: that of the daemon
   --dry-run            say what would be done
+  --show-result        say how the latest upgrade ended, and do nothing
+  --id NAME            a name for this upgrade, which its result will have
   --json               print the result for programs
   --debug              log to standard error as well
   --quiet              say nothing but the exit code
@@ -69,6 +81,9 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
     throw usage(`--sha256 is "${sha256}"; wanted 64 hexadecimal digits`);
   }
+  if (values.id !== undefined && !/^[0-9A-Za-z-]{1,64}$/.test(values.id)) {
+    throw usage(`--id is "${values.id}"; wanted up to 64 letters, digits and dashes`);
+  }
   const waitMs = wait === undefined ? undefined : parseDurationMs(wait);
   if (wait !== undefined && waitMs === undefined) {
     throw usage(`--wait is "${wait}"; wanted a time up to an hour, for example 60s or 5m`);
@@ -86,8 +101,9 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
     debug: values.debug === true,
     quiet: values.quiet === true,
     json: values.json === true,
+    id: values.id,
     apart: values.apart === true,
-    show: values.help === true ? 'help' : values.version === true ? 'version' : undefined,
+    show: shown(values),
   };
 }
 
@@ -102,12 +118,14 @@ function parse(argv: readonly string[]) {
         sha256: { type: 'string' },
         service: { type: 'string' },
         wait: { type: 'string' },
+        id: { type: 'string' },
         'dry-run': { type: 'boolean' },
         'allow-downgrade': { type: 'boolean' },
         json: { type: 'boolean' },
         debug: { type: 'boolean' },
         quiet: { type: 'boolean' },
         apart: { type: 'boolean' },
+        'show-result': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
       },
@@ -115,6 +133,16 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw usage(messageOf(error));
   }
+}
+
+function shown(values: {
+  help?: boolean;
+  version?: boolean;
+  'show-result'?: boolean;
+}): UpgradeCommand['show'] {
+  if (values.help === true) return 'help';
+  if (values.version === true) return 'version';
+  return values['show-result'] === true ? 'result' : undefined;
 }
 
 function joinValues(argv: readonly string[]): string[] {
@@ -137,7 +165,7 @@ function joinValues(argv: readonly string[]): string[] {
 
 /** The words with which the same command is given to the helper that left the run. */
 export function apartArguments(command: UpgradeCommand): string[] {
-  const { wish, path: program, service, waitMs } = command;
+  const { wish, path: program, service, waitMs, id } = command;
   const value = (name: string, text: string | undefined) =>
     text === undefined ? [] : [`--${name}=${text}`];
   return [
@@ -147,6 +175,7 @@ export function apartArguments(command: UpgradeCommand): string[] {
     ...value('path', program),
     ...value('sha256', wish.sha256),
     ...value('service', service),
+    ...value('id', id),
     ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
     ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
   ];

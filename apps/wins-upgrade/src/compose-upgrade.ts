@@ -2,6 +2,7 @@
  * The one place where an upgrade is put together from its parts.
  */
 import { ConfigError, defaultConfigPath, loadConfig } from '@wins/config';
+import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { Effects, type Around } from './effects.js';
 import { createPosixUpgradeHost } from './posix-upgrade-host.js';
@@ -16,6 +17,8 @@ import type { UpgradeLog } from './upgrade-log.js';
 export interface UpgradeSettings {
   /** The service: its definition file. Default `/etc/rancher/wins/service.json`. */
   readonly service?: string | undefined;
+  /** Default: a new one. */
+  readonly id?: string | undefined;
   readonly log: UpgradeLog;
   /** See {@link UpgradeContext}. Default 60,000. */
   readonly waitMs?: number | undefined;
@@ -44,6 +47,7 @@ export function composeUpgrade(settings: UpgradeSettings): UpgradeContext {
   const { heldFileMs, waitMs = DEFAULT_WAIT_MS } = settings;
   const effects = new Effects(settings.around, heldFileMs === undefined ? {} : { heldFileMs });
   return {
+    id: settings.id ?? randomUUID(),
     effects,
     service: new SupervisedService(settings.service ?? DEFAULT_DEFINITION, effects),
     host: createPosixUpgradeHost(effects),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -177,6 +176,7 @@ export async function conclude(
 ): Promise<UpgradeResult> {
   const brief = ({ sha256, version }: ProgramIdentity) => ({ sha256, ...versionField(version) });
   const result: UpgradeResult = {
+    id: context.id,
     outcome: plan.kind === 'refusal' ? 'refused' : 'nothing',
     reason: plan.reason,
     ...(installed && { from: brief(installed) }),
@@ -203,7 +203,7 @@ async function execute(
     journal,
     record: await journal.begin({
       phase: 'staging',
-      id: randomUUID(),
+      id: context.id,
       staged: stagedPath(places, offered.version ?? '', offered.sha256),
       ...(installed && { from: installed }),
       to: offered,

@@ -111,7 +111,7 @@ async function recoverAsDaemon(
     context.log.write('undoing', { reason });
     // The old daemon, which is started next, tidies up.
     run.record = await run.journal.move(run.record, 'undoing', { reason });
-    return { outcome: 'rolledBack', reason, restart: true };
+    return { id: record.id, outcome: 'rolledBack', reason, restart: true };
   }
   return done(await commit(run, 'daemon'));
 }

@@ -26,7 +26,12 @@ import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.
 import { UpgradeJournal } from './upgrade-journal.js';
 import { UpgradeLog } from './upgrade-log.js';
 import { helperPath, type UpgradePlaces } from './upgrade-places.js';
-import { writeResult, type UpgradeOutcome, type UpgradeResult } from './upgrade-result.js';
+import {
+  readResult,
+  writeResult,
+  type UpgradeOutcome,
+  type UpgradeResult,
+} from './upgrade-result.js';
 import { VERSION } from './version.js';
 
 /** What a command came to: a result, a plan, or a helper that goes on. */
@@ -35,6 +40,7 @@ type Outcome =
   | { readonly outcome: 'planned'; readonly text: string; readonly exitCode: number }
   | {
       readonly outcome: 'handedOver';
+      readonly id: string;
       readonly reason: string;
       readonly result: string;
       readonly log: string;
@@ -68,11 +74,12 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
   }
   try {
     const command = parseCommandLine(argv);
-    if (command.show !== undefined) {
+    if (command.show === 'help' || command.show === 'version') {
       const text = command.show === 'help' ? USAGE : `rancher-wins version ${VERSION}\n`;
       process.stdout.write(text);
       return EXIT.ok;
     }
+    if (command.show === 'result') return await showResult(command);
     return report(await upgrade(command, around), command);
   } catch (error) {
     if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
@@ -97,6 +104,14 @@ function report(outcome: Outcome, { json, quiet }: UpgradeCommand): number {
   return exitCode;
 }
 
+/** `wins up --show-result`: the result file, or `null` when there is none. */
+async function showResult(command: UpgradeCommand): Promise<number> {
+  const context = composeUpgrade({ ...command, log: new UpgradeLog() });
+  const places = await findPlaces(context, await context.service.query());
+  process.stdout.write((await readResult(places)) ?? 'null\n');
+  return EXIT.ok;
+}
+
 async function upgrade(command: UpgradeCommand, around: Around | undefined): Promise<Outcome> {
   const log = new UpgradeLog((line) => {
     if (command.debug) process.stderr.write(line);
@@ -117,11 +132,13 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     helper = await makeHelper(context, places);
     return {
       outcome: 'handedOver',
+      id: context.id,
       reason: `a helper of its own goes on; its result will be in ${places.result}`,
       ...{ result: places.result, log: places.log },
     };
   });
-  if (helper !== undefined) await context.host.startApart(helper, apartArguments(command));
+  if (helper !== undefined)
+    await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
   // What is left of it where it cannot be removed while it runs goes with the next sweep.
   if (command.apart) await rm(context.ownFile, { force: true }).catch(() => undefined);
   return outcome;
@@ -137,6 +154,7 @@ async function perform(
   } catch (error) {
     if (!(error instanceof UpgradeError)) throw error;
     const result: UpgradeResult = {
+      id: context.id,
       outcome: error.code === 'refused' ? 'refused' : 'failed',
       reason: `${error.message}; ${await describeNode(context)}`,
       target: places.target,

@@ -31,7 +31,8 @@ export async function undoUpgrade(
   if (from === undefined || oldCommand === undefined) {
     if (worker === 'helper') return undoInstall(run, reason);
     // A daemon cannot remove its own service.
-    return { outcome: 'failed', reason: `${reason}; wins up removes this service again` };
+    const { id } = run.record;
+    return { id, outcome: 'failed', reason: `${reason}; wins up removes this service again` };
   }
 
   await nameOldProgram(run);
@@ -111,6 +112,7 @@ export async function finish(
 ): Promise<UpgradeResult> {
   const { context, places, journal, record } = run;
   const result: UpgradeResult = {
+    id: record.id,
     outcome,
     reason,
     ...(record.from && { from: brief(record.from) }),

@@ -5,6 +5,8 @@ import type { UpgradeLog } from './upgrade-log.js';
 
 /** What an upgrade works with. */
 export interface UpgradeContext {
+  /** Names this upgrade. */
+  readonly id: string;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;

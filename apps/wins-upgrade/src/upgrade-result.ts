@@ -1,4 +1,4 @@
-import { replaceText } from './durable-files.js';
+import { readText, replaceText } from './durable-files.js';
 import type { Effects } from './effects.js';
 import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
 
@@ -15,6 +15,8 @@ export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' |
 
 /** The result file: what the latest upgrade came to. */
 export interface UpgradeResult {
+  /** The name of the upgrade. */
+  readonly id: string;
   readonly outcome: UpgradeOutcome;
   /** Why, in words; what state the node is in, unless it is the wanted one. */
   readonly reason: string;
@@ -32,4 +34,11 @@ export async function writeResult(
 ): Promise<void> {
   const text = `${JSON.stringify({ format: 1, at: new Date().toISOString(), ...result }, null, 2)}\n`;
   await replaceText(effects, places.result, temporaryPath(places), text);
+}
+
+const LIMIT_BYTES = 1024 * 1024;
+
+/** Reads the text of the result file; undefined when there is none. */
+export function readResult(places: UpgradePlaces): Promise<string | undefined> {
+  return readText(places.result, LIMIT_BYTES);
 }

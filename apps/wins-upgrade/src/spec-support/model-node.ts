@@ -164,6 +164,7 @@ export class ModelNode implements Disposable {
       { heldFileMs: 30 },
     );
     const context: UpgradeContext = {
+      id: 'model',
       effects,
       service: this.service(effects, life),
       host: createPosixUpgradeHost(effects),
