@@ -154,7 +154,10 @@ describe('wins cli upgrade', () => {
       "\nif (process.argv.includes('run')) process.exit(7);\n",
     );
     const { code, stderr } = await cliUpgrade(world, broken);
-    expect([code, stderr]).toEqual([125, expect.stringMatching(/rolledBack: step prove failed/)]);
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^wins: rolledBack: step prove failed/),
+    ]);
     expect(await world.answer()).toMatchObject({ version: 'v1.0.0' });
   });
 

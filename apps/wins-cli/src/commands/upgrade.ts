@@ -52,7 +52,6 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
-  const service = options.service === undefined ? [] : [`--service=${options.service}`];
   const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
 
   tell(`${options.path} is handed over`);
@@ -60,40 +59,51 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
     'up',
     '--json',
     `--id=${id}`,
-    ...service,
+    ...serviceWords(options),
     ...config,
   ]);
   if (first !== undefined && first.outcome !== 'handedOver') return report(first);
 
   tell('the daemon is replaced');
+  const last = await result(options, endMs, program, id);
+  if (last.outcome === 'upgraded') await compare(options, program);
+  return report(last);
+}
+
+/** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
+async function result(
+  options: UpgradeOptions,
+  endMs: number,
+  program: Program,
+  id: string,
+): Promise<UpgradeReport> {
   let lastError: unknown;
   for (let delayMs = FIRST_DELAY_MS; performance.now() < endMs;) {
     await delay(delayMs);
     delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     try {
-      const found = await ask(options, endMs, program, ['up', '--show-result', ...service]);
-      if (found?.id !== id) continue;
-      if (found.outcome === 'upgraded') await compare(options, program);
-      return await report(found);
+      const words = ['up', '--show-result', ...serviceWords(options)];
+      const found = await ask(options, endMs, program, words);
+      if (found?.id === id) return found;
     } catch (error) {
-      if (error instanceof NotTheProgram) throw error;
-      // It is not there yet, or is just going.
       lastError = error;
     }
   }
-  const last = lastError instanceof Error ? `: ${lastError.message}` : '';
+  const found = lastError instanceof Error ? `: ${lastError.message}` : '';
   throw new CommandError(
-    `the upgrade did not end within --wait-timeout${last}; wins up --show-result on the host says more`,
+    `the upgrade did not end within --wait-timeout${found}; wins up --show-result on the host says more`,
   );
 }
 
-/** Another daemon serves than the one that the result speaks of. */
-class NotTheProgram extends CommandError {}
+function serviceWords({ service }: UpgradeOptions): string[] {
+  return service === undefined ? [] : [`--service=${service}`];
+}
 
+/** Another daemon may serve than the one that the result speaks of. */
 async function compare({ server }: UpgradeOptions, program: Program): Promise<void> {
   const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) => client.info());
   if (info.Checksum.toLowerCase() === program.sha1) return;
-  throw new NotTheProgram(
+  throw new CommandError(
     `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
   );
 }
