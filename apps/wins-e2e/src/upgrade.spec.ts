@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease, type Misbehaviour } from './harness/fake-release.js';
 import { sha256, UpgradeWorld } from './harness/upgrade-world.js';
@@ -112,6 +112,19 @@ describe('a release that is not well', () => {
     expect(world.result.outcome).toBe('rolledBack');
   });
 
+  it('is taken back by a helper that is told to end, and whose terminal goes away', async () => {
+    await using world = await UpgradeWorld.running();
+    const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
+    const helper = world.startUp(args);
+    await helper.said('"step":"prove"');
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      helper.child.kill(signal);
+      await helper.said(`"signal":"${signal}"`);
+    }
+    expect((await helper.outcome).code).toBe(1);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+
   it('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [
       ['crashes when asked for its version', 'does not say which release it is'],
@@ -175,10 +188,17 @@ describe('what is refused', () => {
 
   it('is a folder in which others could place a program', async () => {
     await using world = await UpgradeWorld.running();
-    const { chmodSync } = await import('node:fs');
     chmodSync(path.dirname(world.target), 0o777);
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
     expect([code, stderr]).toEqual([65, expect.stringContaining('others can write to it')]);
+    expectUntouched(world);
+  });
+
+  it('is a folder below one in which others could swap folders', async () => {
+    await using world = await UpgradeWorld.running('a/b/wins');
+    chmodSync(world.workspace.path('a'), 0o777);
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    expect([code, stderr]).toEqual([65, expect.stringContaining('above it, others can write')]);
     expectUntouched(world);
   });
 

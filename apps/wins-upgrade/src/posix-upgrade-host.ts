@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Stats } from 'node:fs';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
 import { fileError } from './durable-files.js';
 import type { Effects } from './effects.js';
 import type { UpgradeHost } from './service-control.js';
@@ -10,6 +12,7 @@ import { messageOf, nodeCode, UpgradeError } from './upgrade-error.js';
 const RUN_MARK = 'RANCHER_WINS_RUN';
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
+const STICKY = 0o1000;
 
 /**
  * Systems with POSIX sessions. Who lives in a session of its own, without the mark, and has no parent in the run, belongs to no
@@ -51,11 +54,11 @@ async function ensurePrivateFolder(effects: Effects, folder: string, uid: number
 async function requireTrustedFolder(folder: string, uid: number): Promise<void> {
   let found: string | undefined;
   try {
-    const stats = await lstat(await realpath(folder));
-    if (!stats.isDirectory()) found = 'it is not a folder';
-    else if (stats.uid !== 0 && stats.uid !== uid) found = `it belongs to user ${stats.uid}`;
-    else if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-      found = `others can write to it (mode ${(stats.mode & 0o777).toString(8)})`;
+    const real = await realpath(folder);
+    for (let at = real; found === undefined; at = path.dirname(at)) {
+      found = folderFault(await lstat(at), uid, at === real);
+      if (found !== undefined && at !== real) found = `of ${at}, above it, ${found}`;
+      if (at === path.dirname(at)) break;
     }
   } catch (error) {
     throw fileError('look at', folder, error);
@@ -65,6 +68,18 @@ async function requireTrustedFolder(folder: string, uid: number): Promise<void> 
     'refused',
     `cannot replace a program in ${folder}: ${found}; whoever can write there decides what the service runs`,
   );
+}
+
+/** Says what lets others swap what is in a folder, or nothing. */
+function folderFault(
+  { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
+  ownUid: number,
+  isLast: boolean,
+): string | undefined {
+  if (uid !== 0 && uid !== ownUid) return `user ${uid} is the owner`;
+  // In a sticky folder others cannot touch what is ours, but they can put things beside it.
+  if ((mode & WRITABLE_BY_OTHERS) === 0 || (!isLast && (mode & STICKY) !== 0)) return undefined;
+  return `others can write to it (mode ${(mode & 0o7777).toString(8)})`;
 }
 
 async function startApart(file: string, args: readonly string[]): Promise<void> {

@@ -58,6 +58,7 @@ const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = {
   refused: EXIT.refused,
   busy: EXIT.busy,
 };
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const COMPLETION_REQUEST = '--get-yargs-completions';
 
 /**
@@ -72,6 +73,9 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     process.stdout.write(COMPLETIONS);
     return EXIT.ok;
   }
+  // Whoever reads may go away as well.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
   try {
     const command = parseCommandLine(argv);
     if (command.show === 'help' || command.show === 'version') {
@@ -149,14 +153,15 @@ async function perform(
   places: UpgradePlaces,
   command: UpgradeCommand,
 ): Promise<UpgradeResult> {
+  using _signals = outliveSignals((signal) => context.log.write('goes on', { signal }));
   try {
     return await performUpgrade(context, places, command.path ?? context.ownFile, command.wish);
   } catch (error) {
-    if (!(error instanceof UpgradeError)) throw error;
+    const isRefusal = error instanceof UpgradeError && error.code === 'refused';
     const result: UpgradeResult = {
       id: context.id,
-      outcome: error.code === 'refused' ? 'refused' : 'failed',
-      reason: `${error.message}; ${await describeNode(context)}`,
+      outcome: isRefusal ? 'refused' : 'failed',
+      reason: `${messageOf(error)}; ${await describeNode(context)}`,
       target: places.target,
       log: places.log,
     };
@@ -165,6 +170,19 @@ async function perform(
     await writeResult(context.effects, places, result).catch(() => undefined);
     return result;
   }
+}
+
+/**
+ * A key, or a terminal that goes away, must not end an upgrade half-way: it comes to its own end, soon, either way. Disposing it
+ * gives the signals back to Node.
+ */
+function outliveSignals(tell: (signal: NodeJS.Signals) => void): Disposable {
+  for (const signal of SIGNALS) process.on(signal, tell);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, tell);
+    },
+  };
 }
 
 async function describeNode({ service }: UpgradeContext): Promise<string> {

@@ -85,15 +85,18 @@ describe.each(Object.entries(STORIES))('%s', (_name, story) => {
     async (fault) => {
       const count = await countEffects();
       expect(count).toBeGreaterThan(10);
-      for (let effect = 1; effect <= count; effect += 1) {
-        for (const next of ['boot', 'up'] as const) {
-          using node = new ModelNode();
-          const program = begin(node, story);
-          await node.up(program, new Map([[effect, fault]]), wishOf(story));
-          if (next === 'boot') await expectRestAfterBoot(node, story);
-          else await expectRestAfterUp(node, story, program);
-        }
-      }
+      const effects = Array.from({ length: count }, (_, index) => index + 1);
+      await Promise.all(
+        effects.flatMap((effect) =>
+          (['boot', 'up'] as const).map(async (next) => {
+            using node = new ModelNode();
+            const program = begin(node, story);
+            await node.up(program, new Map([[effect, fault]]), wishOf(story));
+            if (next === 'boot') await expectRestAfterBoot(node, story);
+            else await expectRestAfterUp(node, story, program);
+          }),
+        ),
+      );
     },
     120_000,
   );

@@ -172,7 +172,7 @@ export class ModelNode implements Disposable {
       log: new UpgradeLog(),
       ownFile: '',
       pipeOf: () => Promise.resolve('pipe'),
-      waitMs: 100,
+      waitMs: 20,
       runMs: 30_000,
     };
     const ended = withLock(context, () => task(context)).catch((error: unknown) => {
