@@ -102,7 +102,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     target: 'node20.19',
     format: 'cjs',
     conditions: ['@wins/source'],
-    external: ['./wins-server.cjs', './wins-cli.cjs'],
+    external: ['./wins-server.cjs', './wins-cli.cjs', './wins-upgrade.cjs'],
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),

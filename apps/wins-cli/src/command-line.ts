@@ -131,7 +131,28 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               }),
           handle(async () => (await import('./commands/proxy.js')).proxyPorts),
         )
-        .demandCommand(1, 1, 'a command is missing: app, prc, proxy, hst, net, hns or route'),
+        .command(
+          'upgrade',
+          'Replace the daemon by another release',
+          (upgrade) =>
+            withDaemonOptions(upgrade, '5m')
+              .option('path', {
+                type: 'string',
+                demandOption: true,
+                describe: 'The new release, wins-upgrade, the same here and on the host',
+              })
+              .option('config', { type: 'string', describe: 'Config file of the new daemon' })
+              .option('service', {
+                type: 'string',
+                describe: 'The service; default: that of the daemon',
+              }),
+          handle(async () => (await import('./commands/upgrade.js')).upgradeDaemon),
+        )
+        .demandCommand(
+          1,
+          1,
+          'a command is missing: app, prc, proxy, upgrade, hst, net, hns or route',
+        ),
     )
     .strict()
     .exitProcess(false)

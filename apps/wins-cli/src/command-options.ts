@@ -10,10 +10,10 @@ export type Handler<T> = (options: T) => Promise<number>;
 export type Handle = <T>(load: () => Promise<Handler<T>>) => (options: T) => Promise<void>;
 
 /** `--wait-timeout`, in milliseconds. */
-export function withWaitTimeout<T>(parser: Argv<T>) {
+export function withWaitTimeout<T>(parser: Argv<T>, byDefault = '0s') {
   return parser.option('wait-timeout', {
     type: 'string',
-    default: '0s',
+    default: byDefault,
     describe: 'How long to wait for a daemon that is not there yet: 30s, 5m',
     coerce: (text: string) => {
       const durationMs = parseDurationMs(text);
@@ -28,13 +28,14 @@ export function withWaitTimeout<T>(parser: Argv<T>) {
 }
 
 /** `--server` and `--wait-timeout`. */
-export function withDaemonOptions<T>(parser: Argv<T>) {
+export function withDaemonOptions<T>(parser: Argv<T>, waitTimeout?: string) {
   return withWaitTimeout(
     parser.option('server', {
       type: 'string',
       default: DEFAULT_PIPE_NAME,
       describe: "Name or path of the daemon's pipe",
     }),
+    waitTimeout,
   );
 }
 

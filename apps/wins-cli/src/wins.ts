@@ -19,6 +19,7 @@ Usage: wins [--debug] [--quiet] <command>
 Commands:
   wins cli          talks to the daemon      (alias: client)
   wins srv          runs the daemon          (alias: server)
+  wins up           upgrades the daemon      (alias: upgrade)
   wins doctor       examines this host and the daemon on it; changes nothing
   wins completion   prints a script that completes commands: bash, zsh or powershell
 
@@ -40,6 +41,9 @@ function load(command: string | undefined): Application | undefined {
     case 'cli':
     case 'client':
       return require('./wins-cli.cjs') as Application;
+    case 'up':
+    case 'upgrade':
+      return require('./wins-upgrade.cjs') as Application;
     default:
       return undefined;
   }
@@ -47,18 +51,25 @@ function load(command: string | undefined): Application | undefined {
 
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-async function run(argv: readonly string[]): Promise<number> {
+/** Which words an option takes only its application knows, so this one reads what was typed. */
+const READS_TYPED_WORDS = new Set<string | undefined>(['up', 'upgrade']);
+
+async function run(typedArgv: readonly string[]): Promise<number> {
+  const isCompletion = typedArgv[0] === COMPLETION_REQUEST;
+  const argv = isCompletion ? typedArgv : normalizeArgv(typedArgv);
   const words = argv.filter((word) => !word.startsWith('-'));
-  if (argv[0] === COMPLETION_REQUEST) {
+  if (isCompletion) {
     // The shell asks what may follow: words are [program, …typed, the word being typed].
     const typed = argv.slice(2);
     const application = load(typed[0]);
     if (application !== undefined) return application.run(argv);
-    process.stdout.write('cli\nsrv\ndoctor\ncompletion\n');
+    process.stdout.write('cli\nsrv\nup\ndoctor\ncompletion\n');
     return 0;
   }
   const application = load(words[0]);
-  if (application !== undefined) return application.run(argv);
+  if (application !== undefined) {
+    return application.run(READS_TYPED_WORDS.has(words[0]) ? typedArgv : argv);
+  }
   if (argv.includes('--version') || argv.includes('-v')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return 0;
@@ -79,12 +90,11 @@ async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.write(
-    `wins: there is no command "${words[0]}": choose cli, srv, doctor or completion (see wins --help)\n`,
+    `wins: there is no command "${words[0]}": choose cli, srv, up, doctor or completion (see wins --help)\n`,
   );
   return 125;
 }
 
-const argv = process.argv.slice(2);
-void run(argv[0] === COMPLETION_REQUEST ? argv : normalizeArgv(argv)).then((code) => {
+void run(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

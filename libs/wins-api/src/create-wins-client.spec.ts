@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { healthCheckDefinition } from './health-check-definition.js';
 import {
   applicationServiceDefinition,
   createWinsClient,
@@ -147,6 +148,27 @@ describe('createWinsClient', () => {
 
   it('asks for the build of the daemon', async () => {
     await expect(client.info()).resolves.toEqual(INFO);
+  });
+
+  it('asks whether the daemon takes work, of one that has a health service', async () => {
+    expect((await failure(client.isServing())).code).toBe('unimplemented');
+    let answer: Buffer | undefined;
+    const { path: checkPath } = healthCheckDefinition;
+    server.register(
+      checkPath,
+      (_call: unknown, done: (error: null, value?: Buffer) => void) => done(null, answer),
+      (value: Buffer) => value,
+      (bytes) => bytes,
+      'unary',
+    );
+    for (const [bytes, serving] of [
+      [[0x08, 1], true],
+      [[0x08, 2], false],
+      [[], false],
+    ] as const) {
+      answer = Buffer.from(bytes);
+      expect(await client.isServing()).toBe(serving);
+    }
   });
 
   it('starts a process from a partial request, follows it to its exit and lets go of it', async () => {

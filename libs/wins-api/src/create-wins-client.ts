@@ -7,6 +7,7 @@ import type { ApplicationInfo } from './gen/application.js';
 import type { Void } from './gen/common.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import type { ProcessExit, ProcessSummary, ProcessWaitResponse } from './gen/process.js';
+import { healthCheckDefinition } from './health-check-definition.js';
 import { createHostCalls } from './host-calls.js';
 import type { HostCalls } from './host-calls.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
@@ -59,6 +60,8 @@ export interface WinsClient {
   readonly host: HostCalls;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
+  /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
+  isServing(options?: CallOptions): Promise<boolean>;
   /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that nobody keeps. */
   startProcess(request: Partial<ProcessStartRequest>, options?: CallOptions): Promise<ProcessName>;
   /**
@@ -151,6 +154,10 @@ class GrpcWinsClient implements WinsClient {
   async info(options: CallOptions = {}): Promise<ApplicationInfo> {
     const { Info } = await this.unary('Info', ApplicationServiceService.info, {}, options);
     return this.present('Info', Info);
+  }
+
+  isServing(options: CallOptions = {}): Promise<boolean> {
+    return this.unary('Check', healthCheckDefinition, {}, options);
   }
 
   async startProcess(

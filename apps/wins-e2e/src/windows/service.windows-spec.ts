@@ -101,11 +101,15 @@ describe('the daemon as a Windows service', () => {
     // Under Wine the variable is another one for services.
     const found = [folder, folder.replace(/ProgramData/i, 'users\\Public')].find(existsSync);
     assert.ok(found, `there is no ${folder}`);
-    const lines = readFileSync(path.join(file, `${NAME}.log`), 'utf8')
-      .trim()
-      .split('\n');
-    assert.ok(lines.every((line) => JSON.parse(line) as unknown));
-    assert.match(lines.join('\n'), /"control":"stop"/);
+    const stopping = readdirSync(found)
+      .filter((name) => name.startsWith(`${NAME}.`))
+      .flatMap((name) => readFileSync(path.join(found, name), 'utf8').trim().split('\n'))
+      .map((line) => JSON.parse(line) as { msg: string; control?: string })
+      .filter(({ msg }) => msg === 'stopping');
+    assert.deepEqual(
+      stopping.map(({ control }) => control),
+      ['stop'],
+    );
   });
 
   it('is removed, and removing it again is no error', async () => {

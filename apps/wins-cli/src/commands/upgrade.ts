@@ -1,0 +1,190 @@
+import type { WinsClient } from '@wins/wins-api';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
+import { withDaemon } from '../connect-daemon.js';
+import { EXIT } from '../exit-codes.js';
+import { printable, writeAll } from '../output.js';
+import { digestProgram, type ProgramDigests } from '../program-digests.js';
+
+interface UpgradeOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly quiet: boolean;
+  readonly path: string;
+  readonly config?: string | undefined;
+  readonly service?: string | undefined;
+}
+
+/** The helper's own words, as far as they are understood here. */
+interface UpgradeReport {
+  readonly id?: string;
+  readonly outcome: string;
+  readonly reason: string;
+}
+
+interface Program extends ProgramDigests {
+  readonly path: string;
+}
+
+/** More than any report has. */
+const LONGEST_REPORT = 64 * 1024;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 5000;
+const EXIT_OF = new Map<string, number>([
+  ['upgraded', EXIT.ok],
+  ['nothing', EXIT.ok],
+  ['refused', EXIT.refused],
+]);
+
+/**
+ * `wins cli upgrade`: hands a helper over to the daemon, waits while the daemon is replaced, and asks the daemon that is there then
+ * how it ended. That the connection ends in between is no sign of anything.
+ */
+export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
+  const program = {
+    path: path.resolve(options.path),
+    ...digestProgram(path.resolve(options.path)),
+  };
+  const endMs = performance.now() + options['wait-timeout'];
+  const id = randomUUID();
+  const tell = (text: string): void => {
+    if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
+  };
+  const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
+
+  tell(`${options.path} is handed over`);
+  const first = await ask(options, endMs, program, [
+    'up',
+    '--json',
+    `--id=${id}`,
+    ...serviceWords(options),
+    ...config,
+  ]);
+  if (first !== undefined && first.outcome !== 'handedOver') return report(first);
+
+  tell('the daemon is replaced');
+  const last = await result(options, endMs, program, id);
+  if (last.outcome === 'upgraded') await compare(options, program);
+  return report(last);
+}
+
+/** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
+async function result(
+  options: UpgradeOptions,
+  endMs: number,
+  program: Program,
+  id: string,
+): Promise<UpgradeReport> {
+  let lastError: unknown;
+  for (let delayMs = FIRST_DELAY_MS; performance.now() < endMs;) {
+    await delay(delayMs);
+    delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
+    try {
+      const words = ['up', '--show-result', ...serviceWords(options)];
+      const found = await ask(options, endMs, program, words);
+      if (found?.id === id) return found;
+    } catch (error) {
+      lastError = error;
+    }
+  }
+  const found = lastError instanceof Error ? `: ${lastError.message}` : '';
+  throw new CommandError(
+    `the upgrade did not end within --wait-timeout${found}; wins up --show-result on the host says more`,
+  );
+}
+
+function serviceWords({ service }: UpgradeOptions): string[] {
+  return service === undefined ? [] : [`--service=${service}`];
+}
+
+/** Another daemon may serve than the one that the result speaks of. */
+async function compare({ server }: UpgradeOptions, program: Program): Promise<void> {
+  const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) => client.info());
+  if (info.Checksum.toLowerCase() === program.sha1) return;
+  throw new CommandError(
+    `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
+  );
+}
+
+function winsArgs(config: string): string {
+  if (!config.includes('"')) return `--config "${config}"`;
+  throw new CommandError(`--config ${config}: a path cannot have a quote in it`);
+}
+
+async function report({ outcome, reason }: UpgradeReport): Promise<number> {
+  const exitCode = EXIT_OF.get(outcome) ?? EXIT.failed;
+  if (exitCode !== EXIT.ok) throw new CommandError(`${outcome}: ${reason}`, exitCode);
+  await writeAll(process.stdout, Buffer.from(`wins: ${outcome}: ${printable(reason)}\n`));
+  return exitCode;
+}
+
+/**
+ * Runs the helper through the daemon.
+ *
+ * @returns What it reported; undefined when the daemon went away before it did.
+ */
+async function ask(
+  { server }: UpgradeOptions,
+  endMs: number,
+  program: Program,
+  args: readonly string[],
+): Promise<UpgradeReport | undefined> {
+  const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
+  return withDaemon({ server, waitTimeoutMs }, async (client) => {
+    const name = await client.startProcess({
+      ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
+      ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
+    });
+    const { stdout, stderr } = await output(client, name);
+    return parseReport(stdout, stderr);
+  });
+}
+
+async function output(
+  client: WinsClient,
+  name: Parameters<WinsClient['waitProcess']>[0],
+): Promise<{ stdout: string; stderr: string }> {
+  const lease = client.keepAlive(name);
+  const texts = { StdOut: '', StdErr: '' };
+  try {
+    for await (const { Options: message } of client.waitProcess(name)) {
+      if (message?.$case !== 'StdOut' && message?.$case !== 'StdErr') continue;
+      texts[message.$case] += message.value.toString();
+      if (texts[message.$case].length > LONGEST_REPORT) break;
+    }
+    await lease.end();
+  } catch (error) {
+    await lease.end().catch(() => undefined);
+    if (!isLost(error)) throw error;
+  }
+  return { stdout: texts.StdOut, stderr: texts.StdErr };
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof Error && 'connectionLost' in error && error.connectionLost === true;
+}
+
+function parseReport(stdout: string, stderr: string): UpgradeReport | undefined {
+  if (stdout.trim() === '') {
+    if (stderr.trim() === '') return undefined;
+    throw new CommandError(`the helper failed: ${stderr.trim()}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(stdout);
+  } catch (error) {
+    const found = JSON.stringify(stdout.slice(0, 200));
+    throw new CommandError(`the helper said ${found}; wanted a report in JSON`, EXIT.failed, {
+      cause: error,
+    });
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { id, outcome, reason } = value as Partial<Record<string, unknown>>;
+  return {
+    ...(typeof id === 'string' && { id }),
+    outcome: typeof outcome === 'string' ? outcome : 'unknown',
+    reason: typeof reason === 'string' ? reason : '',
+  };
+}

@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+
+/** How long a service that failed stays down before it is started again, unless a test says otherwise. */
+const DEFAULT_RESTART_MS = 30;
+
+type State = 'running' | 'stopped' | 'paused' | 'pending';
+interface Request {
+  readonly do: 'query' | 'start' | 'stop';
+  readonly graceMs?: number;
+}
+
+/**
+ * What Windows' service manager is to a node, for one service: starts what the definition names, when the system starts and after
+ * a failure, and is asked through a socket.
+ */
+export class Supervisor implements AsyncDisposable {
+  /** What it answers in place of the truth, for states that a process cannot be in. */
+  pretend: State | undefined;
+  restartMs = DEFAULT_RESTART_MS;
+  /** Makes starting fail, as a service manager may. */
+  refuseStart = false;
+  /** Command lines that were started, in order. */
+  readonly started: string[] = [];
+  private readonly server: Server;
+  private child: ChildProcess | undefined;
+  private wanted = false;
+  private restart: NodeJS.Timeout | undefined;
+  private output = '';
+
+  private constructor(
+    readonly definition: string,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {
+    this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
+  }
+
+  static async open(definition: string, environment: NodeJS.ProcessEnv): Promise<Supervisor> {
+    const supervisor = new Supervisor(definition, environment);
+    rmSync(`${definition}.control`, { force: true });
+    supervisor.server.listen(`${definition}.control`);
+    await once(supervisor.server, 'listening');
+    return supervisor;
+  }
+
+  /** What the service runs now, program and arguments. */
+  get command(): readonly [string, ...string[]] {
+    const { command } = JSON.parse(readFileSync(this.definition, 'utf8')) as { command: string };
+    const quoted = /^"([^"]+)"(.*)$/.exec(command);
+    const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    const ends = [...command.matchAll(/ |$/g)].map(({ index }) => index);
+    const end = ends.find((at) => isFile(command.slice(0, at))) ?? 0;
+    const [program, rest] =
+      quoted === null
+        ? [command.slice(0, end), command.slice(end)]
+        : [quoted[1] ?? '', quoted[2] ?? ''];
+    const words = [...rest.matchAll(/"([^"]*)"|\S+/g)].map(([word, inner]) => inner ?? word);
+    return [program, ...words];
+  }
+
+  get state(): State {
+    return this.child === undefined ? 'stopped' : 'running';
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** What the service printed on standard error, for failed tests. */
+  get said(): string {
+    return this.output;
+  }
+
+  /** Starts the service unless it runs. */
+  start(): void {
+    this.wanted = true;
+    if (this.child !== undefined) return;
+    clearTimeout(this.restart);
+    const [program, ...args] = this.command;
+    this.started.push([program, ...args].join(' '));
+    const child = spawn(program, args, {
+      env: this.environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.child = child;
+    child.stderr.on('data', (text: Buffer) => (this.output += text.toString()));
+    const ended = (): void => {
+      if (this.child !== child) return;
+      this.child = undefined;
+      if (this.wanted) this.restart = setTimeout(() => this.start(), this.restartMs);
+    };
+    child.once('exit', ended);
+    child.once('error', ended);
+  }
+
+  /** Stops the service; what does not end is ended. */
+  async stop(graceMs: number): Promise<void> {
+    this.wanted = false;
+    clearTimeout(this.restart);
+    const { child } = this;
+    if (child === undefined) return;
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    child.kill('SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    clearTimeout(timer);
+  }
+
+  /** The power fails, comes back, and the system starts what the definition names. */
+  async powerCycle(): Promise<void> {
+    await this.stop(0);
+    this.start();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+    this.server.close();
+  }
+
+  private serve(socket: Socket): void {
+    let text = '';
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (!text.endsWith('\n')) return;
+      void this.answer(JSON.parse(text) as Request).then((answer) => {
+        socket.end(`${JSON.stringify(answer)}\n`);
+      });
+    });
+    socket.on('end', () => socket.end());
+  }
+
+  private async answer({ do: what, graceMs = 0 }: Request): Promise<object> {
+    if (what === 'start') {
+      if (this.refuseStart) return { error: 'the service manager refuses to start it' };
+      this.start();
+    }
+    if (what === 'stop') {
+      this.pretend = undefined;
+      await this.stop(graceMs);
+    }
+    return { state: this.pretend ?? this.state };
+  }
+}

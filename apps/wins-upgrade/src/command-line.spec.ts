@@ -1,0 +1,79 @@
+import { apartArguments, parseCommandLine } from './command-line.js';
+import { parseDurationMs } from './duration.js';
+
+describe('the command line of wins up', () => {
+  it('has defaults', () => {
+    expect(parseCommandLine(['up'])).toEqual({
+      wish: { allowDowngrade: false },
+      path: undefined,
+      service: undefined,
+      waitMs: undefined,
+      dryRun: false,
+      debug: false,
+      quiet: false,
+      json: false,
+      id: undefined,
+      apart: false,
+      show: undefined,
+    });
+  });
+
+  it('takes one dash for two, and any next word for a value', () => {
+    const { wish, debug, path } = parseCommandLine([
+      ...['-debug', 'upgrade', '-wins-args', '--config "c:\\a b"', '--path', '/x/../y'],
+    ]);
+    expect(wish.winsArgs).toBe('--config "c:\\a b"');
+    expect(debug).toBe(true);
+    expect(path).toBe('/y');
+  });
+
+  it.each([
+    [['up', '--help'], 'help'],
+    [['up', '-h'], 'help'],
+    [['up', '-v'], 'version'],
+    [['up', '--show-result'], 'result'],
+  ])('%j asks for a text', (argv, show) => {
+    expect(parseCommandLine(argv).show).toBe(show);
+  });
+
+  it.each([
+    [['up', 'down']],
+    [['up', '--path']],
+    [['up', '--sha256=1']],
+    [['up', '--wait', '2h']],
+    [['up', '--id', '../x']],
+  ])('%j makes no sense', (argv) => {
+    expect(() => parseCommandLine(argv)).toThrow('the command line makes no sense');
+  });
+
+  it('says the same to the helper that leaves its run', () => {
+    const digest = 'a'.repeat(64);
+    const words = ['up', '--wins-args=--debug "x y"', '--path=/a b', `--sha256=${digest}`];
+    const command = parseCommandLine([
+      ...words,
+      '--wait=90s',
+      '--service=/s',
+      '--id=a-1',
+      '--allow-downgrade',
+    ]);
+    expect(parseCommandLine(apartArguments(command))).toEqual({ ...command, apart: true });
+  });
+});
+
+describe('a duration', () => {
+  it.each([
+    ['60', 60_000],
+    ['60s', 60_000],
+    ['1m30s', 90_000],
+    ['250ms', 250],
+    ['60m', 3_600_000],
+    ['0', undefined],
+    ['61m', undefined],
+    ['-1s', undefined],
+    ['', undefined],
+    ['1.5s', undefined],
+    ['999999999999s', undefined],
+  ])('%j has %j milliseconds', (text, durationMs) => {
+    expect(parseDurationMs(text)).toBe(durationMs);
+  });
+});

@@ -1,0 +1,186 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseDurationMs } from './duration.js';
+import type { UpgradeWish } from './plan-upgrade.js';
+import { messageOf, UpgradeError } from './upgrade-error.js';
+
+/** What `wins up` was asked. */
+export interface UpgradeCommand {
+  readonly wish: UpgradeWish;
+  /** The program that is offered, an absolute path; undefined for this one. */
+  readonly path: string | undefined;
+  readonly service: string | undefined;
+  readonly waitMs: number | undefined;
+  readonly dryRun: boolean;
+  readonly debug: boolean;
+  readonly quiet: boolean;
+  readonly json: boolean;
+  /** Names this upgrade in its result; undefined for a new name. */
+  readonly id: string | undefined;
+  /** Whether this process has left the run in which it was asked for. */
+  readonly apart: boolean;
+  /** What to print instead of doing anything. */
+  readonly show: 'help' | 'version' | 'result' | undefined;
+}
+
+const VALUES = ['wins-args', 'path', 'sha256', 'service', 'wait', 'id'] as const;
+const SWITCHES = [
+  'dry-run',
+  'allow-downgrade',
+  'json',
+  'debug',
+  'quiet',
+  'apart',
+  'show-result',
+] as const;
+
+/** What `wins up --help` says. */
+export const USAGE = `wins up: replaces the program of the daemon's service, or leaves it as it was (alias: upgrade)
+
+Usage: wins up [options]
+
+Options:
+  --path FILE          the new program; default: this one
+  --sha256 DIGEST      refuse a program with another SHA-256
+  --wins-args ARGS     arguments of the service, in place of those it has: "--config FILE"
+  --allow-downgrade    take an older release as well
+  --wait TIME          how long the service may take to end, and to serve: 60s, 5m; default 60s
+  --service NAME       the service; default: that of the daemon
+  --dry-run            say what would be done
+  --show-result        say how the latest upgrade ended, and do nothing
+  --id NAME            a name for this upgrade, which its result will have
+  --json               print the result for programs
+  --debug              log to standard error as well
+  --quiet              say nothing but the exit code
+  --help, -h           says this
+  --version, -v        says which release this is
+
+Ends with 0 when the wanted release serves, 1 when the old one serves again, 64 when the command line makes no
+sense, 65 when the upgrade was refused, 70 when it failed, 75 when another upgrade is under way.
+`;
+
+/** The options, for the completion of a shell. */
+export const COMPLETIONS = [...VALUES, ...SWITCHES.filter((name) => name !== 'apart'), 'help']
+  .map((name) => `--${name}\n`)
+  .join('');
+
+/**
+ * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word
+ * whatever that looks like.
+ *
+ * @throws UpgradeError `usage`.
+ */
+export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
+  const { values, positionals } = parse(argv);
+  const [command, ...rest] = positionals;
+  if ((command !== 'up' && command !== 'upgrade') || rest.length > 0) {
+    throw usage(`found the words "${positionals.join(' ')}"; wanted up and options`);
+  }
+  const { path: program, service, wait, sha256 } = values;
+  const winsArgs = values['wins-args'];
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw usage(`--sha256 is "${sha256}"; wanted 64 hexadecimal digits`);
+  }
+  if (values.id !== undefined && !/^[0-9A-Za-z-]{1,64}$/.test(values.id)) {
+    throw usage(`--id is "${values.id}"; wanted up to 64 letters, digits and dashes`);
+  }
+  const waitMs = wait === undefined ? undefined : parseDurationMs(wait);
+  if (wait !== undefined && waitMs === undefined) {
+    throw usage(`--wait is "${wait}"; wanted a time up to an hour, for example 60s or 5m`);
+  }
+  return {
+    wish: {
+      allowDowngrade: values['allow-downgrade'] === true,
+      ...(winsArgs !== undefined && { winsArgs }),
+      ...(sha256 !== undefined && { sha256 }),
+    },
+    path: program === undefined ? undefined : path.resolve(program),
+    service,
+    waitMs,
+    dryRun: values['dry-run'] === true,
+    debug: values.debug === true,
+    quiet: values.quiet === true,
+    json: values.json === true,
+    id: values.id,
+    apart: values.apart === true,
+    show: shown(values),
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: joinValues(argv),
+      allowPositionals: true,
+      options: {
+        'wins-args': { type: 'string' },
+        path: { type: 'string' },
+        sha256: { type: 'string' },
+        service: { type: 'string' },
+        wait: { type: 'string' },
+        id: { type: 'string' },
+        'dry-run': { type: 'boolean' },
+        'allow-downgrade': { type: 'boolean' },
+        json: { type: 'boolean' },
+        debug: { type: 'boolean' },
+        quiet: { type: 'boolean' },
+        apart: { type: 'boolean' },
+        'show-result': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'v' },
+      },
+    });
+  } catch (error) {
+    throw usage(messageOf(error));
+  }
+}
+
+function shown(values: {
+  help?: boolean;
+  version?: boolean;
+  'show-result'?: boolean;
+}): UpgradeCommand['show'] {
+  if (values.help === true) return 'help';
+  if (values.version === true) return 'version';
+  return values['show-result'] === true ? 'result' : undefined;
+}
+
+function joinValues(argv: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    const [, name, value] = /^--?([a-z][a-z0-9-]+)(=[^]*)?$/.exec(word) ?? [];
+    const next = argv[index + 1];
+    if (name === undefined) joined.push(word);
+    else if (value !== undefined) joined.push(`--${name}${value}`);
+    else if (next === undefined || !(VALUES as readonly string[]).includes(name)) {
+      joined.push(`--${name}`);
+    } else {
+      joined.push(`--${name}=${next}`);
+      index += 1;
+    }
+  }
+  return joined;
+}
+
+/** The words with which the same command is given to the helper that left the run. */
+export function apartArguments(command: UpgradeCommand): string[] {
+  const { wish, path: program, service, waitMs, id } = command;
+  const value = (name: string, text: string | undefined) =>
+    text === undefined ? [] : [`--${name}=${text}`];
+  return [
+    'up',
+    '--apart',
+    ...value('wins-args', wish.winsArgs),
+    ...value('path', program),
+    ...value('sha256', wish.sha256),
+    ...value('service', service),
+    ...value('id', id),
+    ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
+    ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
+  ];
+}
+
+function usage(found: string): UpgradeError {
+  return new UpgradeError('usage', `the command line makes no sense: ${found} (--help says more)`);
+}

@@ -1,0 +1,46 @@
+import { resolvePipePath } from '@wins/pipe-transport';
+import { createWinsClient, WinsClientError, type WinsClientOptions } from '@wins/wins-api';
+
+/** What a daemon says of itself. */
+export interface DaemonAnswer {
+  readonly version: string;
+  /** SHA-1 of its program, hexadecimal. */
+  readonly sha1: string;
+  /** Whether it takes new work; undefined when it has no health service. */
+  readonly serving: boolean | undefined;
+}
+
+/** Asks the daemon on a pipe; undefined when nobody answers there (yet). */
+export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
+
+/**
+ * Makes a probe. Each one connects anew: what is judged is whoever has the pipe now.
+ *
+ * @param verifyServer - Sees the socket before a byte is sent: is it the service?
+ */
+export function createDaemonProbe(
+  verifyServer?: NonNullable<WinsClientOptions['verifyServer']>,
+): ProbeDaemon {
+  return async (pipe, limitMs) => {
+    const client = createWinsClient({
+      address: resolvePipePath(pipe).address,
+      connectTimeoutMs: limitMs,
+      clientName: 'wins-upgrade',
+      ...(verifyServer && { verifyServer }),
+    });
+    const signal = AbortSignal.timeout(limitMs);
+    try {
+      const { Version, Checksum } = await client.info({ signal });
+      const serving = await client.isServing({ signal }).catch((error: unknown) => {
+        if (error instanceof WinsClientError && error.code === 'unimplemented') return undefined;
+        throw error;
+      });
+      return { version: Version, sha1: Checksum.toLowerCase(), serving };
+    } catch (error) {
+      if (error instanceof WinsClientError) return undefined;
+      throw error;
+    } finally {
+      await client.close();
+    }
+  };
+}

@@ -1,0 +1,256 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  apartArguments,
+  COMPLETIONS,
+  parseCommandLine,
+  USAGE,
+  type UpgradeCommand,
+} from './command-line.js';
+import { composeUpgrade } from './compose-upgrade.js';
+import type { Around } from './effects.js';
+import { EXIT } from './exit-codes.js';
+import {
+  conclude,
+  findPlaces,
+  performUpgrade,
+  prepareUpgrade,
+  withLock,
+} from './perform-upgrade.js';
+import { describePlan } from './plan-upgrade.js';
+import { copyProgram, makeRunnable } from './program-identity.js';
+import { isRunnable } from './program-format.js';
+import { tidy } from './undo-upgrade.js';
+import type { UpgradeContext } from './upgrade-context.js';
+import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
+import { UpgradeJournal } from './upgrade-journal.js';
+import { UpgradeLog } from './upgrade-log.js';
+import { helperPath, type UpgradePlaces } from './upgrade-places.js';
+import {
+  readResult,
+  writeResult,
+  type UpgradeOutcome,
+  type UpgradeResult,
+} from './upgrade-result.js';
+import { VERSION } from './version.js';
+
+/** What a command came to: a result, a plan, or a helper that goes on. */
+type Outcome =
+  | UpgradeResult
+  | { readonly outcome: 'planned'; readonly text: string; readonly exitCode: number }
+  | {
+      readonly outcome: 'handedOver';
+      readonly id: string;
+      readonly reason: string;
+      readonly result: string;
+      readonly log: string;
+    };
+
+const EXIT_OF: Readonly<Record<UpgradeOutcome, number>> = {
+  upgraded: EXIT.ok,
+  nothing: EXIT.ok,
+  refused: EXIT.refused,
+  rolledBack: EXIT.rolledBack,
+  failed: EXIT.failed,
+};
+const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = {
+  usage: EXIT.usage,
+  refused: EXIT.refused,
+  busy: EXIT.busy,
+};
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const COMPLETION_REQUEST = '--get-yargs-completions';
+
+/**
+ * Runs `wins up`.
+ *
+ * @param argv - Words after `wins`, as they were typed.
+ * @param around - Sees every effect. Default: nobody does.
+ * @returns The exit code, one of {@link EXIT}.
+ */
+export async function run(argv: readonly string[], around?: Around): Promise<number> {
+  if (argv[0] === COMPLETION_REQUEST) {
+    process.stdout.write(COMPLETIONS);
+    return EXIT.ok;
+  }
+  // Whoever reads may go away as well.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  try {
+    const command = parseCommandLine(argv);
+    if (command.show === 'help' || command.show === 'version') {
+      const text = command.show === 'help' ? USAGE : `rancher-wins version ${VERSION}\n`;
+      process.stdout.write(text);
+      return EXIT.ok;
+    }
+    if (command.show === 'result') return await showResult(command);
+    return report(await upgrade(command, around), command);
+  } catch (error) {
+    if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
+    if (argv.includes('--debug') && error instanceof Error) {
+      process.stderr.write(`${printable(error.stack ?? '')}\n`);
+    }
+    return (error instanceof UpgradeError && EXIT_OF_ERROR[error.code]) || EXIT.failed;
+  }
+}
+
+function report(outcome: Outcome, { json, quiet }: UpgradeCommand): number {
+  if (outcome.outcome === 'planned') {
+    process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : outcome.text);
+    return outcome.exitCode;
+  }
+  const exitCode = outcome.outcome === 'handedOver' ? EXIT.ok : EXIT_OF[outcome.outcome];
+  if (json) process.stdout.write(`${JSON.stringify(outcome)}\n`);
+  else if (!quiet) {
+    const stream = exitCode === EXIT.ok ? process.stdout : process.stderr;
+    stream.write(`wins: ${outcome.outcome}: ${printable(outcome.reason)}\n`);
+  }
+  return exitCode;
+}
+
+/** `wins up --show-result`: the result file, or `null` when there is none. */
+async function showResult(command: UpgradeCommand): Promise<number> {
+  const context = composeUpgrade({ ...command, log: new UpgradeLog() });
+  const places = await findPlaces(context, await context.service.query());
+  process.stdout.write((await readResult(places)) ?? 'null\n');
+  return EXIT.ok;
+}
+
+async function upgrade(command: UpgradeCommand, around: Around | undefined): Promise<Outcome> {
+  const log = new UpgradeLog((line) => {
+    if (command.debug) process.stderr.write(line);
+  });
+  const context = composeUpgrade({ ...command, log, around });
+  const handOver = context.host.isInsideRun() && !command.apart;
+  let helper: string | undefined;
+  const outcome = await withLock(context, async (): Promise<Outcome> => {
+    const places = await findPlaces(context, await context.service.query());
+    await context.host.requireTrustedFolder(path.dirname(places.target));
+    await context.host.ensurePrivateFolder(places.folder);
+    log.keepIn(places.log);
+    log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
+    if (command.dryRun) return dryRun(context, places, command);
+    if (!handOver) return perform(context, places, command);
+    const early = await decideEarly(context, places, command);
+    if (early !== undefined) return early;
+    helper = await makeHelper(context, places);
+    return {
+      outcome: 'handedOver',
+      id: context.id,
+      reason: `a helper of its own goes on; its result will be in ${places.result}`,
+      ...{ result: places.result, log: places.log },
+    };
+  });
+  if (helper !== undefined)
+    await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
+  // What is left of it where it cannot be removed while it runs goes with the next sweep.
+  if (command.apart) await rm(context.ownFile, { force: true }).catch(() => undefined);
+  return outcome;
+}
+
+async function perform(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  command: UpgradeCommand,
+): Promise<UpgradeResult> {
+  using _signals = outliveSignals((signal) => context.log.write('goes on', { signal }));
+  try {
+    return await performUpgrade(context, places, command.path ?? context.ownFile, command.wish);
+  } catch (error) {
+    const isRefusal = error instanceof UpgradeError && error.code === 'refused';
+    const result: UpgradeResult = {
+      id: context.id,
+      outcome: isRefusal ? 'refused' : 'failed',
+      reason: `${messageOf(error)}; ${await describeNode(context)}`,
+      target: places.target,
+      log: places.log,
+    };
+    context.log.write('failed', { ...result });
+    // A full disk has no place for a result either.
+    await writeResult(context.effects, places, result).catch(() => undefined);
+    return result;
+  }
+}
+
+/**
+ * A key, or a terminal that goes away, must not end an upgrade half-way: it comes to its own end, soon, either way. Disposing it
+ * gives the signals back to Node.
+ */
+function outliveSignals(tell: (signal: NodeJS.Signals) => void): Disposable {
+  for (const signal of SIGNALS) process.on(signal, tell);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, tell);
+    },
+  };
+}
+
+async function describeNode({ service }: UpgradeContext): Promise<string> {
+  try {
+    const status = await service.query();
+    if (status === undefined) return `now there is no service ${service.name}`;
+    return `now the service is ${status.state} and names ${status.command.imagePath}`;
+  } catch (error) {
+    return `how the service is now is not known: ${messageOf(error)}`;
+  }
+}
+
+async function dryRun(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  command: UpgradeCommand,
+): Promise<Outcome> {
+  const pending = (await new UpgradeJournal(places, context.effects).read()) !== undefined;
+  const first = pending ? 'first, an upgrade that was interrupted is finished or undone\n' : '';
+  try {
+    const program = command.path ?? context.ownFile;
+    const { plan } = await prepareUpgrade(context, places, program, command.wish);
+    return {
+      outcome: 'planned',
+      text: first + describePlan(plan),
+      exitCode: plan.kind === 'refusal' ? EXIT.refused : EXIT.ok,
+    };
+  } finally {
+    await tidy({ context, places });
+  }
+}
+
+/** Whoever asked learns at once what needs no helper. */
+async function decideEarly(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  { path: program = context.ownFile, wish }: UpgradeCommand,
+): Promise<UpgradeResult | undefined> {
+  if ((await new UpgradeJournal(places, context.effects).read()) !== undefined) return undefined;
+  try {
+    const prepared = await prepareUpgrade(context, places, program, wish);
+    const { plan } = prepared;
+    return plan.kind === 'steps' ? undefined : await conclude(context, places, prepared, plan);
+  } finally {
+    await tidy({ context, places });
+  }
+}
+
+/**
+ * Copies this program to where the helper runs from. A daemon ends what runs its verified copies, so the helper must not run
+ * from one.
+ */
+async function makeHelper(context: UpgradeContext, places: UpgradePlaces): Promise<string> {
+  const helper = helperPath(places);
+  const { format } = await copyProgram(context.effects, 'helper', context.ownFile, helper);
+  if (!isRunnable(format, context.host.platform, context.host.arch)) {
+    throw new UpgradeError(
+      'refused',
+      `cannot leave the run: ${context.ownFile} is not a program by itself`,
+    );
+  }
+  await makeRunnable(context.effects, helper);
+  return helper;
+}
+
+/** Text of others without what steers a terminal. */
+function printable(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}

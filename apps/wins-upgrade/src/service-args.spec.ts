@@ -1,0 +1,51 @@
+import { mergeServiceArgs, serviceOption } from './service-args.js';
+
+const RUN = ['srv', 'app', 'run'];
+
+describe('the arguments of the service after an upgrade', () => {
+  it('are those before when none are given', () => {
+    expect(mergeServiceArgs([...RUN, '--config', 'a b', 'odd'], undefined)).toEqual([
+      ...RUN,
+      '--config',
+      'a b',
+      'odd',
+    ]);
+  });
+
+  it.each([
+    [undefined, '', RUN],
+    [undefined, '--config "c:\\a b\\c"', [...RUN, '--config', 'c:\\a b\\c']],
+    [[...RUN, '--config', 'a'], '--config b', [...RUN, '--config', 'b']],
+    [[...RUN, '-config=a', '--debug'], '-config b', [...RUN, '--debug', '--config', 'b']],
+    [[...RUN, '--config', 'a'], '--debug', [...RUN, '--config', 'a', '--debug']],
+    [['server', 'application', 'run'], '--debug', [...RUN, '--debug']],
+    [RUN, 'srv app run --profile cpu', [...RUN, '--profile', 'cpu']],
+    [[...RUN, '--register'], '--debug', [...RUN, '--register', '--debug']],
+    [RUN, '--config=Zoë=ß', [...RUN, '--config', 'Zoë=ß']],
+  ])('of %j and %j are %j', (existing, given, merged) => {
+    expect(mergeServiceArgs(existing, given)).toEqual(merged);
+  });
+
+  it.each([
+    '--register',
+    '-register',
+    '--unregister',
+    '--register=true',
+    'srv app run --register',
+    '--debug --unregister',
+    '"--register"',
+    '--config a --regi"ster"',
+  ])('are refused when %j would register or unregister', (given) => {
+    expect(() => mergeServiceArgs(RUN, given)).toThrow(/register/);
+  });
+
+  it.each(['&& calc', '--config', '--debug srv', '--config a b'])('are refused as %j', (given) => {
+    expect(() => mergeServiceArgs(RUN, given)).toThrow(/cannot take the arguments/);
+  });
+
+  it('tell which config the service reads', () => {
+    expect(serviceOption([...RUN, '--config', 'a', '-config=b'], 'config')).toBe('b');
+    expect(serviceOption([...RUN, '--debug'], 'config')).toBeUndefined();
+    expect(serviceOption(['something', 'else'], 'config')).toBeUndefined();
+  });
+});

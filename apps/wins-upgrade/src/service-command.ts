@@ -1,0 +1,86 @@
+/** What a service runs. */
+export interface ServiceCommand {
+  /** The program, an absolute path. */
+  readonly imagePath: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * Splits a command line into words as `CommandLineToArgvW` does for arguments: blanks and tabs separate outside double quotes, a
+ * backslash escapes only a double quote, and two double quotes inside quotes give one.
+ */
+export function splitCommandLine(text: string): string[] {
+  const words: string[] = [];
+  let word = '';
+  let open = false;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\\') {
+      const backslashes = /^\\+/.exec(text.slice(at))?.[0].length ?? 1;
+      const beforeQuote = text.charAt(at + backslashes) === '"';
+      word += '\\'.repeat(beforeQuote ? Math.floor(backslashes / 2) : backslashes);
+      at += backslashes - 1;
+      if (beforeQuote && backslashes % 2 === 1) {
+        word += '"';
+        at += 1;
+      }
+      open = true;
+    } else if (character === '"') {
+      if (quoted && text.charAt(at + 1) === '"') {
+        word += '"';
+        at += 1;
+      } else quoted = !quoted;
+      open = true;
+    } else if (/[ \t]/.test(character) && !quoted) {
+      if (open) words.push(word);
+      word = '';
+      open = false;
+    } else {
+      word += character;
+      open = true;
+    }
+  }
+  if (open) words.push(word);
+  return words;
+}
+
+function quoteWord(word: string): string {
+  if (word !== '' && !/[\s"]/.test(word)) return word;
+  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
+}
+
+/**
+ * Writes a command as one line. The program is always quoted: of an unquoted path with blanks the service manager would first
+ * try the parts, and run whatever somebody placed there.
+ */
+export function formatServiceCommand({ imagePath, args }: ServiceCommand): string {
+  return [`"${imagePath}"`, ...args.map(quoteWord)].join(' ');
+}
+
+/**
+ * Reads the line that a service manager keeps. A quoted program ends at the second quote; of an unquoted one with blanks it is
+ * the shortest beginning that names a file, as the service manager takes it, else all before the first blank.
+ *
+ * @param isFile - Says whether there is a file of this name.
+ * @returns Undefined when the line names no program.
+ */
+export function parseServiceCommand(
+  text: string,
+  isFile: (path: string) => boolean,
+): ServiceCommand | undefined {
+  const line = text.trim();
+  const quoted = /^"([^"]+)"(.*)$/s.exec(line);
+  if (quoted !== null) {
+    return { imagePath: quoted[1] ?? '', args: splitCommandLine(quoted[2] ?? '') };
+  }
+  if (line === '' || line.startsWith('"')) return undefined;
+  const ends = [...line.matchAll(/[ \t]+|$/g)].map(({ index }) => index);
+  const end = ends.find((at) => isFile(line.slice(0, at))) ?? ends[0] ?? line.length;
+  return { imagePath: line.slice(0, end), args: splitCommandLine(line.slice(end)) };
+}
+
+/** Whether two commands are the same, word for word. */
+export function isSameCommand(a: ServiceCommand, b: ServiceCommand): boolean {
+  return JSON.stringify([a.imagePath, ...a.args]) === JSON.stringify([b.imagePath, ...b.args]);
+}

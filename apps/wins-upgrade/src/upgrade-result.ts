@@ -1,0 +1,44 @@
+import { readText, replaceText } from './durable-files.js';
+import type { Effects } from './effects.js';
+import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+
+/**
+ * How an upgrade ended.
+ *
+ * - `upgraded`: the new release is in place and serves.
+ * - `nothing`: it was so already.
+ * - `refused`: nothing was touched.
+ * - `rolledBack`: it failed, and all is as it was before.
+ * - `failed`: it failed, and it is not known that a daemon serves.
+ */
+export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
+
+/** The result file: what the latest upgrade came to. */
+export interface UpgradeResult {
+  /** The name of the upgrade. */
+  readonly id: string;
+  readonly outcome: UpgradeOutcome;
+  /** Why, in words; what state the node is in, unless it is the wanted one. */
+  readonly reason: string;
+  readonly from?: { readonly version?: string; readonly sha256: string };
+  readonly to?: { readonly version?: string; readonly sha256: string };
+  readonly target?: string;
+  readonly log?: string;
+}
+
+/** Writes the result file, durably. */
+export async function writeResult(
+  effects: Effects,
+  places: UpgradePlaces,
+  result: UpgradeResult,
+): Promise<void> {
+  const text = `${JSON.stringify({ format: 1, at: new Date().toISOString(), ...result }, null, 2)}\n`;
+  await replaceText(effects, places.result, temporaryPath(places), text);
+}
+
+const LIMIT_BYTES = 1024 * 1024;
+
+/** Reads the text of the result file; undefined when there is none. */
+export function readResult(places: UpgradePlaces): Promise<string | undefined> {
+  return readText(places.result, LIMIT_BYTES);
+}
