@@ -1,0 +1,135 @@
+<#
+.SYNOPSIS
+  Checks on a real Windows node what Wine cannot show (docs/windows.md). Run it as an administrator, on a node without wins.
+.DESCRIPTION
+  Registers the service rancher-wins with a config of its own, checks it, and removes it. Prints one line for each check and
+  ends with the number of those that failed.
+.PARAMETER Wins
+  The executable under test, made by `npm run package`.
+.EXAMPLE
+  .\windows-acceptance.ps1 -Wins C:\stage\wins.exe
+#>
+[CmdletBinding()]
+param([Parameter(Mandatory = $true)][string]$Wins)
+
+Set-StrictMode -Version Latest
+$ErrorActionPreference = 'Stop'
+$service = 'rancher-wins'
+$system = Join-Path $env:SystemRoot 'System32'
+$sc = Join-Path $system 'sc.exe'
+$folder = Join-Path $env:ProgramFiles "wins acceptance $(Get-Random)"
+$failed = 0
+
+function Check([string]$What, [scriptblock]$Test) {
+  try {
+    $found = & $Test
+    if ($found -is [bool] -and -not $found) { throw 'it is not so' }
+    Write-Host "ok      $What"
+  } catch {
+    $script:failed++
+    Write-Host "FAILED  ${What}: $($_.Exception.Message)"
+  }
+}
+
+function WaitFor([string]$What, [scriptblock]$Holds) {
+  $deadline = (Get-Date).AddSeconds(60)
+  while (-not (& $Holds)) {
+    if ((Get-Date) -gt $deadline) { throw "waited 60 s for: $What" }
+    Start-Sleep -Milliseconds 200
+  }
+}
+
+function Client { & $script:exe cli @args; if ($LASTEXITCODE -ne 0) { throw "wins cli $args ended with $LASTEXITCODE" } }
+function ServicePid { (Get-CimInstance Win32_Service -Filter "Name='$service'").ProcessId }
+function Rules { @(Get-NetFirewallRule -ErrorAction SilentlyContinue | Where-Object DisplayName -Like 'rancher-wins-*') }
+
+if (Get-Service $service -ErrorAction SilentlyContinue) { throw "the service $service exists: this is no node for tests" }
+New-Item -ItemType Directory $folder | Out-Null
+$exe = Join-Path $folder 'wins.exe'
+$ping = Join-Path $folder 'ping.exe'
+$config = Join-Path $folder 'config file'
+Copy-Item $Wins $exe
+Copy-Item (Join-Path $system 'PING.EXE') $ping
+$text = @{ white_list = @{ processPaths = @($ping) } } | ConvertTo-Json -Depth 4
+[IO.File]::WriteAllText($config, $text)
+
+try {
+  Check 'the service is registered, late, with a config in a folder with blanks' {
+    & $exe srv app run --register --delayed-start --config $config
+    $LASTEXITCODE -eq 0
+  }
+  Check 'failure actions restart after 5, 10 and 15 s' {
+    $actions = (& $sc qfailure $service) -join ' '
+    $actions -match '5000' -and $actions -match '10000' -and $actions -match '15000'
+  }
+  Check 'an end with an error is a failure' { ((& $sc qfailureflag $service) -join ' ') -match 'TRUE' }
+  Check 'the start is delayed' { ((& $sc qc $service) -join ' ') -match 'DELAYED' }
+  Check 'the preshutdown time is 45 s' { ((& $sc qpreshutdown $service) -join ' ') -match '45000' }
+  Check 'the service starts' { Start-Service $service; $true }
+  Check 'wins doctor finds nothing wrong' { & $exe doctor --config $config; $LASTEXITCODE -eq 0 }
+  Check 'only Administrators and SYSTEM may open the pipes' {
+    foreach ($name in 'rancher_wins', 'rancher_wins_proxy') {
+      $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $name, 'InOut')
+      $pipe.Connect(5000)
+      $rules = [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe).GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier])
+      $pipe.Dispose()
+      $others = @($rules | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' })
+      if ($others.Count -gt 0) { throw "$name is open to $($others.IdentityReference.Value -join ', ')" }
+    }
+  }
+  Check 'a second daemon ends with an error, and the first is unharmed' {
+    & $exe srv app run --config $config
+    if ($LASTEXITCODE -eq 0) { throw 'it served' }
+    Client app info | Out-Null
+  }
+  Check 'a program runs, with its firewall rules, and they go with it' {
+    $run = Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--exposes', '"TCP:64001 UDP:64002"', '--args', '"-n 10 127.0.0.1"')
+    WaitFor 'two rules' { (Rules).Count -ge 2 }
+    $run.WaitForExit()
+    WaitFor 'no rule' { (Rules).Count -eq 0 }
+  }
+  Check 'routes come once, can be seen and go' {
+    foreach ($address in '203.0.113.77', '203.0.113.77') { Client route add --addresses $address }
+    if (@(Get-NetRoute -DestinationPrefix '203.0.113.77/32').Count -ne 1) { throw 'it is not there once' }
+    Client route rm --addresses 203.0.113.77
+    @(Get-NetRoute -DestinationPrefix '203.0.113.77/32' -ErrorAction SilentlyContinue).Count -eq 0
+  }
+  if (Get-Command Get-HnsNetwork -ErrorAction SilentlyContinue) {
+    foreach ($network in Get-HnsNetwork) {
+      Check "HNS knows $($network.Name)" { (Client hns get-network --name $network.Name) -match $network.ID }
+    }
+  }
+  Check 'junctions and short names are refused' {
+    $junction = Join-Path $folder 'junction'
+    New-Item -ItemType Junction $junction -Target $folder | Out-Null
+    foreach ($path in (Join-Path $junction 'ping.exe'), '\\?\' + $ping) {
+      & $exe cli prc run --path $path
+      if ($LASTEXITCODE -eq 0) { throw "$path ran" }
+    }
+    [IO.Directory]::Delete($junction)
+  }
+  Check 'a killed service takes its tree with it and comes back' {
+    $run = Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--args', '"-n 600 127.0.0.1"')
+    WaitFor 'the program' { Get-Process rancher-wins-ping -ErrorAction SilentlyContinue }
+    $old = ServicePid
+    Stop-Process -Id $old -Force
+    WaitFor 'the end of the tree' { -not (Get-Process rancher-wins-ping -ErrorAction SilentlyContinue) }
+    WaitFor 'the service' { $new = ServicePid; $new -ne 0 -and $new -ne $old }
+    $run.WaitForExit()
+  }
+  Check 'events can be read' {
+    $events = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = $service } -MaxEvents 5
+    if ($events.Message -match 'description for Event ID') { throw 'their texts are missing' }
+  }
+  Check 'a wrong config ends in an event of the service control manager, and not in a hang' {
+    Stop-Service $service
+    [IO.File]::WriteAllText($config, 'white_list: [')
+    try { Start-Service $service; throw 'it started' } catch { if ($_.Exception.Message -eq 'it started') { throw } }
+    @(Get-WinEvent -FilterHashtable @{ LogName = 'System'; ProviderName = 'Service Control Manager'; Id = 7024 } -MaxEvents 1).Count -eq 1
+  }
+} finally {
+  & $exe srv app run --unregister
+  Remove-Item -Recurse -Force $folder -ErrorAction SilentlyContinue
+}
+Write-Host "$failed failed"
+exit $failed
