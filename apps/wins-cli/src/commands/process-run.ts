@@ -4,6 +4,7 @@ import { CommandError } from '../command-error.js';
 import { withDaemon } from '../connect-daemon.js';
 import { EXIT, exitStatusOf } from '../exit-codes.js';
 import { parseExposes } from '../expose-list.js';
+import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../list-value.js';
 import { writeAll } from '../output.js';
 import { digestProgram } from '../program-digests.js';
@@ -22,7 +23,6 @@ interface RunOptions {
 
 /** 128 + SIGPIPE: what a shell reports for a program whose reader has gone. */
 const READER_GONE = 141;
-const INTERRUPTED = 130;
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
   try {
@@ -68,15 +68,8 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     reader.gone = true;
     stop();
   };
-  let interrupts = 0;
-  const interrupt = (): void => {
-    interrupts += 1;
-    // The first signal stops the process and reports how it ended; the second does not wait for that.
-    if (interrupts > 1) process.exit(INTERRUPTED);
-    stop();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  // The first stops the process and reports how it ended; the second does not wait for that.
+  using _interruptions = listenForInterruptions(stop);
   process.stdout.once('close', readerLeft);
   try {
     let exit: ProcessExit | undefined;
@@ -111,8 +104,6 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     }
     return exitStatusOf(exit, process.platform);
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
     process.stdout.off('close', readerLeft);
   }
 }

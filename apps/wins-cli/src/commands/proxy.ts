@@ -8,6 +8,7 @@ import {
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { EXIT } from '../exit-codes.js';
+import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../list-value.js';
 import { openWebSocket } from '../open-web-socket.js';
 import { printable } from '../output.js';
@@ -30,7 +31,6 @@ interface ProxyOptions {
 const HELD_MS = 10_000;
 /** How long open connections may go on after a signal. */
 const DRAIN_MS = 5000;
-const INTERRUPTED = 130;
 const SHOWN_PORTS = 16;
 
 /** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
@@ -137,19 +137,6 @@ async function within(limitMs: number, task: Promise<unknown>): Promise<void> {
 function listenForSignals(): Disposable & { readonly requested: Promise<void> } {
   let request: () => void = () => undefined;
   const requested = new Promise<void>((resolve) => (request = resolve));
-  let count = 0;
-  const onSignal = (): void => {
-    count += 1;
-    if (count > 1) process.exit(INTERRUPTED);
-    request();
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  return {
-    requested,
-    [Symbol.dispose]: () => {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
-    },
-  };
+  const interruptions = listenForInterruptions(() => request());
+  return { requested, [Symbol.dispose]: () => interruptions[Symbol.dispose]() };
 }

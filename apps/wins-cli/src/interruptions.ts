@@ -1,0 +1,35 @@
+/** What a shell reports of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/** On Windows these are Ctrl-C, Ctrl-Break and a console that is closed. */
+const SIGNALS: readonly NodeJS.Signals[] =
+  process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
+
+/**
+ * Hears that this program is to end; stopping a Windows container too, of which Node tells nothing. The first time `onFirst` is called, for an
+ * orderly end; the second time the process ends at once.
+ */
+export function listenForInterruptions(onFirst: () => void): Disposable {
+  let count = 0;
+  const interrupt = (): void => {
+    count += 1;
+    if (count > 1) process.exit(INTERRUPTED);
+    onFirst();
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  const disposed = new AbortController();
+  if (process.platform === 'win32') void hearWindows(interrupt, disposed.signal);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+      disposed.abort();
+    },
+  };
+}
+
+async function hearWindows(interrupt: () => void, disposed: AbortSignal): Promise<void> {
+  const { hearConsole } = await import('./windows-console.js');
+  if (disposed.aborted) return;
+  const console = hearConsole(interrupt);
+  disposed.addEventListener('abort', () => console?.close());
+}
