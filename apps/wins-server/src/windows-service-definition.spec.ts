@@ -61,9 +61,4 @@ describe('the service as it is registered', () => {
       resetAfterSeconds: 600,
     });
   });
-
-  it('cannot have a command line that Windows would not start', () => {
-    const config = `C:\\${'x'.repeat(32_750)}`;
-    expect(() => serviceDefinition(options({ config }), program(EXE, EXE))).toThrow(RangeError);
-  });
 });

@@ -1,4 +1,4 @@
-import { joinCommandLine, type ServiceDefinition } from '@wins/windows-host';
+import type { ServiceDefinition } from '@wins/windows-host';
 import path from 'node:path';
 
 /** What the service, its source of events and its log files are called, as by earlier releases. */
@@ -20,8 +20,6 @@ export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
 /**
  * The service that runs this very program with these options. It gives the config by its absolute path: a service does not
  * run in the folder where it was registered.
- *
- * @throws RangeError when the command line is longer than Windows takes.
  */
 export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
   const { config, debug, quiet } = options;
@@ -32,11 +30,6 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
     ...(debug ? ['--debug'] : []),
     ...(quiet ? ['--quiet'] : []),
   ];
-  const { length } = joinCommandLine(command);
-  if (length > LONGEST_COMMAND_LINE)
-    throw new RangeError(
-      `made the command line of the service: it has ${length} characters; at most ${LONGEST_COMMAND_LINE} can be`,
-    );
   return {
     name: SERVICE_NAME,
     displayName: 'Rancher Wins',
@@ -52,9 +45,6 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
 
 /** Longer than the daemon takes to end what it runs, with its own limit. */
 const PRESHUTDOWN_TIMEOUT_MS = 45_000;
-/** What CreateProcessW takes, less the NUL. */
-const LONGEST_COMMAND_LINE = 32_766;
-
 /** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */
 function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';

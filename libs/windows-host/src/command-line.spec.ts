@@ -63,6 +63,7 @@ describe('windowsCommandLine', () => {
     ['x', ['a\0b']],
     ['x\0', []],
     ['x"y', []],
+    ['', []],
   ])('refuses %j with %j', (argv0, args) => {
     expect(() => windowsCommandLine(argv0, args)).toThrow(WindowsError);
   });

@@ -28,7 +28,6 @@ export {
   type EventLog,
   type LogEvent,
 } from './event-log.js';
-export { joinCommandLine } from './service-command-line.js';
 export type { ServiceConfig } from './service-config.js';
 export {
   serviceControlManager,

@@ -1,4 +1,4 @@
-import { joinCommandLine } from './service-command-line.js';
+import { windowsCommandLine } from './command-line.js';
 import { readConfig, type ServiceConfig } from './service-config.js';
 import type { ServiceDefinition } from './service-definition.js';
 import { statusOf, using, withManager, withService } from './service-handle.js';
@@ -125,7 +125,8 @@ function isThere(name: string): boolean {
 
 function register(definition: ServiceDefinition): Registration {
   const { name } = definition;
-  const commandLine = joinCommandLine(definition.command);
+  const [program = '', ...args] = definition.command;
+  const commandLine = windowsCommandLine(program, args);
   const update = (): Registration =>
     withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
       const changed = services().ChangeServiceConfigW(

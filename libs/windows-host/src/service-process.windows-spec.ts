@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { joinCommandLine } from './service-command-line.js';
+import { windowsCommandLine } from './command-line.js';
 import { serviceControlManager } from './service-control-manager.js';
 import type { ServiceDefinition } from './service-definition.js';
 import { runAsService, type RunningService } from './service-process.js';
@@ -21,6 +21,9 @@ import type { ServiceStatus } from './service-status.js';
 
 /** In the command line of a service, this file is the service: the words behind are what it does, and where it tells of it. */
 const ROLE = 'be-the-service';
+
+const commandLineOf = ([program = '', ...args]: readonly string[]): string =>
+  windowsCommandLine(program, args);
 
 /** What a service of this file does. */
 const roles: Readonly<
@@ -115,7 +118,7 @@ function theSuite(): void {
       } as const;
       assert.equal(scm.register(changed).outcome, 'updated');
       const config = scm.config(name);
-      assert.equal(config.commandLine, joinCommandLine(changed.command));
+      assert.equal(config.commandLine, commandLineOf(changed.command));
       assert.equal(config.displayName, 'Another name');
       assert.equal(config.description, 'Grüße aus der Prüfung');
       assert.equal(config.startType, 'automatic');
@@ -134,10 +137,10 @@ function theSuite(): void {
       ];
       const { command } = definition('serve', words);
       scm.register({ ...definition('serve'), command });
-      assert.equal(scm.config(name).commandLine, joinCommandLine(command));
+      assert.equal(scm.config(name).commandLine, commandLineOf(command));
       // The words as a new process sees them, when that very line starts it.
       const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
-      const line = joinCommandLine([process.execPath, '-e', script, '--', ...words]);
+      const line = windowsCommandLine(process.execPath, ['-e', script, '--', ...words]);
       const child = spawn(process.execPath, [line.slice(process.execPath.length + 3)], {
         windowsVerbatimArguments: true,
         stdio: ['ignore', 'pipe', 'inherit'],

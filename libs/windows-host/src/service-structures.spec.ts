@@ -1,4 +1,4 @@
-import { joinCommandLine } from './service-command-line.js';
+import { windowsCommandLine } from './command-line.js';
 import {
   failureActions,
   multiString,
@@ -49,7 +49,14 @@ describe('the structures of the service control manager', () => {
   });
 
   it('tell how a service is set up', () => {
-    const texts = [joinCommandLine(['C:\\a b\\w.exe']), 'RpcSs', 'Tcpip', '', 'LocalSystem', 'A b'];
+    const texts = [
+      windowsCommandLine('C:\\a b\\w.exe', []),
+      'RpcSs',
+      'Tcpip',
+      '',
+      'LocalSystem',
+      'A b',
+    ];
     const memory = Buffer.concat([
       Buffer.alloc(64),
       ...texts.map((text) => Buffer.from(`${text}\0`, 'utf16le')),
