@@ -1,4 +1,4 @@
-import { runWins } from './harness/built-program.js';
+import { runWins, startWins } from './harness/built-program.js';
 import { Workspace } from './harness/workspace.js';
 
 describe('the command line', () => {
@@ -29,6 +29,15 @@ describe('the command line', () => {
     expect(code).toBe(0);
     expect(stdout.toString()).toContain(text);
   });
+
+  it.each([[['srv', 'config', 'schema']], [['doctor']], [['cli', '--help']]])(
+    'is not troubled by a reader that leaves: %j',
+    async (words) => {
+      const program = startWins(words, workspace.environment);
+      program.child.stdout?.destroy();
+      expect((await program.outcome).stderr).toBe('');
+    },
+  );
 
   it.each([
     [['nonsense'], 125, 'nonsense'],

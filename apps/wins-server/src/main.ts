@@ -12,6 +12,8 @@ import { EXIT } from './exit-codes.js';
  * @returns The exit code, one of {@link EXIT}.
  */
 export async function run(argv: readonly string[]): Promise<number> {
+  // A reader that leaves before the end, as `head` does, is no failure.
+  process.stdout.on('error', () => undefined);
   let exitCode: number = EXIT.ok;
   try {
     await commandLine(argv, (code) => {
