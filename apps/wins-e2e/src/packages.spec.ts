@@ -27,6 +27,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
   '@wins/tcp-tunnel': 'openTunnel',
+  '@wins/windows-host': 'securedPipe',
   '@wins/wins-api': 'createWinsClient',
 };
 
