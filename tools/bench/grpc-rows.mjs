@@ -4,7 +4,6 @@ import { bareClient } from './bare-grpc.mjs';
 import { p50, pairs } from './measure.mjs';
 
 export const bare = path.join(import.meta.dirname, 'bare-grpc.mjs');
-const PAIRS = 7;
 
 /** How fast output arrives. `writer` is a program that writes as many bytes as its last argument says. */
 export async function measureOutput(options) {
@@ -16,10 +15,11 @@ export async function measureOutput(options) {
     report,
     server = 'rancher_wins',
     where = '',
+    count = 7,
   } = options;
   const run = [wins, 'cli', 'prc', 'run', '--server', server, '--path', writer.path, '--args'];
   const logs = await pairs(
-    PAIRS,
+    count,
     () => programs.throughput((bytes) => [bare, 'stream', bareEndpoint, String(bytes)]),
     () => programs.throughput((bytes) => [...run, [...writer.args, bytes].join(' ')]),
   );
@@ -35,7 +35,7 @@ export async function measureOutput(options) {
 }
 
 /** How long a call takes. `client` is one of the daemon. */
-export async function measureInfo({ client, bareEndpoint, report, where = '' }) {
+export async function measureInfo({ client, bareEndpoint, report, where = '', count = 7 }) {
   const echo = bareClient(bareEndpoint);
   const body = Buffer.alloc(48);
   const ask = () =>
@@ -43,7 +43,7 @@ export async function measureInfo({ client, bareEndpoint, report, where = '' }) 
       echo.echo(body, (error) => (error ? reject(error) : resolve())),
     );
   const unary = await pairs(
-    PAIRS,
+    count,
     () => p50(ask),
     () => p50(() => client.info()),
   );

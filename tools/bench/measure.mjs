@@ -3,8 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-const SMALL_BYTES = 64 * 1024 * 1024;
-const LARGE_BYTES = 1024 * 1024 * 1024;
 const CALLS = 2000;
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -14,8 +12,10 @@ const now = () => performance.now();
 export class Programs {
   #running = [];
 
-  constructor(environment) {
+  /** @param largeBytes the larger of two transfers, whose times are compared; the smaller is a sixteenth of it */
+  constructor(environment, largeBytes = 1024 * 1024 * 1024) {
     this.environment = environment;
+    this.largeBytes = largeBytes;
   }
 
   own(...children) {
@@ -23,19 +23,20 @@ export class Programs {
   }
 
   /** Resolves with the first line that says that the program is ready. */
-  async start(args, isReady) {
+  start(args, isReady) {
     const child = spawn(process.execPath, args, {
       env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.own(child);
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => child.emit('line', line));
-    }
-    for (;;) {
-      const [line] = await once(child, 'line');
-      if (isReady(line)) return { child, line };
-    }
+    return new Promise((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          if (isReady(line)) resolve({ child, line });
+        });
+      }
+      child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
+    });
   }
 
   /** Wall time in ms of a command whose output nobody keeps. */
@@ -52,9 +53,10 @@ export class Programs {
 
   /** MB/s of what one size takes longer than the other: start-up cancels out. */
   async throughput(argsFor) {
-    const small = await this.time(argsFor(SMALL_BYTES));
-    const large = await this.time(argsFor(LARGE_BYTES));
-    return (LARGE_BYTES - SMALL_BYTES) / 1e3 / (large - small);
+    const smallBytes = this.largeBytes / 16;
+    const small = await this.time(argsFor(smallBytes));
+    const large = await this.time(argsFor(this.largeBytes));
+    return (this.largeBytes - smallBytes) / 1e3 / (large - small);
   }
 
   end() {

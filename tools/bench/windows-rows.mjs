@@ -51,7 +51,7 @@ export async function windowsRows() {
 async function measure(file) {
   const { createWinsClient } = await import('@wins/wins-api');
   const folder = mkdtempSync(path.join(process.env.SystemDrive ?? 'C:', '\\wins-bench-'));
-  const programs = new Programs(process.env);
+  const programs = new Programs(process.env, 128 * 1024 * 1024);
   const { rows, add: report } = new Report();
   const wins = path.join(root, 'dist/wins.cjs');
   try {
@@ -70,7 +70,7 @@ async function measure(file) {
       line.includes('"msg":"ready"'),
     );
     const { address } = JSON.parse(daemon.line);
-    const run = { programs, wins, bareEndpoint, report, where: ', Wine' };
+    const run = { programs, wins, bareEndpoint, report, where: ', Wine', count: 3 };
     await measureOutput({
       ...run,
       server: names.listen,
