@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins, startProgram, startWins, type Outcome } from './harness/built-program.js';
 import { fakeRelease } from './harness/fake-release.js';
 import { processesWith, until } from './harness/process-table.js';
@@ -108,6 +108,28 @@ describe('a real daemon', () => {
     const { code, stdout } = await startProgram(program, args, world.workspace.environment).outcome;
     expect([code, stdout.toString()]).toEqual([0, 'wins: upgraded: the release v1.1.0 serves\n']);
     expect(await world.rest()).toBe('v1.1.0');
+  });
+
+  it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
+    await using world = await nodeWithDaemon();
+    const journal = `${world.folder}/journal.json`;
+    for (const [phase, next] of [
+      ['stopping', 'v1.1.0'],
+      ['trial', 'v1.2.0'],
+    ] as const) {
+      const before = await world.rest();
+      const offered = world.workspace.write('offered', singleFile(next), 0o755);
+      const helper = world.startUp(['--path', offered]);
+      await until(
+        () => existsSync(journal) && readFileSync(journal, 'utf8').includes(`"${phase}"`),
+      );
+      helper.child.kill('SIGKILL');
+      await helper.outcome;
+      await world.supervisor.powerCycle();
+      const version = await world.rest();
+      expect([before, next]).toContain(version);
+      expect(world.installed).toBe(sha256(singleFile(version)));
+    }
   });
 
   it('cannot be made of a program that is not one file', async () => {

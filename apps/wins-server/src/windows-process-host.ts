@@ -1,9 +1,17 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import { jobObjectProcessHost } from '@wins/windows-host';
 
-/** A host of job objects that fails in the words of the process manager. */
+/**
+ * A host of job objects that fails in the words of the process manager, and marks what it runs, as elsewhere: by the mark the
+ * helper of an upgrade knows that it has to leave its job.
+ */
 export function windowsProcessHost(): ProcessHost {
-  return jobObjectProcessHost({
+  const host = jobObjectProcessHost({
     failure: (code, message, details) => new ProcessError(code, message, details),
   });
+  return {
+    ...host,
+    start: ({ runId, ...command }) =>
+      host.start({ ...command, env: { ...command.env, RANCHER_WINS_RUN: runId } }),
+  };
 }

@@ -7,6 +7,8 @@ import { openServiceLog, type SecureFolder, type ServiceLog } from './windows-se
 
 /** What a daemon runs under: a terminal, or the service control manager. */
 export interface Surroundings {
+  /** The service that this daemon is; undefined when it is none. */
+  readonly service: string | undefined;
   readonly logger: Logger;
   /** Resolves when the daemon is to end; the first request counts. */
   readonly shutdown: Promise<ShutdownRequest>;
@@ -31,7 +33,7 @@ export async function runAsWindowsService(
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {
-      return await serve({ logger, shutdown, ready: () => service.ready() });
+      return await serve({ service: SERVICE_NAME, logger, shutdown, ready: () => service.ready() });
     } catch (err) {
       logger.fatal({ err }, 'the daemon cannot serve');
       return exitCodeOf(err);

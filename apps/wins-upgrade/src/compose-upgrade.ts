@@ -15,7 +15,7 @@ import type { UpgradeLog } from './upgrade-log.js';
 
 /** What an upgrade takes from outside. */
 export interface UpgradeSettings {
-  /** The service: its definition file. Default `/etc/rancher/wins/service.json`. */
+  /** The service: its name on Windows, by default `rancher-wins`; else its definition file, by default `/etc/rancher/wins/service.json`. */
   readonly service?: string | undefined;
   /** Default: a new one. */
   readonly id?: string | undefined;
@@ -32,31 +32,33 @@ const DEFAULT_DEFINITION = '/etc/rancher/wins/service.json';
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
-/**
- * Makes the parts for this system.
- *
- * @throws UpgradeError `serviceFailed` where there is no service manager that we know.
- */
-export function composeUpgrade(settings: UpgradeSettings): UpgradeContext {
-  if (process.platform === 'win32') {
-    throw new UpgradeError(
-      'serviceFailed',
-      'cannot upgrade: the service manager of Windows was found, and this build cannot use it',
-    );
-  }
+/** Makes the parts for this system. */
+export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const { heldFileMs, waitMs = DEFAULT_WAIT_MS } = settings;
   const effects = new Effects(settings.around, heldFileMs === undefined ? {} : { heldFileMs });
   return {
     id: settings.id ?? randomUUID(),
     effects,
-    service: new SupervisedService(settings.service ?? DEFAULT_DEFINITION, effects),
-    host: createPosixUpgradeHost(effects),
-    probe: createDaemonProbe(),
+    ...(await systemParts(settings.service, effects)),
     log: settings.log,
     ownFile: ownFile(),
     pipeOf,
     waitMs,
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
+  };
+}
+
+async function systemParts(
+  service: string | undefined,
+  effects: Effects,
+): Promise<Pick<UpgradeContext, 'service' | 'host' | 'probe'>> {
+  if (process.platform === 'win32') {
+    return (await import('./windows-upgrade-parts.js')).windowsUpgradeParts(service, effects);
+  }
+  return {
+    service: new SupervisedService(service ?? DEFAULT_DEFINITION, effects),
+    host: createPosixUpgradeHost(effects),
+    probe: createDaemonProbe(),
   };
 }
 

@@ -36,7 +36,7 @@ export interface PreparedUpgrade {
 
 /** Finds where the program of the service is. */
 export async function findPlaces(
-  context: UpgradeContext,
+  context: Pick<UpgradeContext, 'service'>,
   status: ServiceStatus | undefined,
 ): Promise<UpgradePlaces> {
   const named =

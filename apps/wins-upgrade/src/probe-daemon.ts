@@ -16,12 +16,13 @@ export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswe
 /**
  * Makes a probe. Each one connects anew: what is judged is whoever has the pipe now.
  *
- * @param verifyServer - Sees the socket before a byte is sent: is it the service?
+ * @param verifierOf - Gives who sees the socket to a pipe before a byte is sent: is it the service?
  */
 export function createDaemonProbe(
-  verifyServer?: NonNullable<WinsClientOptions['verifyServer']>,
+  verifierOf?: (pipe: string) => NonNullable<WinsClientOptions['verifyServer']>,
 ): ProbeDaemon {
   return async (pipe, limitMs) => {
+    const verifyServer = verifierOf?.(pipe);
     const client = createWinsClient({
       address: resolvePipePath(pipe).address,
       connectTimeoutMs: limitMs,

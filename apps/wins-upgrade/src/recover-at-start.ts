@@ -43,7 +43,10 @@ export async function recoverUpgrade(options: RecoverOptions): Promise<Recovered
   // Whoever does not wait for this promise is not to be ended by it.
   options.serving.catch(() => undefined);
   const log = new UpgradeLog(options.log);
-  const context = { ...composeUpgrade({ ...options, log }), ownFile: options.runningFile };
+  const context = {
+    ...(await composeUpgrade({ ...options, log })),
+    ownFile: options.runningFile,
+  };
   const none = { outcome: 'none', reason: 'no upgrade was under way', restart: false } as const;
   const status = await context.service.query();
   if (status === undefined) return none;

@@ -110,7 +110,7 @@ function report(outcome: Outcome, { json, quiet }: UpgradeCommand): number {
 
 /** `wins up --show-result`: the result file, or `null` when there is none. */
 async function showResult(command: UpgradeCommand): Promise<number> {
-  const context = composeUpgrade({ ...command, log: new UpgradeLog() });
+  const context = await composeUpgrade({ ...command, log: new UpgradeLog() });
   const places = await findPlaces(context, await context.service.query());
   process.stdout.write((await readResult(places)) ?? 'null\n');
   return EXIT.ok;
@@ -120,7 +120,7 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
   const log = new UpgradeLog((line) => {
     if (command.debug) process.stderr.write(line);
   });
-  const context = composeUpgrade({ ...command, log, around });
+  const context = await composeUpgrade({ ...command, log, around });
   const handOver = context.host.isInsideRun() && !command.apart;
   let helper: string | undefined;
   const outcome = await withLock(context, async (): Promise<Outcome> => {

@@ -135,7 +135,7 @@ export async function tidy({
   try {
     if (existsSync(places.journal)) return;
     const named = (await context.service.query())?.command.imagePath ?? places.target;
-    const kept = [places.result, places.log, context.ownFile, named];
+    const kept = [places.result, places.log, places.lock, context.ownFile, named];
     await sweep(context.effects, places.folder, kept);
   } catch (error) {
     context.log.write('leftovers stay', { found: messageOf(error) });

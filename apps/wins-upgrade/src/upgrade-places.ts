@@ -13,6 +13,8 @@ export interface UpgradePlaces {
   readonly journal: string;
   readonly result: string;
   readonly log: string;
+  /** Where it is a file: whoever has it open upgrades. */
+  readonly lock: string;
 }
 
 /** The places that belong to a target. */
@@ -24,6 +26,7 @@ export function upgradePlaces(target: string): UpgradePlaces {
     journal: path.join(folder, 'journal.json'),
     result: path.join(folder, 'result.json'),
     log: path.join(folder, 'upgrade.log'),
+    lock: path.join(folder, 'lock'),
   };
 }
 

@@ -64,6 +64,7 @@ export {
 } from './secured-pipe-client.js';
 export { windowsCommandLine } from './command-line.js';
 export { holdFile, type HeldFile } from './held-file.js';
+export { lockFile } from './file-lock.js';
 export type {
   HostFailureCode,
   HostFailureDetails,
@@ -82,4 +83,4 @@ export { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
 export type { Distrust } from './trusted-file-judgement.js';
 export { startDetachedProcess } from './windows-process-detached.js';
 export type { Program } from './windows-process-start.js';
-export type { ProcessIdentity } from './windows-process.js';
+export { endProcess, isRunning, processIdentity, type ProcessIdentity } from './windows-process.js';

@@ -146,6 +146,12 @@ export class RegistryKey {
     succeed(status, 'RegDeleteValueW', `deleted ${name} of the registry key ${this.path}`);
   }
 
+  /** Waits until all that was written to the key is on the disk. */
+  flush(): void {
+    const status = registryFunctions().RegFlushKey(this.#open());
+    succeed(status, 'RegFlushKey', `wrote the registry key ${this.path} to the disk`);
+  }
+
   /** Idempotent. */
   close(): void {
     if (this.#handle === undefined) return;

@@ -1,4 +1,5 @@
 import { windowsCommandLine } from './command-line.js';
+import { RegistryKey } from './registry.js';
 import { readConfig, type ServiceConfig } from './service-config.js';
 import type { ServiceDefinition } from './service-definition.js';
 import { statusOf, using, withManager, withService } from './service-handle.js';
@@ -33,6 +34,14 @@ export interface ServiceControlManager {
    */
   register(definition: ServiceDefinition): Registration;
   /**
+   * Changes what a service runs and nothing else, durably: whenever the power fails, it has the old command line or the new one.
+   * What runs already goes on.
+   *
+   * @param command - The program, by its absolute path, and its arguments.
+   * @throws WindowsError `not-found`, `access-denied`, `invalid-argument`.
+   */
+  setCommand(name: string, command: readonly string[]): void;
+  /**
    * Starts a service and waits until it runs. One that runs is left alone.
    *
    * @throws WindowsError `not-found`, `access-denied`, `timeout`; `unknown` when it ended instead, with its exit code.
@@ -63,11 +72,13 @@ const SC_MANAGER_CONNECT = 0x1;
 const SC_MANAGER_CREATE_SERVICE = 0x2;
 const SERVICE_QUERY_CONFIG = 0x1;
 const SERVICE_QUERY_STATUS = 0x4;
+const SERVICE_CHANGE_CONFIG = 0x2;
 const SERVICE_START = 0x10;
 const SERVICE_STOP = 0x20;
 const DELETE = 0x10000;
 const SERVICE_WIN32_OWN_PROCESS = 0x10;
 const SERVICE_ERROR_NORMAL = 1;
+const SERVICE_NO_CHANGE = 0xffff_ffff;
 const SERVICE_CONTROL_STOP = 1;
 
 const ERROR_SERVICE_ALREADY_RUNNING = 1056;
@@ -93,6 +104,7 @@ export function serviceControlManager(): ServiceControlManager {
         readConfig(service, name),
       ),
     register,
+    setCommand,
     start: async (name, options = {}) =>
       withService(name, SERVICE_START | SERVICE_QUERY_STATUS, 'started it', async (service) => {
         const tried = `started the service ${name}`;
@@ -189,6 +201,34 @@ function register(definition: ServiceDefinition): Registration {
     // Somebody else was faster.
     if (isCode(error, 'already-exists')) return update();
     throw error;
+  }
+}
+
+function setCommand(name: string, [program = '', ...args]: readonly string[]): void {
+  const commandLine = windowsCommandLine(program, args);
+  const same = SERVICE_NO_CHANGE;
+  withService(name, SERVICE_CHANGE_CONFIG, 'changed what it runs', (service) => {
+    const changed = services().ChangeServiceConfigW(
+      service,
+      same,
+      same,
+      same,
+      commandLine,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+    );
+    check(changed !== 0, 'ChangeServiceConfigW', `changed what the service ${name} runs`);
+  });
+  // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
+  const key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
+  try {
+    key?.flush();
+  } finally {
+    key?.close();
   }
 }
 

@@ -126,6 +126,17 @@ function theSuite(): void {
       assert.equal(scm.status(name).state, 'stopped');
     });
 
+    it('changes what a service runs and nothing else', () => {
+      scm.register(definition('serve'));
+      const { commandLine: _old, ...before } = scm.config(name);
+      const command = ['C:\\a b\\other.exe', 'say "hi"'];
+      scm.setCommand(name, command);
+      const { commandLine, ...now } = scm.config(name);
+      assert.equal(commandLine, commandLineOf(command));
+      assert.deepEqual(now, before);
+      assert.throws(() => scm.setCommand('wins-spec-missing', command), { code: 'not-found' });
+    });
+
     it('keeps the command line through blanks, quotes and backslashes', async () => {
       const words = [
         'C:\\Program Files\\a b\\c.json',

@@ -1,6 +1,8 @@
 import { openNullDevice } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
-import { creationTime, type ProcessIdentity } from './windows-process.js';
+import { isInJob } from './windows-process-table.js';
+import { creationTime, endProcess, type ProcessIdentity } from './windows-process.js';
+import { WindowsError } from './windows-error.js';
 import {
   CREATE_BREAKAWAY_FROM_JOB,
   CREATE_NEW_PROCESS_GROUP,
@@ -23,7 +25,13 @@ export function startDetachedProcess(program: Program): ProcessIdentity {
       flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
     });
     try {
-      return { pid, created: creationTime(handle.value) };
+      const identity = { pid, created: creationTime(handle.value) };
+      // Node puts a process that starts others into a job of its own, which lets go of everything. Then the system starts the
+      // program inside of the job around that one, without an error.
+      if (!isInJob(handle.value)) return identity;
+      endProcess(identity);
+      const tried = `started ${JSON.stringify(program.file)} outside of the job of this process`;
+      throw new WindowsError('access-denied', `${tried}: it was in it nevertheless, and was ended`);
     } finally {
       handle.close();
     }

@@ -61,7 +61,8 @@ function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefi
   }
 }
 
-function isInJob(handle: Handle): boolean {
+/** Whether a process is in any job. */
+export function isInJob(handle: Handle): boolean {
   const result: [number] = [0];
   return jobs().IsProcessInJob(handle, 0, result) !== 0 && result[0] !== 0;
 }

@@ -28,12 +28,18 @@ export function creationTime(process: Handle): string {
 
 /** This process. @throws WindowsError */
 export function ownIdentity(): ProcessIdentity {
-  const created = withProcess(process.pid, 0, creationTime);
-  if (created !== undefined) return { pid: process.pid, created };
+  const own = processIdentity(process.pid);
+  if (own !== undefined) return own;
   throw new WindowsError(
     'not-found',
     `looked for this process: there is no process ${process.pid}`,
   );
+}
+
+/** Which process has this number now; `undefined` when none has. @throws WindowsError */
+export function processIdentity(pid: number): ProcessIdentity | undefined {
+  const created = withProcess(pid, 0, creationTime);
+  return created === undefined ? undefined : { pid, created };
 }
 
 /**

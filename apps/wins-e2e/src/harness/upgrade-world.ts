@@ -67,7 +67,9 @@ export class UpgradeWorld implements AsyncDisposable {
   static async empty(programName = 'bin/wins'): Promise<UpgradeWorld> {
     const workspace = new Workspace();
     mkdirSync(path.dirname(workspace.path(programName)), { recursive: true, mode: 0o755 });
-    const supervisor = await Supervisor.open(workspace.path('service.json'), workspace.environment);
+    const definition = workspace.path('service.json');
+    const environment = { ...workspace.environment, WINS_SERVICE: definition };
+    const supervisor = await Supervisor.open(definition, environment);
     return new UpgradeWorld(workspace, supervisor, programName);
   }
 

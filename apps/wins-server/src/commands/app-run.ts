@@ -3,6 +3,7 @@ import { loadDaemonConfig } from '../load-daemon-config.js';
 import { fileState, watchConfig } from '../config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
+import { recoverInterruptedUpgrade } from '../interrupted-upgrade.js';
 import { createLogger, logLevel } from '../logger.js';
 import { listenForShutdown } from '../shutdown-signal.js';
 import { watchStalls } from '../stall-watch.js';
@@ -35,7 +36,27 @@ async function runAtTerminal(options: RunOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  return await runDaemon(options, { logger, shutdown, ready: () => undefined });
+  // On systems without a service manager of their own, what supervises the daemon tells it which service it is.
+  const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
+  return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
+}
+
+/** Serves, and finishes or undoes an upgrade that was interrupted. */
+async function runDaemon(options: RunOptions, surroundings: Surroundings): Promise<number> {
+  const { service, logger, shutdown } = surroundings;
+  const file = process.argv[1] ?? process.execPath;
+  const upgrade = recoverInterruptedUpgrade(service, file, logger);
+  const ready = (): void => {
+    surroundings.ready();
+    upgrade.serves();
+  };
+  try {
+    const ended = Promise.race([shutdown, upgrade.restart]);
+    return await serve(options, { logger, shutdown: ended, ready });
+  } catch (error) {
+    await upgrade.fails(error);
+    throw error;
+  }
 }
 
 /**
@@ -44,9 +65,9 @@ async function runAtTerminal(options: RunOptions): Promise<number> {
  * @returns The exit code.
  * @throws ConfigError and PipeError when it cannot serve.
  */
-async function runDaemon(
+async function serve(
   options: RunOptions,
-  { logger, shutdown, ready }: Surroundings,
+  { logger, shutdown, ready }: Omit<Surroundings, 'service'>,
 ): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);

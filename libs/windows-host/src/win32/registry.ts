@@ -87,6 +87,8 @@ export const registryFunctions = lazily(() => {
     RegDeleteTreeW: bind<(key: KeyHandle, path: string) => number>(
       'int32_t __stdcall RegDeleteTreeW(intptr_t key, str16 path)',
     ),
+    // https://learn.microsoft.com/windows/win32/api/winreg/nf-winreg-regflushkey
+    RegFlushKey: bind<(key: KeyHandle) => number>('int32_t __stdcall RegFlushKey(intptr_t key)'),
     // https://learn.microsoft.com/windows/win32/api/winreg/nf-winreg-regclosekey
     RegCloseKey: bind<(key: KeyHandle) => number>('int32_t __stdcall RegCloseKey(intptr_t key)'),
   };

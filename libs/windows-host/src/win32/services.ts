@@ -51,10 +51,10 @@ export const services = lazily(() => {
         commandLine: string,
         group: null,
         tag: null,
-        dependencies: Buffer,
+        dependencies: Buffer | null,
         account: null,
         password: null,
-        displayName: string,
+        displayName: string | null,
       ) => number
     >(
       'int __stdcall ChangeServiceConfigW(intptr_t service, uint32_t type, uint32_t start, uint32_t errorControl, str16 commandLine, str16 group, void *tag, void *dependencies, str16 account, str16 password, str16 displayName)',

@@ -1,0 +1,160 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startProgram } from '../harness/built-program.js';
+import { ROOT } from '../harness/workspace.js';
+import { until, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+/** What stays in the private folder. */
+const REMAINS = ['lock', 'result.json', 'upgrade.log'];
+
+interface Result {
+  readonly outcome: string;
+  readonly reason: string;
+}
+
+describe('wins up on Windows', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const target = workspace.path('wins.exe');
+  const folder = `${target}.upgrade`;
+  const upgrader = workspace.path('wins-upgrade.exe');
+  const resultFile = path.join(folder, 'result.json');
+  const config = workspace.config([
+    { path: upgrader, mayBreakAway: true },
+    workspace.path('held-upgrade.exe'),
+  ]);
+  const words = `srv app run --config "${config}"`;
+
+  const release = (name: string) => path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
+  const run = async (file: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await startProgram(file, args, process.env).outcome;
+    return { code, stdout: stdout.toString(), stderr };
+  };
+  const up = async (name: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await run(release(name), 'up', '--json', ...args);
+    assert.notEqual(stdout, '', stderr);
+    return { code, ...(JSON.parse(stdout) as Result) };
+  };
+  const served = async () => {
+    const { stdout } = await run(target, 'cli', 'app', 'info', '--server', workspace.listen);
+    return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  };
+  const leftovers = () => readdirSync(folder).filter((name) => !REMAINS.includes(name));
+  /** The service names the program that operators know, as it was registered, and that is this release and serves. */
+  const assertServes = async (version: string) => {
+    assert.equal(services.config(NAME).commandLine, `"${target}" ${words}`);
+    assert.equal(await served(), version);
+    assert.ok(readFileSync(target).equals(readFileSync(release(version))));
+  };
+
+  before(async () => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    copyFileSync(release('v1.0.0'), target);
+    const { code, stderr } = await run(
+      target,
+      ...words.split(' ', 3),
+      '--config',
+      config,
+      '--register',
+    );
+    assert.equal(code, 0, stderr);
+    await services.start(NAME);
+    await assertServes('v1.0.0');
+  });
+  after(async () => {
+    await run(release('v1.0.0'), 'srv', 'app', 'run', '--unregister');
+    await workspace.remove();
+  });
+
+  it('replaces the program of the service, which serves then, and leaves nothing else behind', async () => {
+    const before = services.status(NAME).pid;
+    const { code, outcome, reason } = await up('v1.1.0');
+    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+    await assertServes('v1.1.0');
+    assert.notEqual(services.status(NAME).pid, before);
+    assert.deepEqual(leftovers(), []);
+  });
+
+  it('does nothing when that release serves already', async () => {
+    const before = services.status(NAME).pid;
+    const { code, outcome } = await up('v1.1.0');
+    assert.deepEqual([code, outcome], [0, 'nothing']);
+    assert.equal(services.status(NAME).pid, before);
+  });
+
+  it('refuses an older release', async () => {
+    const { code, outcome, reason } = await up('v1.0.0');
+    assert.deepEqual([code, outcome], [65, 'refused']);
+    assert.match(reason, /older/);
+  });
+
+  for (const [name, wanted] of [
+    ['crashes', /cannot start the service|has ended/],
+    ['lies', /found release "v9\.9\.9"/],
+  ] as const) {
+    it(`goes back when the new release ${name}, and says so`, async () => {
+      const { code, outcome, reason } = await up(name);
+      assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
+      assert.match(reason, wanted);
+      assert.match(reason, /the release before serves again/);
+      await assertServes('v1.1.0');
+      assert.deepEqual(leftovers(), []);
+    });
+  }
+
+  it('is started by the service manager as before once it was stopped', async () => {
+    await services.stop(NAME);
+    await services.start(NAME);
+    await assertServes('v1.1.0');
+  });
+
+  it('is done through the daemon itself by a helper that may outlive it', async () => {
+    copyFileSync(release('v1.2.0'), upgrader);
+    rmSync(resultFile);
+    const helper = ['prc', 'run', '--server', workspace.listen, '--path', upgrader, '--'];
+    const { code, stdout, stderr } = await run(target, 'cli', ...helper, 'up', '--json');
+    assert.equal(code, 0, stderr);
+    assert.equal((JSON.parse(stdout) as Result).outcome, 'handedOver');
+    await until(() => existsSync(resultFile));
+    const { outcome, reason } = JSON.parse(readFileSync(resultFile, 'utf8')) as Result;
+    assert.equal(outcome, 'upgraded', reason);
+    await assertServes('v1.2.0');
+  });
+
+  it('says what is missing when the helper may not outlive the daemon', async () => {
+    const helper = workspace.path('held-upgrade.exe');
+    copyFileSync(release('v1.1.0'), helper);
+    const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
+    const { code, stdout, stderr } = await run(target, 'cli', ...args, '--allow-downgrade');
+    assert.equal(code, 65, `${stdout}${stderr}`);
+    assert.match(stderr, /mayBreakAway: true/);
+    await assertServes('v1.2.0');
+  });
+
+  for (const phase of ['stopping', 'trial']) {
+    it(`is finished or undone by the daemon that starts after a helper was killed (${phase})`, async () => {
+      const helper = startProgram(release('v1.1.0'), ['up', '--allow-downgrade'], process.env);
+      const journal = path.join(folder, 'journal.json');
+      await until(
+        () => existsSync(journal) && readFileSync(journal, 'utf8').includes(`"${phase}"`),
+      );
+      helper.child.kill('SIGKILL');
+      await helper.outcome;
+      await services.stop(NAME);
+      await until(async () => {
+        if (services.status(NAME).state === 'stopped') await services.start(NAME);
+        return !existsSync(journal) && leftovers().length === 0;
+      });
+      await assertServes((await served()) ?? 'none');
+      const { code, outcome, reason } = await up('v1.2.0');
+      assert.equal(code, 0, reason);
+      assert.match(outcome, /^(upgraded|nothing)$/);
+      await assertServes('v1.2.0');
+    });
+  }
+});

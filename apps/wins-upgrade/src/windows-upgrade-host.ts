@@ -1,0 +1,54 @@
+import { ensurePrivateFolder, startDetachedProcess, WindowsError } from '@wins/windows-host';
+import path from 'node:path';
+import type { UpgradeHost } from './service-control.js';
+import { messageOf, UpgradeError } from './upgrade-error.js';
+
+/** The mark of everything that a daemon runs and will end. */
+const RUN_MARK = 'RANCHER_WINS_RUN';
+
+/** Windows, where a run is a job, and who breaks away from the job belongs to no run. */
+export function createWindowsUpgradeHost(): UpgradeHost {
+  return {
+    platform: process.platform,
+    arch: process.arch,
+    ensurePrivateFolder: (folder) => judgeFolder('keep the state of an upgrade in', folder),
+    requireTrustedFolder: (folder) => judgeFolder('replace a program in', folder),
+    isInsideRun: () => process.env[RUN_MARK] !== undefined,
+    startApart,
+  };
+}
+
+// One that is there is looked at and left as it is; one that is not is made private.
+async function judgeFolder(tried: string, folder: string): Promise<void> {
+  try {
+    await Promise.resolve(folder).then(ensurePrivateFolder);
+  } catch (error) {
+    if (!(error instanceof WindowsError)) throw error;
+    const code = error.code === 'access-denied' ? 'refused' : 'fileFailed';
+    throw new UpgradeError(code, `cannot ${tried} ${folder}: ${error.message}`, { cause: error });
+  }
+}
+
+async function startApart(file: string, args: readonly string[]): Promise<void> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && name !== RUN_MARK) env[name] = value;
+  }
+  const directory = path.win32.dirname(file);
+  try {
+    await Promise.resolve({ file, argv0: file, args, env, directory }).then(startDetachedProcess);
+  } catch (error) {
+    if (!(error instanceof WindowsError)) throw error;
+    if (error.code === 'access-denied') {
+      const wanted = 'mayBreakAway: true in the entry of the whitelist for the helper';
+      throw new UpgradeError(
+        'refused',
+        `cannot leave the run: the daemon does not let this program start one that outlives it; wanted ${wanted}`,
+        { cause: error },
+      );
+    }
+    throw new UpgradeError('programFailed', `cannot start ${file}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
