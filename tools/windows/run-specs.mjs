@@ -83,6 +83,8 @@ async function run(spec) {
     target: 'node22',
     sourcemap: 'inline',
     conditions: ['@wins/source'],
+    // Loaded at run time by the built daemon alone.
+    external: ['./wins-upgrade.cjs'],
     plugins: [koffiBesideBundle],
     logLevel: 'warning',
   });
