@@ -77,6 +77,16 @@ it('adds and removes entries of a list and leaves the others', () => {
   ]);
 });
 
+it('takes back what an entry was allowed, also when nothing else of it changes', () => {
+  const text = 'white_list:\n  processPaths:\n    - path: a\n      mayBreakAway: true\n';
+  const after = editConfig(text, { 'white_list.processPaths': ['a'] });
+  expect(after).not.toContain('mayBreakAway');
+  const given = editConfig(after, {
+    'white_list.processPaths': [{ path: 'a', mayBreakAway: true }],
+  });
+  expect(given).toContain('mayBreakAway');
+});
+
 it('puts the entries of a list into a new order', () => {
   const after = editConfig('white_list:\n  proxyPorts:\n    - 1\n    - 2 # two\n    - 3\n', {
     'white_list.proxyPorts': [3, 1],

@@ -17,6 +17,7 @@ export type EditItem =
       readonly path: string;
       readonly sha256?: readonly string[];
       readonly envs?: readonly string[];
+      readonly mayBreakAway?: boolean;
     };
 
 type Content = EditValue | { readonly [key: string]: EditValue };
@@ -260,8 +261,9 @@ class TextEditor {
 
 function identity(item: EditItem): string {
   if (typeof item === 'number') return String(item);
-  const { path, sha256 = [], envs = [] } = typeof item === 'string' ? { path: item } : item;
-  return JSON.stringify([path, sha256, envs]);
+  const entry = typeof item === 'string' ? { path: item } : item;
+  const { path, sha256 = [], envs = [], mayBreakAway = false } = entry;
+  return JSON.stringify([path, sha256, envs, mayBreakAway]);
 }
 
 /** A value in JSON, which YAML reads too. */
