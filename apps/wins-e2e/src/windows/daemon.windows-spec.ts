@@ -91,6 +91,27 @@ describe('the daemon on Windows', () => {
     }
   });
 
+  it('opens its pipes to whom the config names, and wins doctor knows it', async () => {
+    const other = new WindowsWorkspace();
+    try {
+      const pipeAccess = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)(A;;0x12019b;;;BU)';
+      const named = other.config([tool], [], { pipeAccess });
+      await other.start('srv', 'app', 'run', '--config', named).said('"msg":"ready"');
+      const report = async (): Promise<string> =>
+        String((await other.run('doctor', '--config', named)).stdout);
+      assert.match(await report(), /^ok +pipe .*serves gRPC: .*BU/m);
+      other.config([tool]);
+      assert.match(await report(), /^problem +pipe .*S-1-5-32-545 may use it/m);
+      other.config([tool], [], { pipeAccess: 'D:P(A;;GA;;;SY)' });
+      assert.match(
+        await report(),
+        /^problem +pipe .*pipeAccess in the config is D:P\(A;;GA;;;SY\)/m,
+      );
+    } finally {
+      await other.remove();
+    }
+  });
+
   it('ends the whole tree when the client is killed', async () => {
     const { client, pids } = await startFamily();
     client.child.kill('SIGKILL');

@@ -44,10 +44,10 @@ export class WindowsWorkspace {
     return this.write(path.join('scripts', `${name}.cjs`), source);
   }
 
-  config(processPaths: readonly unknown[], proxyPorts: readonly number[] = []): string {
+  config(processPaths: readonly unknown[], proxyPorts: readonly number[] = [], more = {}): string {
     const { listen, proxy } = this;
     const white_list = { processPaths, proxyPorts };
-    return this.write('config file', JSON.stringify({ listen, proxy, white_list }));
+    return this.write('config file', JSON.stringify({ listen, proxy, white_list, ...more }));
   }
 
   /** Starts `wins` with these arguments. */

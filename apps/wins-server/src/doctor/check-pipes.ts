@@ -9,8 +9,8 @@ const CHECK = 'pipe';
 export const checkPipes: Check = {
   name: CHECK,
   look: async ({ probe, config }) => {
-    const main = await lookAt(config.listen, 'gRPC', probe);
-    const tunnel = await lookAt(config.proxy, 'the tunnel', probe);
+    const main = await lookAt(config.listen, 'gRPC', probe, config.pipeAccess);
+    const tunnel = await lookAt(config.proxy, 'the tunnel', probe, config.pipeAccess);
     const daemon = main.served ? await compare(config.listen, probe) : [];
     return [...main.findings, ...tunnel.findings, ...daemon];
   },
@@ -21,7 +21,12 @@ interface PipeFindings {
   readonly findings: readonly Finding[];
 }
 
-async function lookAt(name: string, what: string, probe: DoctorProbe): Promise<PipeFindings> {
+async function lookAt(
+  name: string,
+  what: string,
+  probe: DoctorProbe,
+  wanted: string | undefined,
+): Promise<PipeFindings> {
   try {
     await probe.reachPipe(name);
   } catch (error) {
@@ -31,7 +36,7 @@ async function lookAt(name: string, what: string, probe: DoctorProbe): Promise<P
       : problem(CHECK, messageOf(error), 'start the daemon: wins srv app run');
     return { served: false, findings: [finding] };
   }
-  const { found, faults } = await probe.pipeAccess(name);
+  const { found, faults } = await probe.pipeAccess(name, wanted);
   const described = `${name} serves ${what}: ${found}`;
   return {
     served: true,

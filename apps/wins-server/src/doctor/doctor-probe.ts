@@ -43,8 +43,8 @@ export interface DoctorProbe {
   ): readonly { readonly index: number; readonly message: string }[];
   /** Connects to a pipe and hangs up. @throws PipeError when nobody serves it or it cannot be reached. */
   reachPipe(name: string): Promise<void>;
-  /** Reads who may open a pipe. */
-  pipeAccess(name: string): Promise<PipeAccess>;
+  /** Reads who may open a pipe. `wanted` is `pipeAccess` of the config. */
+  pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   /** Asks the daemon behind a pipe which build it is. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
   /** Finds processes of runs whose daemon is dead. */

@@ -9,8 +9,8 @@ export interface DoctorSystem {
   readonly processHost: () => ProcessHost;
   /** Checks who serves a pipe before it is spoken to; absent where only the daemon could. */
   readonly security?: PipeServerCheck;
-  /** Reads who may open the pipe at an address. */
-  readonly pipeAccess: (address: string) => Promise<PipeAccess>;
+  /** Reads who may open the pipe at an address; `wanted` is what the config says of that, for Windows. */
+  readonly pipeAccess: (address: string, wanted?: string) => Promise<PipeAccess>;
   /** What only this system has: services, firewall rules. */
   readonly checks: readonly Check[];
 }

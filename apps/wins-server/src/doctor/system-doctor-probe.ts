@@ -69,8 +69,8 @@ export class SystemDoctorProbe implements DoctorProbe {
     (await this.connect(name)).destroy();
   }
 
-  pipeAccess(name: string): Promise<PipeAccess> {
-    return this.system.pipeAccess(resolvePipePath(name).address);
+  pipeAccess(name: string, wanted?: string): Promise<PipeAccess> {
+    return this.system.pipeAccess(resolvePipePath(name).address, wanted);
   }
 
   async daemonInfo(name: string): Promise<ApplicationInfo> {

@@ -1,5 +1,7 @@
 import {
   firewallRules,
+  grantsTheSame,
+  parseSecurityDescriptor,
   pipeAccess,
   securedPipeClient,
   serviceControlManager,
@@ -17,7 +19,7 @@ export function windowsDoctorSystem(): DoctorSystem {
   return {
     processHost: windowsProcessHost,
     security: securedPipeClient({ servicePid }),
-    pipeAccess: (address) => Promise.resolve(judgeAccess(pipeAccess(address))),
+    pipeAccess: (address, wanted) => Promise.resolve(judgeAccess(pipeAccess(address), wanted)),
     checks: [checkService, checkFirewall],
   };
 }
@@ -31,8 +33,12 @@ function servicePid(): number | undefined {
   }
 }
 
-/** Whoever may write to a pipe commands the host, unless an administrator named him in the config. */
-function judgeAccess(sddl: string): PipeAccess {
+/** Whoever may write to a pipe commands the host: nobody does whom neither the default nor the config names. */
+function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
+  if (wanted !== undefined) {
+    const same = grantsTheSame(parseSecurityDescriptor(sddl), parseSecurityDescriptor(wanted));
+    return { found: sddl, faults: same ? [] : [`pipeAccess in the config is ${wanted}`] };
+  }
   const others = whoMayWrite(sddl);
   const faults = others.map((who) => `${who} may use it, who is neither SYSTEM nor Administrators`);
   return { found: sddl, faults };
