@@ -6,11 +6,16 @@
   ends with the number of those that failed.
 .PARAMETER Wins
   The executable under test, made by `npm run package`.
+.PARAMETER Next
+  Another release of it, to upgrade to and back. Without one, upgrades change the arguments of the service only.
 .EXAMPLE
   .\windows-acceptance.ps1 -Wins C:\stage\wins.exe
 #>
 [CmdletBinding()]
-param([Parameter(Mandatory = $true)][string]$Wins)
+param(
+  [Parameter(Mandatory = $true)][string]$Wins,
+  [string]$Next = $Wins
+)
 
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
@@ -41,6 +46,14 @@ function WaitFor([string]$What, [scriptblock]$Holds) {
 
 function Client { & $script:exe cli @args; if ($LASTEXITCODE -ne 0) { throw "wins cli $args ended with $LASTEXITCODE" } }
 function ServicePid { (Get-CimInstance Win32_Service -Filter "Name='$service'").ProcessId }
+function ServiceCommand { (Get-CimInstance Win32_Service -Filter "Name='$service'").PathName }
+function Upgraded([string]$Program) {
+  if (-not (ServiceCommand).StartsWith("`"$exe`"")) { throw "the service names $(ServiceCommand)" }
+  if ((Get-FileHash $exe).Hash -ne (Get-FileHash $Program).Hash) { throw "$exe is not $Program" }
+  $left = @(Get-ChildItem "$exe.upgrade" | Where-Object Name -NotIn 'lock', 'result.json', 'upgrade.log')
+  if ($left.Count -gt 0) { throw "left behind: $($left.Name -join ', ')" }
+  Client app info | Out-Null
+}
 function Rules { @(Get-NetFirewallRule -ErrorAction SilentlyContinue | Where-Object DisplayName -Like 'rancher-wins-*') }
 
 if (Get-Service $service -ErrorAction SilentlyContinue) { throw "the service $service exists: this is no node for tests" }
@@ -50,7 +63,8 @@ $ping = Join-Path $folder 'ping.exe'
 $config = Join-Path $folder 'config file'
 Copy-Item $Wins $exe
 Copy-Item (Join-Path $system 'PING.EXE') $ping
-$text = @{ white_list = @{ processPaths = @($ping) } } | ConvertTo-Json -Depth 4
+$helper = Join-Path $folder 'wins-upgrade.exe'
+$text = @{ white_list = @{ processPaths = @($ping, @{ path = $helper; mayBreakAway = $true }) } } | ConvertTo-Json -Depth 4
 [IO.File]::WriteAllText($config, $text)
 
 try {
@@ -116,6 +130,26 @@ try {
     WaitFor 'the end of the tree' { -not (Get-Process rancher-wins-ping -ErrorAction SilentlyContinue) }
     WaitFor 'the service' { $new = ServicePid; $new -ne 0 -and $new -ne $old }
     $run.WaitForExit()
+  }
+  Check 'an upgrade from outside replaces the program of the service' {
+    & $Next up --wins-args '--debug'
+    if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+    Upgraded $Next
+  }
+  Check 'an upgrade through the daemon outlives it' {
+    Copy-Item $Wins $helper
+    Client prc run --path $helper -- up --allow-downgrade --json --wins-args --debug=false | Out-Null
+    WaitFor 'its result' { (Get-Content "$exe.upgrade\result.json" -Raw | ConvertFrom-Json).to.sha256 -eq (Get-FileHash $Wins).Hash }
+    Upgraded $Wins
+  }
+  Check 'wins cli upgrade says that it is done' {
+    Copy-Item $Next $helper -Force
+    Client upgrade --path $helper
+    Upgraded $Next
+  }
+  Check 'nobody else may use the folder of upgrades' {
+    $rules = (Get-Acl "$exe.upgrade").Access | Where-Object { $_.IdentityReference.Value -notmatch 'SYSTEM|Administrators' }
+    @($rules).Count -eq 0
   }
   Check 'events can be read' {
     $events = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = $service } -MaxEvents 5

@@ -63,6 +63,8 @@ describe('the daemon', () => {
     expect(code).toBe(78);
     expect(stderr).toContain('debgu');
     expect(stderr).toContain('debug');
+    const lenient = await wins('srv', 'config', 'check', '--lenient', '--config', config);
+    expect([lenient.code, lenient.stderr]).toEqual([0, expect.stringContaining('debgu')]);
   });
 
   it('checks a config and says where each value comes from', async () => {

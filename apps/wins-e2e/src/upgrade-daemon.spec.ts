@@ -101,8 +101,10 @@ describe('a real daemon', () => {
     expect(world.installed).toBe(sha256(singleFile('v1.0.0')));
   });
 
-  it('is upgraded by the program itself, run by an operator', async () => {
+  it('is upgraded by the program itself, run by an operator, also with a key in the config that no release knows', async () => {
     await using world = await nodeWithDaemon();
+    const config = JSON.parse(readFileSync(world.config, 'utf8')) as object;
+    writeFileSync(world.config, JSON.stringify({ ...config, of_tomorrow: true }));
     const program = world.workspace.write('wins-1.1', singleFile('v1.1.0'), 0o755);
     const args = ['up', '--service', world.definition, '--wait=20s'];
     const { code, stdout } = await startProgram(program, args, world.workspace.environment).outcome;

@@ -129,7 +129,7 @@ describe('a release that is not well', () => {
     for (const [misbehaviour, reason] of [
       ['crashes when asked for its version', 'does not say which release it is'],
       ['hangs when asked for its version', 'did not end within'],
-      ['cannot check the config', 'out of order'],
+      ['does not accept the config', 'out of order'],
     ] as const) {
       await using world = await UpgradeWorld.running();
       const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '2s'];
@@ -223,6 +223,11 @@ describe('what is refused', () => {
     expect([second.code, second.stderr]).toEqual([
       75,
       expect.stringContaining('another upgrade of it is under way'),
+    ]);
+    const apart = await world.up(['--apart', '--id', 'mine', '--wait', '100ms']);
+    expect([apart.code, world.result]).toEqual([
+      75,
+      expect.objectContaining({ id: 'mine', outcome: 'refused' }),
     ]);
     expect((await first.outcome).code).toBe(1);
     expect(await world.rest()).toBe('v1.0.0');

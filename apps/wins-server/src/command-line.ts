@@ -89,12 +89,18 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               'check',
               'Say what is wrong with the config file, or what it means',
               (check) =>
-                check.option('output', {
-                  alias: 'o',
-                  choices: ['text', 'json'] as const,
-                  default: 'text' as const,
-                  describe: 'text for people, json for programs',
-                }),
+                check
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['text', 'json'] as const,
+                    default: 'text' as const,
+                    describe: 'text for people, json for programs',
+                  })
+                  .option('lenient', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Only warn of an unknown key, as the daemon does when it starts',
+                  }),
               handle(async () => (await import('./commands/config-check.js')).checkConfig),
             )
             .command(

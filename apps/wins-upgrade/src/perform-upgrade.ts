@@ -21,7 +21,7 @@ import type { UpgradePlaces } from './upgrade-places.js';
 import { writeResult, type UpgradeResult } from './upgrade-result.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-const LOCK_TRIES = 20;
+const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
 /** An upgrade that is prepared: nothing but the copy of the offered program was made. */
@@ -59,12 +59,18 @@ export async function findPlaces(
  * Takes the lock of the service for the time of a task. One that is held for a moment, by a daemon that has just started, is
  * waited for.
  *
+ * @param limitMs - How long, in milliseconds. Default 2000.
  * @throws UpgradeError `busy`.
  */
-export async function withLock<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  context: UpgradeContext,
+  task: () => Promise<T>,
+  limitMs = LOCK_LIMIT_MS,
+): Promise<T> {
+  const end = performance.now() + limitMs;
   let lock: UpgradeLock | undefined;
-  for (let tries = 0; (lock = await context.service.lock()) === undefined; tries += 1) {
-    if (tries === LOCK_TRIES) {
+  while ((lock = await context.service.lock()) === undefined) {
+    if (performance.now() >= end) {
       throw new UpgradeError(
         'busy',
         `cannot upgrade the service ${context.service.name}: another upgrade of it is under way`,

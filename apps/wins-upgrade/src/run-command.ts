@@ -123,7 +123,7 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
   const context = await composeUpgrade({ ...command, log, around });
   const handOver = context.host.isInsideRun() && !command.apart;
   let helper: string | undefined;
-  const outcome = await withLock(context, async (): Promise<Outcome> => {
+  const task = async (): Promise<Outcome> => {
     const places = await findPlaces(context, await context.service.query());
     await context.host.requireTrustedFolder(path.dirname(places.target));
     await context.host.ensurePrivateFolder(places.folder);
@@ -140,12 +140,32 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
       reason: `a helper of its own goes on; its result will be in ${places.result}`,
       ...{ result: places.result, log: places.log },
     };
-  });
+  };
+  const outcome = await (command.apart ? lockedApart(context, task) : withLock(context, task));
   if (helper !== undefined)
     await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
   // What is left of it where it cannot be removed while it runs goes with the next sweep.
   if (command.apart) await rm(context.ownFile, { force: true }).catch(() => undefined);
   return outcome;
+}
+
+/**
+ * Does what a helper that left its run was started for. Whoever asked for it waits for a result of this name, so there is one
+ * also when the lock is not to be had.
+ */
+async function lockedApart(
+  context: UpgradeContext,
+  task: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await withLock(context, task, context.waitMs);
+  } catch (error) {
+    const places = await findPlaces(context, await context.service.query());
+    const { target, log } = places;
+    const found = { id: context.id, outcome: 'refused', reason: messageOf(error) } as const;
+    await writeResult(context.effects, places, { ...found, target, log });
+    throw error;
+  }
 }
 
 async function perform(

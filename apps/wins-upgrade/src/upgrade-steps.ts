@@ -8,8 +8,7 @@ import { UpgradeError } from './upgrade-error.js';
 import type { UpgradeJournal, UpgradeRecord } from './upgrade-journal.js';
 import type { UpgradePlaces } from './upgrade-places.js';
 
-/** How `srv config check` ends when the config has problems. */
-const CONFIG_PROBLEMS = 78;
+const CHECK_CONFIG = ['srv', 'config', 'check', '--lenient'];
 const LONGEST_COMPLAINT = 2000;
 
 /** An upgrade that is under way: what it works with, where, and what the journal says of it. */
@@ -72,19 +71,15 @@ export function proveNew({ context, record }: UpgradeRun, ownService = true): Pr
 }
 
 /**
- * Lets the new program read the config. It is read strictly there, so what it complains of may be what a daemon only warns of,
- * such as a key that it does not know; this program has read the file as a daemon does, so a complaint is logged and no more.
+ * Lets the new program judge the config as its daemon will: what it refuses would be a service that ends at once.
  */
 async function checkConfig(context: UpgradeContext, record: UpgradeRecord): Promise<void> {
   const file = serviceOption(record.newCommand.args, 'config');
-  const args = ['srv', 'config', 'check', ...(file === undefined ? [] : ['--config', file])];
+  const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
   const { code, stderr } = await runProgram(record.staged, args, context.runMs);
-  const said = stderr.slice(0, LONGEST_COMPLAINT);
-  if (code === CONFIG_PROBLEMS) context.log.write('the new program complains', { said });
-  else if (code !== 0) {
-    throw new UpgradeError(
-      'programFailed',
-      `the new program cannot check the config: it ended with ${code ?? 'a signal'} and said ${JSON.stringify(said)}`,
-    );
-  }
+  if (code === 0) return;
+  throw new UpgradeError(
+    'programFailed',
+    `the new program does not accept the config: it ended with ${code ?? 'a signal'} and said ${JSON.stringify(stderr.slice(0, LONGEST_COMPLAINT))}`,
+  );
 }

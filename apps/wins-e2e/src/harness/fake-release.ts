@@ -9,7 +9,7 @@ export type Misbehaviour =
   | 'ignores SIGTERM'
   | 'crashes when asked for its version'
   | 'hangs when asked for its version'
-  | 'cannot check the config';
+  | 'does not accept the config';
 
 /**
  * A release that is small and starts soon, yet a real program: it says its version, checks the config, answers Info and health on
@@ -20,7 +20,7 @@ export type Misbehaviour =
 export function fakeRelease(version: string, misbehaviour?: Misbehaviour): string {
   return `#!/bin/sh
 if [ "$1" = --version ]; then ${VERSION_ANSWERS[misbehaviour ?? ''] ?? `echo "rancher-wins version ${version}"; exit`}; fi
-if [ "$2" = config ]; then ${misbehaviour === 'cannot check the config' ? 'echo "out of order" >&2; exit 3' : 'exit'}; fi
+if [ "$2" = config ]; then ${misbehaviour === 'does not accept the config' ? 'echo "out of order" >&2; exit 78' : 'exit'}; fi
 exec "${process.execPath}" "${FAKE_DAEMON}" "$0" "${version}" "${misbehaviour ?? ''}" "$@"
 `;
 }

@@ -5,15 +5,16 @@ import { EXIT } from '../exit-codes.js';
 interface CheckOptions {
   readonly config?: string | undefined;
   readonly output: 'text' | 'json';
+  readonly lenient: boolean;
 }
 
 /**
  * `wins srv config check`: the effective config with the origin of each value, or everything that is
- * wrong with the file. Here an unknown key is an error: at the start of the daemon it is a warning.
+ * wrong with the file. An unknown key is an error here, unless the file is to be judged as the daemon judges it when it starts.
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  const { found, origins, warnings } = await loadDaemonConfig(file, { strict: true });
+  const { found, origins, warnings } = await loadDaemonConfig(file, { strict: !options.lenient });
   if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
