@@ -11,6 +11,7 @@ const SWITCHES = new Set([
   'register',
   'unregister',
   'delayed-start',
+  'content-only',
 ]);
 
 /**

@@ -89,12 +89,19 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               'check',
               'Say what is wrong with the config file, or what it means',
               (check) =>
-                check.option('output', {
-                  alias: 'o',
-                  choices: ['text', 'json'] as const,
-                  default: 'text' as const,
-                  describe: 'text for people, json for programs',
-                }),
+                check
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['text', 'json'] as const,
+                    default: 'text' as const,
+                    describe: 'text for people, json for programs',
+                  })
+                  .option('content-only', {
+                    type: 'boolean',
+                    default: false,
+                    describe:
+                      'For a file that will be copied to its place: it must be there, and who could change it is not judged on Windows',
+                  }),
               handle(async () => (await import('./commands/config-check.js')).checkConfig),
             )
             .command(

@@ -1,10 +1,11 @@
-import { defaultConfigPath } from '@wins/config';
+import { defaultConfigPath, loadConfig } from '@wins/config';
 import { loadDaemonConfig } from '../load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
 
 interface CheckOptions {
   readonly config?: string | undefined;
   readonly output: 'text' | 'json';
+  readonly 'content-only': boolean;
 }
 
 /**
@@ -13,7 +14,13 @@ interface CheckOptions {
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  const { found, origins, warnings } = await loadDaemonConfig(file, { strict: true });
+  const isCopied = options['content-only'];
+  const load = isCopied ? loadConfig : loadDaemonConfig;
+  const { found, origins, warnings } = await load(file, { strict: true });
+  if (isCopied && !found) {
+    process.stderr.write(`${file}: no such file; wanted the config that will be copied\n`);
+    return EXIT.config;
+  }
   if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
