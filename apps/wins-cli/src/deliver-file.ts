@@ -105,7 +105,7 @@ async function lookAt(to: string): Promise<{ readonly mode: number } | undefined
 
 async function hasDigest(file: string, sha256: string): Promise<boolean> {
   try {
-    const handle = await open(file, constants.O_RDONLY | O_NOFOLLOW);
+    const handle = await open(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       return (await digest(handle, () => new Error('too large'))) === sha256;
     } finally {
