@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { runWins } from './harness/built-program.js';
 import { startRequest } from './harness/digests.js';
-import { Workspace } from './harness/workspace.js';
+import { WINS, Workspace } from './harness/workspace.js';
 
 describe('wins cli deliver', () => {
   let workspace: Workspace;
@@ -142,18 +142,17 @@ describe('wins cli deliver', () => {
     expect(folder()).toEqual([]);
   });
 
-  it('leaves the old file, and nothing else, when the disk is full', async () => {
+  it('leaves the old file, and nothing else, when the disk is full', () => {
     writeFileSync(to, 'old bytes');
     truncateSync(from, 4 * 1024 * 1024);
     // The shell's limit of file sizes stands for a disk; what is beyond it is an error of the write.
     const script = `trap '' XFSZ; ulimit -f 1024; exec "$0" "$@"`;
     const words = ['cli', 'deliver', '--from', from, '--to', to];
     const shell = () =>
-      execFileSync(
-        '/bin/sh',
-        ['-c', script, process.execPath, `${process.cwd()}/../../dist/wins.cjs`, ...words],
-        { env: workspace.environment, stdio: 'pipe' },
-      );
+      execFileSync('/bin/sh', ['-c', script, process.execPath, WINS, ...words], {
+        env: workspace.environment,
+        stdio: 'pipe',
+      });
     expect(shell).toThrow(expect.objectContaining({ status: 125 }) as Error);
     expect(readFileSync(to, 'utf8')).toBe('old bytes');
     expect(folder()).toHaveLength(1);

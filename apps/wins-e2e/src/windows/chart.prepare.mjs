@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { kubeletWord, missing, render } from '../../../../tools/chart/engine.mjs';
 
 const cwd = path.resolve(import.meta.dirname, '../../../..');
+// Computed, since a tool is no part of a project.
+const engine = new URL('../../../../tools/chart/engine.mjs', import.meta.url);
+const { kubeletWord, missing, render } = await import(engine);
 const folder = path.join(cwd, 'dist/chart');
 const run = (...command) =>
   execFileSync(command[0], command.slice(1), { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
