@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { chartFolder, kubeletWord, render } from './engine.mjs';
+import { chartFolder, render, wordsOf } from './engine.mjs';
 import { complaintsOfKubernetes } from './kubernetes-types.mjs';
 
 const root = path.resolve(chartFolder, '../..');
@@ -21,7 +21,6 @@ function objects(values = {}, options = {}) {
 }
 const ofKind = (kind, all) => all.filter((object) => object.kind === kind);
 const groupsNamed = (...names) => names.map((name) => ({ name, nodeSelector: { pool: name } }));
-const wordsOf = ({ command, args }) => [...command, ...args].map(kubeletWord);
 const container = (daemonSet, name) =>
   daemonSet.spec.template.spec.initContainers.find((candidate) => candidate.name === name);
 /** What an option of a container is followed by. */
@@ -140,7 +139,7 @@ describe('the chart', () => {
     assert.deepEqual(
       daemonSet.spec.template.spec.initContainers.map((each) => [
         each.name,
-        wordsOf(each).slice(1).join(' '),
+        wordsOf(each, 'UID').slice(1).join(' '),
       ]),
       [
         ['check-config', 'srv config check --content-only --config C:\\wins-config\\config'],
@@ -155,7 +154,7 @@ describe('the chart', () => {
         [
           'upgrade',
           `cli upgrade --server rancher_wins --path ${folder}\\wins-upgrade.exe --from C:\\wins\\wins.exe ` +
-            `--config ${folder}\\wins.yaml --wait-timeout 10m`,
+            `--config ${folder}\\wins.yaml --once UID --wait-timeout 10m`,
         ],
       ],
     );
@@ -163,7 +162,7 @@ describe('the chart', () => {
 
   for (const prefix of [
     'D:\\Program Files',
-    "D:\\it's $(HOME) $$ & {{ .Values }} #1 - %PATH% `x` ; 世界 “é” 😀",
+    "D:\\it's $(HOME) $(POD_UID) $$ & {{ .Values }} #1 - %PATH% `x` ; 世界 “é” 😀",
     'd:/with/slashes/',
     'D:\\',
   ]) {

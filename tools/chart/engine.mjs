@@ -55,7 +55,12 @@ export function render(
   return JSON.parse(output.toString());
 }
 
-/** A word as the kubelet hands it on: `$$` is one `$`, and `$(NAME)` is a variable if the container has it; these have none. */
-export function kubeletWord(word) {
-  return word.replaceAll('$$', '$');
+/** The words of a container as the kubelet hands them on: `$(NAME)` is a variable that the container has, and `$$` is one `$`. */
+export function wordsOf({ command, args, env = [] }, podUid = '') {
+  const values = new Map(env.map(({ name }) => [name, podUid]));
+  const expand = (word) =>
+    word.replace(/\$\$|\$\(([^)]*)\)/g, (found, name) =>
+      found === '$$' ? '$' : (values.get(name) ?? found),
+    );
+  return [...command, ...args].map(expand);
 }

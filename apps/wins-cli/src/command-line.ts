@@ -147,6 +147,16 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                 type: 'string',
                 describe: 'Where to take it from when it is not at --path, or not any more',
               })
+              .option('once', {
+                type: 'string',
+                describe: 'A name: what was rolled back under it is not tried again',
+                coerce: (name: string) => {
+                  if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
+                  throw new CommandError(
+                    `--once: "${name}" is not a name; wanted up to 48 letters, digits and dashes`,
+                  );
+                },
+              })
               .option('config', { type: 'string', describe: 'Config file of the new daemon' })
               .option('service', {
                 type: 'string',

@@ -54,6 +54,7 @@ describe('the command line', () => {
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],
     [['cli', 'prc', 'ls', '--server', '\\\\host\\pipe\\x'], 125, 'host'],
     [['cli', 'proxy'], 125, '--publish'],
+    [['cli', 'upgrade', '--path', 'a', '--once', 'a b'], 125, '"a b" is not a name'],
     [['cli', 'deliver', '--from', 'a'], 125, 'to'],
     [['cli', 'deliver', '--from', 'a', '--to', 'b', '--sha256', 'abc'], 125, '64 hexadecimal'],
     [['cli', 'deliver', '--from', 'a', '--to', 'b', '--settle', 'soon'], 125, '--settle: "soon"'],

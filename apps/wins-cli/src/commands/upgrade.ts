@@ -1,5 +1,5 @@
 import type { WinsClient } from '@wins/wins-api';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,6 +16,7 @@ interface UpgradeOptions {
   readonly quiet: boolean;
   readonly path: string;
   readonly from?: string | undefined;
+  readonly once?: string | undefined;
   readonly config?: string | undefined;
   readonly service?: string | undefined;
 }
@@ -50,13 +51,18 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   await putBack(options, file);
   const program = { path: file, ...digestProgram(file) };
   const endMs = performance.now() + options['wait-timeout'];
-  const id = randomUUID();
+  const id =
+    options.once === undefined ? randomUUID() : `${options.once}-${randomBytes(4).toString('hex')}`;
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
   const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
 
+  const earlier = await rolledBackBefore(options, endMs, program);
+  if (earlier !== undefined) return report(earlier);
+
   tell(`${options.path} is handed over`);
+  await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, [
     'up',
     '--json',
@@ -70,6 +76,30 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
   return report(last);
+}
+
+/**
+ * Each try stops the daemon that serves, and whoever asks may ask for ever.
+ *
+ * @returns The result of an earlier try of the same name, if that was rolled back and is the latest.
+ */
+async function rolledBackBefore(
+  options: UpgradeOptions,
+  endMs: number,
+  program: Program,
+): Promise<UpgradeReport | undefined> {
+  if (options.once === undefined) return undefined;
+  try {
+    const words = ['up', '--show-result', ...serviceWords(options)];
+    const found = await ask(options, endMs, program, words);
+    // What follows the last dash is of the try.
+    const isSame = found?.id?.replace(/-[^-]*$/, '') === options.once;
+    if (!isSame || found.outcome !== 'rolledBack') return undefined;
+    return { ...found, reason: `${found.reason}; not tried again as ${options.once}` };
+  } catch {
+    // There is no result, or the upgrade itself will meet the same.
+    return undefined;
+  }
 }
 
 /** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */

@@ -1,13 +1,13 @@
 // Builds what chart.windows-spec.ts delivers, and renders the chart to the commands of its init containers, which the spec runs.
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const cwd = path.resolve(import.meta.dirname, '../../../..');
 // Computed, since a tool is no part of a project.
 const engine = new URL('../../../../tools/chart/engine.mjs', import.meta.url);
-const { kubeletWord, missing, render } = await import(engine);
+const { missing, render, wordsOf } = await import(engine);
 const folder = path.join(cwd, 'dist/chart');
 const run = (...command) =>
   execFileSync(command[0], command.slice(1), { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -56,10 +56,12 @@ function commands(values) {
     folder: hostOf('host'),
     pipe: hostOf('pipe'),
     config: ofKind('ConfigMap').data.config,
-    containers: initContainers.map(({ name, command, args, volumeMounts }) => ({
-      name,
-      words: [...command, ...args].map(kubeletWord),
-      mounts: Object.fromEntries(volumeMounts.map((mount) => [mount.name, mount.mountPath])),
+    containers: initContainers.map((container) => ({
+      name: container.name,
+      words: wordsOf(container, randomUUID()),
+      mounts: Object.fromEntries(
+        container.volumeMounts.map((mount) => [mount.name, mount.mountPath]),
+      ),
     })),
   };
 }
