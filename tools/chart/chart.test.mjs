@@ -268,6 +268,7 @@ describe('the chart', () => {
     assertAcceptable(one);
     const nameOf = (all) => ofKind('DaemonSet', all)[0].metadata.name;
     assert.equal(nameOf(one).length, 63);
+    for (let length = 18; length < 24; length += 1) assertAcceptable(named('r'.repeat(length)));
     assert.notEqual(nameOf(one), nameOf(two));
     assert.equal(nameOf(named('rancher-wins-upgrader')), `rancher-wins-upgrader-${'a'.repeat(20)}`);
   });
