@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { missing as missingForChart } from './chart/engine.mjs';
 import { wine } from './windows/wine.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -69,23 +70,35 @@ if (!testsGreen && testsFailed === 0) {
 failed += testsFailed;
 
 // CI asks for it by this variable: there nothing may be skipped.
-const windowsRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-let skippedLoudly = '';
-if (wine !== undefined || process.platform === 'win32' || windowsRequired) {
-  const summary = path.join(root, 'node_modules/.cache/wins-windows/summary.json');
+const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
+const skippedLoudly = [];
+
+/** Runs a suite with a runner of its own, which leaves its counts in a file. */
+function runSuite(title, script, summaryFile) {
+  const summary = path.join(root, 'node_modules/.cache', summaryFile);
   rmSync(summary, { force: true });
-  const green = run('Windows suite', 'tools/windows/run-specs.mjs');
+  const green = run(title, script);
   const counts = existsSync(summary) ? JSON.parse(readFileSync(summary, 'utf8')) : {};
   passed += counts.passed ?? 0;
   const bad = green ? 0 : Math.max(counts.failed ?? 0, 1);
   failed += bad;
-  if (bad > 0) failures.push(`Windows suite: ${bad} failed`);
-} else {
-  skippedLoudly =
-    'THE WINDOWS SUITE WAS SKIPPED: it needs Wine (Debian: apt-get install wine wine64)';
+  if (bad > 0) failures.push(`${title}: ${bad} failed`);
 }
 
-if (skippedLoudly !== '') console.log(`\n${skippedLoudly}`);
+if (missingForChart === undefined || isRequired) {
+  runSuite('chart', 'tools/chart/run-checks.mjs', 'wins-chart/summary.json');
+} else {
+  skippedLoudly.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
+}
+if (wine !== undefined || process.platform === 'win32' || isRequired) {
+  runSuite('Windows suite', 'tools/windows/run-specs.mjs', 'wins-windows/summary.json');
+} else {
+  skippedLoudly.push(
+    'THE WINDOWS SUITE WAS SKIPPED: it needs Wine (Debian: apt-get install wine wine64)',
+  );
+}
+
+for (const line of skippedLoudly) console.log(`\n${line}`);
 if (failures.length > 0) console.log(`\nfailed: ${failures.join('; ')}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

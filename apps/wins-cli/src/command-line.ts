@@ -3,8 +3,10 @@ import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 import yargs from 'yargs/yargs';
 import { CommandError } from './command-error.js';
 import {
+  durationOption,
   withDaemonOptions,
   withOutputOption,
+  withSha256,
   withWaitTimeout,
   type Handle,
 } from './command-options.js';
@@ -141,6 +143,20 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                 demandOption: true,
                 describe: 'The new release, wins-upgrade, the same here and on the host',
               })
+              .option('from', {
+                type: 'string',
+                describe: 'Where to take it from when it is not at --path, or not any more',
+              })
+              .option('once', {
+                type: 'string',
+                describe: 'A name: what was rolled back under it is not tried again',
+                coerce: (name: string) => {
+                  if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
+                  throw new CommandError(
+                    `--once: "${name}" is not a name; wanted up to 48 letters, digits and dashes`,
+                  );
+                },
+              })
               .option('config', { type: 'string', describe: 'Config file of the new daemon' })
               .option('service', {
                 type: 'string',
@@ -148,10 +164,34 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
               }),
           handle(async () => (await import('./commands/upgrade.js')).upgradeDaemon),
         )
+        .command(
+          'deliver',
+          'Bring a file of this container to a folder of the host that is mounted here',
+          (deliver) =>
+            withSha256(
+              withWaitTimeout(deliver, '1m', 'whoever holds the file on the host'),
+              'The SHA-256 that it must have',
+            )
+              .option('from', { type: 'string', demandOption: true, describe: 'The file here' })
+              .option('to', {
+                type: 'string',
+                demandOption: true,
+                describe: 'Its path on the host; the folder must be there',
+              })
+              .option(
+                'settle',
+                durationOption(
+                  'settle',
+                  '0s',
+                  'How long to wait after a change, until the daemon has seen it: 5s for its config',
+                ),
+              ),
+          handle(async () => (await import('./commands/deliver.js')).deliver),
+        )
         .demandCommand(
           1,
           1,
-          'a command is missing: app, prc, proxy, upgrade, hst, net, hns or route',
+          'a command is missing: app, prc, proxy, upgrade, deliver, hst, net, hns or route',
         ),
     )
     .strict()

@@ -12,6 +12,7 @@ const SWITCHES = new Set([
   'unregister',
   'delayed-start',
   'lenient',
+  'content-only',
 ]);
 
 /**

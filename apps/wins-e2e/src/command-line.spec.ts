@@ -22,6 +22,7 @@ describe('the command line', () => {
     [['cli', 'prc', 'run', '--help'], '--exposes'],
     [['client', 'process', 'run', '-h'], '--exposes'],
     [['cli', 'net', 'get', '--help'], '--address'],
+    [['cli', 'deliver', '--help'], '--sha256'],
     [['cli', 'host', '--help'], 'get-version'],
     [['srv', 'config', '--help'], 'schema'],
   ])('helps: wins %j', async (args, text) => {
@@ -41,7 +42,7 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], 125, 'nonsense'],
-    [['cli'], 125, 'app, prc, proxy, upgrade, hst, net, hns or route'],
+    [['cli'], 125, 'app, prc, proxy, upgrade, deliver, hst, net, hns or route'],
     [['cli', 'hst'], 125, 'get-version'],
     [['cli', 'route', 'add'], 125, '--addresses'],
     [['cli', 'route', 'add', '--addresses', ' '], 125, 'empty'],
@@ -53,6 +54,10 @@ describe('the command line', () => {
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 125, 'soon'],
     [['cli', 'prc', 'ls', '--server', '\\\\host\\pipe\\x'], 125, 'host'],
     [['cli', 'proxy'], 125, '--publish'],
+    [['cli', 'upgrade', '--path', 'a', '--once', 'a b'], 125, '"a b" is not a name'],
+    [['cli', 'deliver', '--from', 'a'], 125, 'to'],
+    [['cli', 'deliver', '--from', 'a', '--to', 'b', '--sha256', 'abc'], 125, '64 hexadecimal'],
+    [['cli', 'deliver', '--from', 'a', '--to', 'b', '--settle', 'soon'], 125, '--settle: "soon"'],
     [['srv', 'app'], 64, 'run'],
     [['srv', 'app', 'run', '--confg', 'x'], 64, 'confg'],
     [['completion', 'fish'], 125, 'fish'],
@@ -70,6 +75,7 @@ describe('the command line', () => {
     expect(await complete('cli', 'prc', '')).toContain('run');
     expect(await complete('cli', 'prc', 'run', '--')).toContain('--path');
     expect(await complete('cli', 'proxy', '--')).toContain('--publish');
+    expect(await complete('cli', 'deliver', '--')).toContain('--settle');
     expect(await complete('cli', 'route', '')).toContain('rm');
     expect(await complete('cli', 'route', 'add', '--')).toContain('--addresses');
     expect(await complete('srv', 'config', '')).toContain('check');

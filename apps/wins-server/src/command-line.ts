@@ -100,6 +100,12 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                     type: 'boolean',
                     default: false,
                     describe: 'Only warn of an unknown key, as the daemon does when it starts',
+                  })
+                  .option('content-only', {
+                    type: 'boolean',
+                    default: false,
+                    describe:
+                      'For a file that will be copied to its place: it must be there, and who could change it is not judged on Windows',
                   }),
               handle(async () => (await import('./commands/config-check.js')).checkConfig),
             )

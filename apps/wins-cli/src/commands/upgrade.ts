@@ -1,9 +1,11 @@
 import type { WinsClient } from '@wins/wins-api';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../connect-daemon.js';
+import { deliverFile } from '../deliver-file.js';
 import { EXIT } from '../exit-codes.js';
 import { printable, writeAll } from '../output.js';
 import { digestProgram, type ProgramDigests } from '../program-digests.js';
@@ -13,6 +15,8 @@ interface UpgradeOptions {
   readonly 'wait-timeout': number;
   readonly quiet: boolean;
   readonly path: string;
+  readonly from?: string | undefined;
+  readonly once?: string | undefined;
   readonly config?: string | undefined;
   readonly service?: string | undefined;
 }
@@ -43,18 +47,22 @@ const EXIT_OF = new Map<string, number>([
  * how it ended. That the connection ends in between is no sign of anything.
  */
 export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
-  const program = {
-    path: path.resolve(options.path),
-    ...digestProgram(path.resolve(options.path)),
-  };
+  const file = path.resolve(options.path);
+  await putBack(options, file);
+  const program = { path: file, ...digestProgram(file) };
   const endMs = performance.now() + options['wait-timeout'];
-  const id = randomUUID();
+  const id =
+    options.once === undefined ? randomUUID() : `${options.once}-${randomBytes(4).toString('hex')}`;
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
   const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
 
+  const earlier = await rolledBackBefore(options, endMs, program);
+  if (earlier !== undefined) return report(earlier);
+
   tell(`${options.path} is handed over`);
+  await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, [
     'up',
     '--json',
@@ -70,6 +78,30 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   return report(last);
 }
 
+/**
+ * Each try stops the daemon that serves, and whoever asks may ask for ever.
+ *
+ * @returns The result of an earlier try of the same name, if that was rolled back and is the latest.
+ */
+async function rolledBackBefore(
+  options: UpgradeOptions,
+  endMs: number,
+  program: Program,
+): Promise<UpgradeReport | undefined> {
+  if (options.once === undefined) return undefined;
+  try {
+    const words = ['up', '--show-result', ...serviceWords(options)];
+    const found = await ask(options, endMs, program, words);
+    // What follows the last dash is of the try.
+    const isSame = found?.id?.replace(/-[^-]*$/, '') === options.once;
+    if (!isSame || found.outcome !== 'rolledBack') return undefined;
+    return { ...found, reason: `${found.reason}; not tried again as ${options.once}` };
+  } catch {
+    // There is no result, or the upgrade itself will meet the same.
+    return undefined;
+  }
+}
+
 /** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
 async function result(
   options: UpgradeOptions,
@@ -82,6 +114,7 @@ async function result(
     await delay(delayMs);
     delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     try {
+      await putBack(options, program.path, program.sha256);
       const words = ['up', '--show-result', ...serviceWords(options)];
       const found = await ask(options, endMs, program, words);
       if (found?.id === id) return found;
@@ -93,6 +126,12 @@ async function result(
   throw new CommandError(
     `the upgrade did not end within --wait-timeout${found}; wins up --show-result on the host says more`,
   );
+}
+
+/** Daemons of the original rename the programs that they run, and the next one has to find the helper at its path again. */
+async function putBack({ from }: UpgradeOptions, file: string, sha256?: string): Promise<void> {
+  if (from === undefined || existsSync(file)) return;
+  await deliverFile({ from: path.resolve(from), to: file, sha256, waitTimeoutMs: 0 });
 }
 
 function serviceWords({ service }: UpgradeOptions): string[] {

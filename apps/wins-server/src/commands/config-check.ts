@@ -1,4 +1,4 @@
-import { defaultConfigPath } from '@wins/config';
+import { defaultConfigPath, loadConfig } from '@wins/config';
 import { loadDaemonConfig } from '../load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
 
@@ -6,6 +6,7 @@ interface CheckOptions {
   readonly config?: string | undefined;
   readonly output: 'text' | 'json';
   readonly lenient: boolean;
+  readonly 'content-only': boolean;
 }
 
 /**
@@ -14,7 +15,13 @@ interface CheckOptions {
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
-  const { found, origins, warnings } = await loadDaemonConfig(file, { strict: !options.lenient });
+  const isCopied = options['content-only'];
+  const load = isCopied ? loadConfig : loadDaemonConfig;
+  const { found, origins, warnings } = await load(file, { strict: !options.lenient });
+  if (isCopied && !found) {
+    process.stderr.write(`${file}: no such file; wanted the config that will be copied\n`);
+    return EXIT.config;
+  }
   if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { deliverFile } from '../deliver-file.js';
+import { EXIT } from '../exit-codes.js';
+import { printable, writeAll } from '../output.js';
+
+interface DeliverOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly sha256?: string | undefined;
+  readonly 'wait-timeout': number;
+  readonly settle: number;
+}
+
+/** `wins cli deliver`: brings one file from the container to a folder of the host that is mounted here. */
+export async function deliver(options: DeliverOptions): Promise<number> {
+  const to = path.resolve(options.to);
+  const { changed, sha256 } = await deliverFile({
+    from: path.resolve(options.from),
+    to,
+    sha256: options.sha256,
+    waitTimeoutMs: options['wait-timeout'],
+  });
+  const what = changed ? 'delivered' : 'unchanged';
+  await writeAll(process.stdout, Buffer.from(`wins: ${what}: ${printable(to)} ${sha256}\n`));
+  if (changed && options.settle > 0) await delay(options.settle);
+  return EXIT.ok;
+}

@@ -1,0 +1,67 @@
+// Builds what chart.windows-spec.ts delivers, and renders the chart to the commands of its init containers, which the spec runs.
+import { execFileSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const cwd = path.resolve(import.meta.dirname, '../../../..');
+// Computed, since a tool is no part of a project.
+const engine = new URL('../../../../tools/chart/engine.mjs', import.meta.url);
+const { missing, render, wordsOf } = await import(engine);
+const folder = path.join(cwd, 'dist/chart');
+const run = (...command) =>
+  execFileSync(command[0], command.slice(1), { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+if (missing === undefined) {
+  run('npm', 'run', '--silent', 'build');
+  for (const version of ['v1.0.0', 'v1.1.0', 'v1.2.0']) {
+    run(
+      process.execPath,
+      'tools/package/probe/make-release.mjs',
+      `dist/chart/${version}.exe`,
+      version,
+    );
+  }
+  const pin = createHash('sha256')
+    .update(readFileSync(path.join(folder, 'v1.2.0.exe')))
+    .digest('hex');
+  const releases = {
+    'v1.1.0': commands({}),
+    'v1.2.0': commands({ helper: { sha256: pin } }),
+    'wrong config': commands({ config: { debg: true } }),
+    'wrong pin': commands({ helper: { sha256: '0'.repeat(64) } }),
+  };
+  writeFileSync(path.join(folder, 'releases.json'), JSON.stringify(releases));
+} else if (process.env.WINS_REQUIRE_WINDOWS === '1') {
+  throw new Error(`the chart cannot be rendered without ${missing}`);
+} else {
+  console.log(`THE CHART'S COMMANDS ARE NOT RUN: that needs ${missing}`);
+}
+
+/** What the kubelet of a node does for a pod of the chart, but for the containers themselves. */
+function commands(values) {
+  const { error, documents } = render({
+    image: { repository: 'wins' },
+    host: { prefixPath: "C:\\Program Files\\wins' $(chart) é2e", pipe: 'wins_chart_e2e' },
+    upgrade: { waitTimeout: '90s' },
+    ...values,
+  });
+  if (error !== undefined) throw new Error(error);
+  const ofKind = (kind) => documents.find(({ object }) => object.kind === kind).object;
+  const { initContainers, volumes } = ofKind('DaemonSet').spec.template.spec;
+  const hostOf = (name) => volumes.find((volume) => volume.name === name).hostPath.path;
+  return {
+    folder: hostOf('host'),
+    pipe: hostOf('pipe'),
+    config: ofKind('ConfigMap').data.config,
+    containers: initContainers.map((container) => ({
+      name: container.name,
+      words: wordsOf(container, randomUUID()),
+      mounts: Object.fromEntries(
+        container.volumeMounts.map((mount) => [mount.name, mount.mountPath]),
+      ),
+    })),
+  };
+}

@@ -1,0 +1,82 @@
+{{/* A name for everything of this release: 42 characters at most, so that a group's name fits behind it. */}}
+{{- define "wins.fullname" -}}
+{{- $name := .Release.Name -}}
+{{- if not (contains .Chart.Name $name) -}}
+{{- $name = printf "%s-%s" $name .Chart.Name -}}
+{{- end -}}
+{{- if gt (len $name) 42 -}}
+{{- $name = printf "%s-%s" (trunc 33 $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
+{{/* What the pods of a group are found by; never changes for a release. Takes dict: root, group. */}}
+{{- define "wins.selectorLabels" -}}
+app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name | toJson }}
+app.kubernetes.io/component: {{ .group.name | toJson }}
+{{- end -}}
+
+{{- define "wins.labels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | toJson }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | toJson }}
+app.kubernetes.io/managed-by: {{ .Release.Service | toJson }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | toJson }}
+{{- end -}}
+
+{{- define "wins.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.name | default (include "wins.fullname" .) -}}
+{{- else -}}
+{{- required "serviceAccount.name: which account? serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Takes dict: root, image, tag (the default). */}}
+{{- define "wins.image" -}}
+{{- $registry := .root.Values.global.cattle.systemDefaultRegistry | default .image.registry | trimSuffix "/" -}}
+{{- $name := .image.repository -}}
+{{- if $registry -}}{{- $name = printf "%s/%s" $registry $name -}}{{- end -}}
+{{- if .image.digest -}}
+{{- printf "%s@%s" $name .image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (.image.tag | default .tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The folder on the host, and where it is mounted: the daemon runs a program that both see at the same path. */}}
+{{- define "wins.folder" -}}
+{{- $prefix := .Values.global.cattle.rkeWindowsPathPrefix | default .Values.host.prefixPath -}}
+{{- printf "%s\\etc\\rancher\\wins" ($prefix | replace "/" "\\" | trimSuffix "\\") -}}
+{{- end -}}
+
+{{- define "wins.helperPath" -}}
+{{- printf "%s\\%s" (include "wins.folder" .) .Values.host.helperFile -}}
+{{- end -}}
+
+{{- define "wins.configPath" -}}
+{{- printf "%s\\%s" (include "wins.folder" .) .Values.host.configFile -}}
+{{- end -}}
+
+{{- define "wins.pipePath" -}}
+{{- printf "\\\\.\\pipe\\%s" .Values.host.pipe -}}
+{{- end -}}
+
+{{/* One word of a command line, exactly: Kubernetes replaces $(NAME), and takes $$ for one $. */}}
+{{- define "wins.word" -}}
+{{- . | replace "$" "$$" | toJson -}}
+{{- end -}}
+
+{{/* The config file of a group, as JSON, which is YAML that nothing can be read differently of. Takes dict: root, group. */}}
+{{- define "wins.config" -}}
+{{- $root := .root -}}
+{{- $config := mergeOverwrite (deepCopy $root.Values.config) (deepCopy (get .group "config" | default dict)) -}}
+{{- $whiteList := get $config "white_list" | default dict -}}
+{{- $helper := dict "path" (include "wins.helperPath" $root) "mayBreakAway" true -}}
+{{- if $root.Values.helper.sha256 -}}
+{{- $helper = set $helper "sha256" (lower $root.Values.helper.sha256) -}}
+{{- end -}}
+{{- $whiteList = set $whiteList "processPaths" (prepend (get $whiteList "processPaths" | default list) $helper) -}}
+{{- set (set $config "white_list" $whiteList) "listen" $root.Values.host.pipe | toPrettyJson -}}
+{{- end -}}

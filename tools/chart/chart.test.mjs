@@ -1,0 +1,467 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { chartFolder, render, wordsOf } from './engine.mjs';
+import { complaintsOfKubernetes } from './kubernetes-types.mjs';
+
+const root = path.resolve(chartFolder, '../..');
+const DIGEST = 'AB'.repeat(32);
+const image = { repository: 'example/wins' };
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** The objects of a release, which must render. */
+function objects(values = {}, options = {}) {
+  const { error, documents } = render({ image, ...values }, options);
+  assert.equal(error, undefined);
+  return documents.map(({ object }) => object);
+}
+const ofKind = (kind, all) => all.filter((object) => object.kind === kind);
+const groupsNamed = (...names) => names.map((name) => ({ name, nodeSelector: { pool: name } }));
+const container = (daemonSet, name) =>
+  daemonSet.spec.template.spec.initContainers.find((candidate) => candidate.name === name);
+/** What an option of a container is followed by. */
+const optionOf = (daemonSet, name, option) => {
+  const words = wordsOf(container(daemonSet, name));
+  const index = words.indexOf(option);
+  return index < 0 ? undefined : words[index + 1];
+};
+
+/** What `wins srv config check` makes of the config of a map. */
+function checkConfig(map) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-chart-'));
+  try {
+    const file = path.join(folder, 'config');
+    writeFileSync(file, map.data.config);
+    const words = ['srv', 'config', 'check', '--content-only', '-o', 'json', '--config', file];
+    const program = path.join(root, 'dist/wins.cjs');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words]);
+    assert.equal(status, 0, stderr.toString());
+    assert.equal(stderr.toString(), '');
+    const { values } = JSON.parse(stdout.toString());
+    const listed = (list) =>
+      values.filter(({ key }) => key.startsWith(`white_list.${list}[`)).map(({ value }) => value);
+    const debug = values.find(({ key }) => key === 'debug').value;
+    return { programs: listed('processPaths'), ports: listed('proxyPorts'), debug };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What Kubernetes asks of every object, beyond the types of its fields. */
+function assertAcceptable(all) {
+  assert.deepEqual(complaintsOfKubernetes(all), []);
+  const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+  assert.deepEqual([...new Set(names)], names);
+  for (const { metadata } of all) {
+    assert.match(metadata.name, DNS_LABEL);
+    for (const value of Object.values(metadata.labels)) assert.match(value, LABEL_VALUE);
+  }
+  for (const { spec } of ofKind('DaemonSet', all)) {
+    const { metadata, spec: pod } = spec.template;
+    const { matchLabels } = spec.selector;
+    for (const [key, value] of Object.entries(matchLabels)) {
+      assert.match(value, LABEL_VALUE);
+      assert.equal(metadata.labels[key], value);
+    }
+    const volumes = pod.volumes.map(({ name }) => name);
+    const maps = ofKind('ConfigMap', all).map((map) => map.metadata.name);
+    assert.ok(maps.includes(pod.volumes.find((volume) => volume.configMap).configMap.name));
+    for (const { volumeMounts = [], name } of [...pod.initContainers, ...pod.containers]) {
+      assert.match(name, DNS_LABEL);
+      for (const mount of volumeMounts) assert.ok(volumes.includes(mount.name));
+    }
+  }
+}
+
+describe('the chart', () => {
+  it('renders what Kubernetes takes, and nothing that gives rights in the cluster', () => {
+    const all = objects();
+    assertAcceptable(all);
+    assert.deepEqual(all.map(({ kind }) => kind).sort(), [
+      'ConfigMap',
+      'DaemonSet',
+      'ServiceAccount',
+    ]);
+    const [account] = ofKind('ServiceAccount', all);
+    const [{ spec }] = ofKind('DaemonSet', all);
+    assert.equal(account.automountServiceAccountToken, false);
+    assert.equal(spec.template.spec.automountServiceAccountToken, false);
+    assert.deepEqual(spec.updateStrategy, {
+      type: 'RollingUpdate',
+      rollingUpdate: { maxUnavailable: 1 },
+    });
+    assert.equal(spec.template.spec.nodeSelector['kubernetes.io/os'], 'windows');
+  });
+
+  it('is judged by types that see a field that is not known, missing, or of another type', () => {
+    const broken = (change) => {
+      const all = objects();
+      change(ofKind('DaemonSet', all)[0].spec);
+      return complaintsOfKubernetes(all).join('\n');
+    };
+    assert.match(
+      broken((spec) => (spec.template.spec.initContainer = [])),
+      /initContainer/,
+    );
+    assert.match(
+      broken((spec) => delete spec.selector),
+      /selector/,
+    );
+    assert.match(
+      broken((spec) => (spec.template.spec.nodeSelector.x = 1)),
+      /number/,
+    );
+    assert.match(
+      broken((spec) => (spec.template.spec.volumes[0].hostPat = {})),
+      /hostPat/,
+    );
+    assert.match(complaintsOfKubernetes([{ apiVersion: 'v1', kind: 'Secret' }]).join(), /never/);
+  });
+
+  it('runs the program of the image and nothing else, as the Dockerfile places it', () => {
+    const dockerfile = readFileSync(path.join(root, 'tools/package/image/Dockerfile'), 'utf8');
+    const [, placed] = /^COPY wins\.exe (\S+)$/m.exec(dockerfile);
+    const [{ spec }] = ofKind('DaemonSet', objects());
+    for (const { command } of spec.template.spec.initContainers)
+      assert.deepEqual(command, [placed]);
+    assert.equal(optionOf({ spec }, 'deliver-helper', '--from'), placed);
+    for (const { command, args } of spec.template.spec.containers)
+      assert.deepEqual([command, args], [undefined, undefined]);
+  });
+
+  it('gives the words of each command as the client takes them', () => {
+    const [daemonSet] = ofKind('DaemonSet', objects());
+    const folder = 'C:\\etc\\rancher\\wins';
+    assert.deepEqual(
+      daemonSet.spec.template.spec.initContainers.map((each) => [
+        each.name,
+        wordsOf(each, 'UID').slice(1).join(' '),
+      ]),
+      [
+        ['check-config', 'srv config check --content-only --config C:\\wins-config\\config'],
+        [
+          'deliver-config',
+          `cli deliver --from C:\\wins-config\\config --to ${folder}\\wins.yaml --settle 5s`,
+        ],
+        [
+          'deliver-helper',
+          `cli deliver --from C:\\wins\\wins.exe --to ${folder}\\wins-upgrade.exe`,
+        ],
+        [
+          'upgrade',
+          `cli upgrade --server rancher_wins --path ${folder}\\wins-upgrade.exe --from C:\\wins\\wins.exe ` +
+            `--config ${folder}\\wins.yaml --once UID --wait-timeout 10m`,
+        ],
+      ],
+    );
+  });
+
+  for (const prefix of [
+    'D:\\Program Files',
+    "D:\\it's $(HOME) $(POD_UID) $$ & {{ .Values }} #1 - %PATH% `x` ; 世界 “é” 😀",
+    'd:/with/slashes/',
+    'D:\\',
+  ]) {
+    it(`keeps each path one word, whatever is in it: ${prefix}`, () => {
+      const all = objects({ host: { prefixPath: prefix, configFile: '{a b} $(x).yaml' } });
+      assertAcceptable(all);
+      const [daemonSet] = ofKind('DaemonSet', all);
+      const folder = `${prefix.replaceAll('/', '\\').replace(/\\$/, '')}\\etc\\rancher\\wins`;
+      const helper = `${folder}\\wins-upgrade.exe`;
+      assert.equal(optionOf(daemonSet, 'deliver-config', '--to'), `${folder}\\{a b} $(x).yaml`);
+      assert.equal(optionOf(daemonSet, 'deliver-helper', '--to'), helper);
+      assert.equal(optionOf(daemonSet, 'upgrade', '--path'), helper);
+      assert.equal(optionOf(daemonSet, 'upgrade', '--config'), `${folder}\\{a b} $(x).yaml`);
+      const { volumes } = daemonSet.spec.template.spec;
+      assert.equal(volumes.find(({ name }) => name === 'host').hostPath.path, folder);
+      const mounts = container(daemonSet, 'upgrade').volumeMounts;
+      assert.equal(mounts.find(({ name }) => name === 'host').mountPath, folder);
+      const { programs } = checkConfig(ofKind('ConfigMap', all)[0]);
+      assert.deepEqual(programs, [{ path: helper, mayBreakAway: true }]);
+    });
+  }
+
+  it('has a pipe in the container under the name that it has on the host', () => {
+    const [daemonSet] = ofKind('DaemonSet', objects({ host: { pipe: 'my_pipe' } }));
+    const { volumes } = daemonSet.spec.template.spec;
+    const pipe = '\\\\.\\pipe\\my_pipe';
+    assert.equal(volumes.find(({ name }) => name === 'pipe').hostPath.path, pipe);
+    const mounts = container(daemonSet, 'upgrade').volumeMounts;
+    assert.equal(mounts.find(({ name }) => name === 'pipe').mountPath, pipe);
+    assert.equal(optionOf(daemonSet, 'upgrade', '--server'), 'my_pipe');
+  });
+
+  it('writes a config that lets the helper run and outlive the daemon, with what the operator wants beside it', () => {
+    const config = {
+      debug: true,
+      tunnel: { handshakeTimeoutMs: 600_000 },
+      white_list: {
+        processPaths: ['C:\\é “x”\\y.exe', { path: 'C:\\z.exe', sha256: DIGEST }],
+        proxyPorts: [9796],
+      },
+    };
+    const [map] = ofKind('ConfigMap', objects({ config }));
+    const values = checkConfig(map);
+    assert.deepEqual(values, {
+      programs: [
+        { path: 'C:\\etc\\rancher\\wins\\wins-upgrade.exe', mayBreakAway: true },
+        { path: 'C:\\é “x”\\y.exe' },
+        { path: 'C:\\z.exe', sha256: [DIGEST.toLowerCase()] },
+      ],
+      ports: [9796],
+      debug: true,
+    });
+  });
+
+  it('pins the helper in the config and in what is delivered', () => {
+    const all = objects({ helper: { sha256: DIGEST } });
+    const [entry] = checkConfig(ofKind('ConfigMap', all)[0]).programs;
+    assert.deepEqual(entry.sha256, [DIGEST.toLowerCase()]);
+    const [daemonSet] = ofKind('DaemonSet', all);
+    assert.equal(optionOf(daemonSet, 'deliver-helper', '--sha256'), DIGEST.toLowerCase());
+    assert.equal(render({ image, helper: { sha256: DIGEST } }).notes.includes('not pinned'), false);
+  });
+
+  it('gives each group of nodes a daemon set and a config of its own', () => {
+    const nodeGroups = [
+      { ...groupsNamed('blue')[0], config: { white_list: { proxyPorts: [9796] } } },
+      {
+        ...groupsNamed('green')[0],
+        tolerations: [{ key: 'gpu', operator: 'Exists' }],
+        updateStrategy: { type: 'OnDelete' },
+      },
+    ];
+    const all = objects({ nodeGroups, config: { debug: true } });
+    assertAcceptable(all);
+    const daemonSets = ofKind('DaemonSet', all);
+    assert.deepEqual(
+      daemonSets.map(({ spec }) => spec.template.spec.nodeSelector.pool),
+      ['blue', 'green'],
+    );
+    assert.deepEqual(
+      daemonSets.map(({ spec }) => spec.updateStrategy.type),
+      ['RollingUpdate', 'OnDelete'],
+    );
+    assert.equal(new Set(daemonSets.map(({ spec }) => JSON.stringify(spec.selector))).size, 2);
+    const configs = ofKind('ConfigMap', all).map(checkConfig);
+    assert.deepEqual(
+      configs.map(({ ports }) => ports),
+      [[9796], []],
+    );
+    assert.deepEqual(
+      configs.map(({ debug }) => debug),
+      [true, true],
+    );
+    for (const { spec } of daemonSets) {
+      const { configMap } = spec.template.spec.volumes.find((volume) => volume.configMap);
+      assert.ok(configMap.name.endsWith(spec.template.spec.nodeSelector.pool));
+    }
+  });
+
+  it('has names of 63 characters at most, which long releases do not share', () => {
+    const named = (release) => objects({ nodeGroups: groupsNamed('a'.repeat(20)) }, { release });
+    const [one, two] = ['x', 'y'].map((end) => named('r'.repeat(52) + end));
+    assertAcceptable(one);
+    const nameOf = (all) => ofKind('DaemonSet', all)[0].metadata.name;
+    assert.equal(nameOf(one).length, 63);
+    for (let length = 18; length < 24; length += 1) assertAcceptable(named('r'.repeat(length)));
+    assert.notEqual(nameOf(one), nameOf(two));
+    assert.equal(nameOf(named('rancher-wins-upgrader')), `rancher-wins-upgrader-${'a'.repeat(20)}`);
+  });
+
+  it('takes images from where it is told', () => {
+    const images = (values) => {
+      const [{ spec }] = ofKind('DaemonSet', objects(values));
+      const { initContainers, containers } = spec.template.spec;
+      return [...new Set([...initContainers, ...containers].map((each) => each.image))];
+    };
+    const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    const pause = 'oss/kubernetes/pause:3.9';
+    assert.deepEqual(images({}), [`example/wins:v${version}`, `mcr.microsoft.com/${pause}`]);
+    assert.deepEqual(images({ image: { ...image, registry: 'r.example:5000/', tag: 'x' } }), [
+      'r.example:5000/example/wins:x',
+      `mcr.microsoft.com/${pause}`,
+    ]);
+    const digest = `sha256:${DIGEST.toLowerCase()}`;
+    assert.deepEqual(
+      images({
+        image: { ...image, registry: 'other', digest },
+        global: { cattle: { systemDefaultRegistry: 'r.example/mirror' } },
+      }),
+      [`r.example/mirror/example/wins@${digest}`, `r.example/mirror/${pause}`],
+    );
+  });
+
+  it('takes the prefix that Rancher sets before its own, and passes on what pods need', () => {
+    const [{ spec }] = ofKind(
+      'DaemonSet',
+      objects({
+        global: { cattle: { rkeWindowsPathPrefix: 'e:\\' } },
+        imagePullSecrets: [{ name: 'registry' }],
+        priorityClassName: 'system-node-critical',
+        serviceAccount: { create: false, name: 'mine' },
+      }),
+    );
+    assert.equal(
+      optionOf({ spec }, 'upgrade', '--path'),
+      'e:\\etc\\rancher\\wins\\wins-upgrade.exe',
+    );
+    const pod = spec.template.spec;
+    assert.deepEqual(
+      [pod.imagePullSecrets, pod.priorityClassName, pod.serviceAccountName],
+      [[{ name: 'registry' }], 'system-node-critical', 'mine'],
+    );
+  });
+
+  it('makes new pods when config or image change, and only then', () => {
+    const template = (values, options) =>
+      JSON.stringify(ofKind('DaemonSet', objects(values, options))[0].spec.template);
+    assert.equal(template({}), template({}));
+    const digest = `sha256:${DIGEST.toLowerCase()}`;
+    for (const changed of [
+      { config: { debug: true } },
+      { helper: { sha256: DIGEST } },
+      { image: { ...image, digest } },
+    ]) {
+      assert.notEqual(template({}), template(changed));
+    }
+    // The version of the chart is in labels of objects, not of pods.
+    assert.doesNotMatch(template({ image: { ...image, tag: 'x' } }), /helm\.sh\/chart/);
+  });
+
+  it('has the release of the project', () => {
+    const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    const chart = readFileSync(path.join(chartFolder, 'Chart.yaml'), 'utf8');
+    assert.match(chart, new RegExp(`^version: ${version}$`, 'm'));
+    assert.match(chart, new RegExp(`^appVersion: ${version}$`, 'm'));
+  });
+
+  it('tells of every value in its README', () => {
+    const readme = readFileSync(path.join(chartFolder, 'README.md'), 'utf8');
+    const leaves = (value, prefix) =>
+      typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 0
+        ? Object.entries(value).flatMap(([key, each]) => leaves(each, [...prefix, key]))
+        : [prefix.join('.')];
+    const { values } = render({ image });
+    const named = leaves(
+      {
+        ...values,
+        nodeGroups: undefined,
+        resources: undefined,
+        pauseResources: undefined,
+        config: undefined,
+      },
+      [],
+    );
+    for (const name of [...named, 'nodeGroups', 'resources', 'pauseResources', 'config']) {
+      assert.ok(readme.includes(`\`${name}\``), name);
+    }
+  });
+});
+
+describe('values that make no sense', () => {
+  const group = (more) => ({ nodeGroups: [{ name: 'windows', ...more }] });
+  const paths = (...processPaths) => ({ config: { white_list: { processPaths } } });
+  for (const [what, values, message] of [
+    ['no image', { image: { repository: '' } }, /image\.repository: which image\?/],
+    ['an unknown value', { hosts: {} }, /hosts is not allowed/],
+    ['an unknown value of a group', group({ selector: {} }), /selector is not allowed/],
+    ['a value of another type', { imagePullSecrets: 'x' }, /imagePullSecrets: Invalid type/],
+    ['an image that is a command', { image: { repository: 'a b' } }, /image\.repository/],
+    ['a digest that is none', { image: { ...image, digest: 'sha256:abc' } }, /image\.digest/],
+    ['a helper digest that is none', { helper: { sha256: 'abc' } }, /helper\.sha256/],
+    ['a path of another system', { host: { prefixPath: '/opt' } }, /host\.prefixPath/],
+    ['a share', { host: { prefixPath: '\\\\server\\share' } }, /host\.prefixPath/],
+    ['a path upwards', { host: { prefixPath: 'C:\\a\\..\\b' } }, /host\.prefixPath/],
+    ['a name with a dot at its end', { host: { prefixPath: 'C:\\a.' } }, /host\.prefixPath/],
+    ['a quote in a path', { host: { prefixPath: 'C:\\a"b' } }, /host\.prefixPath/],
+    ['a line break in a path', { host: { prefixPath: 'C:\\a\nb' } }, /host\.prefixPath/],
+    ['a file in another folder', { host: { configFile: '..\\x' } }, /host\.configFile/],
+    ['a stream of a file', { host: { helperFile: 'a:b.exe' } }, /host\.helperFile/],
+    ['a helper that is no program', { host: { helperFile: 'helper.txt' } }, /host\.helperFile/],
+    ['the daemon as helper', { host: { helperFile: 'Wins.exe' } }, /is the daemon itself/],
+    ['one name for two files', { host: { helperFile: 'a.exe', configFile: 'A.exe' } }, /one name/],
+    ['a pipe of another host', { host: { pipe: '\\\\x\\pipe\\y' } }, /host\.pipe/],
+    ['a time that is none', { upgrade: { waitTimeout: 'soon' } }, /upgrade\.waitTimeout/],
+    ['no group', { nodeGroups: [] }, /nodeGroups/],
+    ['a group without a name', { nodeGroups: [{}] }, /name is required/],
+    ['a name that is no label', group({ name: 'A' }), /nodeGroups\.0\.name/],
+    ['a name that is too long', group({ name: 'a'.repeat(21) }), /nodeGroups\.0\.name/],
+    [
+      'two groups of one name',
+      { nodeGroups: [...groupsNamed('a'), { name: 'a' }] },
+      /two groups have this name/,
+    ],
+    [
+      'two groups of the same nodes',
+      { nodeGroups: [{ name: 'a' }, { name: 'b' }] },
+      /\(b\): chooses the same nodes as a/,
+    ],
+    [
+      'nodes that are not Windows',
+      group({ nodeSelector: { 'kubernetes.io/os': 'linux' } }),
+      /Windows nodes only/,
+    ],
+    [
+      'two pods on a node',
+      group({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } }),
+      /maxSurge/,
+    ],
+    ['a label that is a number', group({ nodeSelector: { x: 1 } }), /nodeSelector\.x/],
+    ['another spelling of the whitelist', { config: { whiteList: {} } }, /write white_list/],
+    [
+      'that in a group',
+      group({ config: { 'White-List': {} } }),
+      /nodeGroups \(windows\)\.config\.White-List/,
+    ],
+    [
+      'a misspelt list',
+      { config: { white_list: { processPath: [] } } },
+      /processPath is not allowed/,
+    ],
+    ['another pipe in the config', { config: { listen: 'x' } }, /host\.pipe/],
+    ['a port that is none', { config: { white_list: { proxyPorts: [0] } } }, /proxyPorts\.0/],
+    ['an unknown right', paths({ path: 'C:\\x', mayEverything: true }), /processPaths\.0/],
+    ['the helper again', paths('c:/ETC/rancher/wins/wins-upgrade.exe'), /is the helper/],
+    [
+      'the helper again, with rights',
+      paths({ path: 'C:\\etc\\rancher\\wins\\wins-upgrade.exe' }),
+      /is the helper/,
+    ],
+    ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name: which account/],
+  ]) {
+    it(`are refused, and the message says where: ${what}`, () => {
+      const { error, documents } = render({ image, ...values });
+      assert.equal(documents, undefined);
+      assert.match(error, message);
+    });
+  }
+
+  for (const masquerade of [true, false, { enabled: true, as: 'c:\\x.exe' }, '']) {
+    it(`a masquerade is refused by the schema, which says what is safe: ${JSON.stringify(masquerade)}`, () => {
+      for (const values of [{ masquerade }, group({ masquerade })]) {
+        assert.match(render({ image, ...values }).error, /masquerade.*refused.*helper\.sha256/);
+      }
+    });
+    it(`and by the chart itself, where nobody asks the schema: ${JSON.stringify(masquerade)}`, () => {
+      for (const values of [{ masquerade }, group({ masquerade })]) {
+        const { error } = render({ image, ...values }, { skipSchema: true });
+        assert.match(
+          error,
+          /masquerade: refused.*processPaths: \[\{path: C:\\etc\\.*sha256: DIGEST, mayBreakAway: true\}\]/,
+        );
+      }
+    });
+  }
+});
+
+describe('the engine', () => {
+  it('is formatted as Go is', () => {
+    const cwd = path.join(import.meta.dirname, 'engine');
+    assert.equal(execFileSync('/usr/bin/gofmt', ['-l', '.'], { cwd }).toString(), '');
+  });
+});

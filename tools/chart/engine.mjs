@@ -1,0 +1,66 @@
+// The engine of Helm's syntax, built from tools/chart/engine with what Debian packages of it; nothing is fetched.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+export const chartFolder = path.join(root, 'charts/rancher-wins-upgrader');
+export const cacheFolder = path.join(root, 'node_modules/.cache/wins-chart');
+const gopath = '/usr/share/gocode';
+const packages = ['Masterminds/sprig', 'xeipuuv/gojsonschema'];
+
+/** What is missing for it here; undefined when it can be built. */
+export const missing = whatIsMissing();
+
+function whatIsMissing() {
+  const hasGo = spawnSync('/usr/bin/go', ['version'], { stdio: 'ignore' }).status === 0;
+  const hasPackages =
+    existsSync(path.join(gopath, 'src/sigs.k8s.io/yaml')) &&
+    packages.every((name) => existsSync(path.join(gopath, 'src/github.com', name)));
+  return hasGo && hasPackages
+    ? undefined
+    : 'Go with the packages that Helm is made of (Debian: apt-get install golang-go ' +
+        'golang-github-masterminds-sprig-dev golang-github-xeipuuv-gojsonschema-dev golang-k8s-sigs-yaml-dev)';
+}
+
+let program;
+
+function engine() {
+  if (program !== undefined) return program;
+  if (missing !== undefined) throw new Error(`the chart cannot be rendered without ${missing}`);
+  mkdirSync(cacheFolder, { recursive: true });
+  const built = path.join(cacheFolder, 'engine');
+  execFileSync('/usr/bin/go', ['build', '-o', built, '.'], {
+    cwd: path.join(import.meta.dirname, 'engine'),
+    env: {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, GOCACHE: path.join(cacheFolder, 'go') },
+      ...{ GOPATH: gopath, GO111MODULE: 'off', GOPROXY: 'off', CGO_ENABLED: '0' },
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return (program = built);
+}
+
+/**
+ * Renders the chart as `helm template` does.
+ *
+ * @returns `{ values, notes, documents: [{ template, object }] }`, or `{ error }`.
+ */
+export function render(
+  values,
+  { release = 'wins', namespace = 'cattle-system', skipSchema = false } = {},
+) {
+  const input = JSON.stringify({ chart: chartFolder, values, release, namespace, skipSchema });
+  const output = execFileSync(engine(), { input, maxBuffer: 64 * 1024 * 1024 });
+  return JSON.parse(output.toString());
+}
+
+/** The words of a container as the kubelet hands them on: `$(NAME)` is a variable that the container has, and `$$` is one `$`. */
+export function wordsOf({ command, args, env = [] }, podUid = '') {
+  const values = new Map(env.map(({ name }) => [name, podUid]));
+  const expand = (word) =>
+    word.replace(/\$\$|\$\(([^)]*)\)/g, (found, name) =>
+      found === '$$' ? '$' : (values.get(name) ?? found),
+    );
+  return [...command, ...args].map(expand);
+}

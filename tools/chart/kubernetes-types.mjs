@@ -1,0 +1,44 @@
+// Judges manifests by the API of Kubernetes as kubernetes-types has it, made from the API's own description: every field must be one
+// that the API knows, have its type, and be there when it is required. TypeScript compares; each manifest is an object literal.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { cacheFolder } from './engine.mjs';
+
+const ts = createRequire(import.meta.url)('typescript');
+const MODULES = {
+  'v1/ServiceAccount': 'core/v1',
+  'v1/ConfigMap': 'core/v1',
+  'apps/v1/DaemonSet': 'apps/v1',
+};
+
+/** @returns What is wrong, in lines; empty when all is well. */
+export function complaintsOfKubernetes(objects) {
+  const lines = objects.flatMap((object, index) => {
+    const module = MODULES[`${object.apiVersion}/${object.kind}`];
+    if (module === undefined)
+      return [`const unknown${index}: never = ${JSON.stringify(object.kind)};`];
+    return [
+      `import type { ${object.kind} as Kind${index} } from 'kubernetes-types/${module}';`,
+      `export const object${index}: Kind${index} = ${JSON.stringify(object, null, 2)};`,
+    ];
+  });
+  mkdirSync(cacheFolder, { recursive: true });
+  const file = path.join(cacheFolder, 'manifests.ts');
+  writeFileSync(file, lines.join('\n'));
+  const program = ts.createProgram([file], {
+    ...{
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: [],
+      exactOptionalPropertyTypes: true,
+    },
+    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ file: source, start, messageText }) => {
+    const text = ts.flattenDiagnosticMessageText(messageText, '\n');
+    const line = source === undefined ? '' : source.text.slice(start).split('\n', 1)[0];
+    return `${text} (${line})`;
+  });
+}
