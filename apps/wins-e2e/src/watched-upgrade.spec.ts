@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { runWins } from './harness/built-program.js';
 import { Daemon, type LogRecord } from './harness/daemon.js';
 import { processesWith, until } from './harness/process-table.js';
 import { singleFile } from './harness/single-file.js';
@@ -60,6 +61,20 @@ async function served(world: UpgradeWorld, version: string): Promise<void> {
   expect(await world.rest()).toBe(version);
 }
 
+/** What the doctor says of upgrades: levels and findings. */
+async function doctor(world: UpgradeWorld) {
+  const { stdout } = await runWins(['doctor', '--json', '--config', world.config], {
+    ...world.workspace.environment,
+    WINS_SERVICE: world.definition,
+  });
+  const { findings } = JSON.parse(stdout.toString()) as {
+    findings: { check: string; level: string; found: string }[];
+  };
+  return findings
+    .filter(({ check }) => check === 'upgrade')
+    .map(({ level, found }) => [level, found]);
+}
+
 describe('a daemon that watches a file', () => {
   it('is replaced by what is put there, again and again, and leaves nothing behind', async () => {
     const { world, watched } = await watchingNode();
@@ -108,6 +123,10 @@ describe('a daemon that watches a file', () => {
     await severalLooks();
     expect(begun(world)).toHaveLength(1);
     expect(await world.rest()).toBe('v1.0.0');
+    expect(await doctor(world)).toEqual([
+      ['ok', expect.stringContaining('is watched')],
+      ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
+    ]);
 
     offer(world, singleFile('v1.2.0'));
     await served(world, 'v1.2.0');
@@ -145,6 +164,7 @@ describe('a daemon that watches a file', () => {
     }
     await severalLooks();
     expect(refusals()).toHaveLength(3);
+    expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
     expect(existsSync(world.folder)).toBe(false);
     chmodSync(folder, 0o755);
     await served(world, 'v1.1.0');
@@ -196,6 +216,7 @@ describe('a daemon whose config does not ask for it', () => {
     offer(world, singleFile('v1.1.0'));
     await severalLooks();
     expect(existsSync(world.folder)).toBe(false);
+    expect(await doctor(world)).toEqual([]);
 
     configure('watching');
     await served(world, 'v1.1.0');

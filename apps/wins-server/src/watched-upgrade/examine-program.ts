@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/process-manager';
+import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
@@ -45,9 +45,7 @@ export async function examineProgram(
   signal: AbortSignal,
 ): Promise<Examination> {
   try {
-    await guard.assertTrustedFile(file);
-    const found = guard.dialect === 'posix' ? await distrustOfFolder(file) : undefined;
-    if (found !== undefined) return { kind: 'unfit', found };
+    await assertTrustedProgram(file, guard);
     // Where it can be had: nobody writes it any more, and nobody will while it is read.
     const held = await guard.holdFile?.(file);
     try {
@@ -63,13 +61,26 @@ export async function examineProgram(
   }
 }
 
-/** In a sticky folder others cannot replace what is ours, but they can put there what is ours elsewhere: a hard link. */
-async function distrustOfFolder(file: string): Promise<string | undefined> {
+/**
+ * Succeeds when only the system's administrators or the daemon's user could have put the file there, or put anything beside it.
+ *
+ * @throws ProcessError as {@link ProcessHost.assertTrustedFile}; `pathNotTrusted` for the folder as well.
+ */
+export async function assertTrustedProgram(
+  file: string,
+  guard: Pick<FileGuard, 'dialect' | 'assertTrustedFile'>,
+): Promise<void> {
+  await guard.assertTrustedFile(file);
+  if (guard.dialect !== 'posix') return;
   const folder = path.posix.dirname(file);
   const { mode } = await lstat(folder);
-  if ((mode & WRITABLE_BY_OTHERS) === 0) return undefined;
-  const shown = (mode & 0o7777).toString(8);
-  return `cannot take ${file}: others can write to ${folder} (mode ${shown}); wanted a folder that only root or the daemon's user can write to`;
+  if ((mode & WRITABLE_BY_OTHERS) === 0) return;
+  // In a sticky one others cannot replace what is ours, but they can put a link there to what is ours elsewhere.
+  const rule = 'A7 writable by other users';
+  const found = `${rule} (mode ${(mode & 0o7777).toString(8)})`;
+  const wanted = "wanted a folder that only root or the daemon's user can write to";
+  const message = `cannot take ${file} because of ${folder}: ${found}; ${wanted}`;
+  throw new ProcessError('pathNotTrusted', message, { path: file, rule });
 }
 
 async function digestsOf(
