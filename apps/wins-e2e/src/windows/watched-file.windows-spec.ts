@@ -45,10 +45,23 @@ describe('a service that watches a file on Windows', () => {
     const { code, stdout, stderr } = await startProgram(target, args, process.env).outcome;
     return { code, stdout: stdout.toString(), stderr };
   };
-  const offer = (name: string): void => {
-    copyFileSync(release(name), workspace.path('next.exe'));
-    renameSync(workspace.path('next.exe'), watched);
+  const next = workspace.path('next.exe');
+  /** Puts it in place as one act; while the daemon reads what is there, that has to wait. */
+  const offer = async (name: string): Promise<void> => {
+    copyFileSync(release(name), next);
+    await until(isMoved);
   };
+  const isMoved = (): boolean => {
+    try {
+      renameSync(next, watched);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  /** How often an upgrade was begun. */
+  const begun = (): number =>
+    readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
   const result = (): Result | undefined =>
     existsSync(resultFile) ? (JSON.parse(readFileSync(resultFile, 'utf8')) as Result) : undefined;
   const ended = async (outcome: string, version: string): Promise<Result> => {
@@ -79,14 +92,14 @@ describe('a service that watches a file on Windows', () => {
 
   it('becomes what is put there, by a helper that outlives the daemon', async () => {
     const before = services.status(NAME).pid;
-    offer('v1.1.0');
+    await offer('v1.1.0');
     assert.match((await ended('upgraded', 'v1.1.0')).id, /^watched-1-/);
     assert.notEqual(services.status(NAME).pid, before);
     await assertServes('v1.1.0');
   });
 
   it('goes back from a release that crashes, once, also after a restart', async () => {
-    offer('crashes');
+    await offer('crashes');
     const { id } = await ended('rolledBack', 'v1.9.0');
     await assertServes('v1.1.0');
     await services.stop(NAME);
@@ -95,21 +108,22 @@ describe('a service that watches a file on Windows', () => {
     await delay(SEVERAL_LOOKS_MS);
     assert.equal(services.status(NAME).pid, pid);
     assert.equal(result()?.id, id);
+    assert.equal(begun(), 2);
   });
 
   it('does not take a file that somebody has open for writing, and takes it afterwards', async () => {
-    const before = result()?.id;
-    const whole = workspace.path('next.exe');
-    copyFileSync(release('v1.2.0'), whole);
-    const open = openSync(whole, 'r+');
+    const before = begun();
+    copyFileSync(release('v1.2.0'), next);
+    const open = openSync(next, 'r+');
     try {
-      renameSync(whole, watched);
+      await until(isMoved);
       await delay(SEVERAL_LOOKS_MS);
-      assert.equal(result()?.id, before);
+      assert.equal(begun(), before);
     } finally {
       closeSync(open);
     }
     await ended('upgraded', 'v1.2.0');
+    assert.equal(begun(), before + 1);
     await assertServes('v1.2.0');
   });
 });
