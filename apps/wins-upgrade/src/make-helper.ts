@@ -19,7 +19,10 @@ export async function makeHelper(
   const helper = helperPath(places);
   const { format } = await copyProgram(context.effects, 'helper', program, helper);
   if (!isRunnable(format, context.host.platform, context.host.arch)) {
-    throw new UpgradeError('refused', `cannot leave the run: ${program} is not a program by itself`);
+    throw new UpgradeError(
+      'refused',
+      `cannot leave the run: ${program} is not a program by itself`,
+    );
   }
   await makeRunnable(context.effects, helper);
   return helper;
