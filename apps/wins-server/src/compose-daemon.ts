@@ -8,6 +8,7 @@ import { allowedBy } from './allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './logger.js';
+import { sha1OfFile } from './sha1-of-file.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { systemParts } from './system-parts.js';
 
@@ -16,6 +17,8 @@ export interface ComposedDaemon {
   readonly daemon: Daemon;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => void;
+  /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
+  readonly checksum: Promise<string>;
 }
 
 /** Settings that are read once, when the pipes are opened. */
@@ -42,16 +45,19 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
     onDecision: (record) => logger.info({ audit: true, ...record }, 'decision'),
     onEvent: (event) => logger.info(event, 'process'),
   });
+  // At the start: an upgrade replaces the file while the old daemon still runs.
+  const checksum = sha1OfFile(process.argv[1] ?? process.execPath).catch(() => '');
   const daemon = await startDaemon({
     loaded,
     manager,
     system,
     hostSystem: hostSystem(process.platform),
     logger,
-    executable: process.argv[1] ?? process.execPath,
+    checksum,
   });
   return {
     daemon,
+    checksum,
     applyConfig: (next) => {
       reportWarnings(next, logger);
       manager.setAllowed(allowedBy(next.config));

@@ -50,8 +50,8 @@ export interface DaemonParts {
   readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener'>;
   readonly hostSystem: HostSystem;
   readonly logger: Logger;
-  /** The file that this daemon is, for its checksum. */
-  readonly executable: string;
+  /** The SHA-1 of the file that this daemon is; empty when it could not be read. */
+  readonly checksum: Promise<string>;
 }
 
 /** Ports that outlive a daemon that dies. */
@@ -85,7 +85,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const connections = new Connections();
   const health = new Health();
   const server = createGuardedServer(LIMITS);
-  server.addService(applicationServiceDefinition, createApplicationService(parts.executable));
+  server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
   server.addService(processServiceDefinition, createProcessService(manager, connections));
   const hostCalls = new HostCalls(parts.hostSystem, connections, (record) =>
     logger.info({ audit: true, ...record }, 'decision'),

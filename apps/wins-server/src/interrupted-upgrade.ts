@@ -2,16 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from './logger.js';
 import type { ShutdownRequest } from './shutdown-signal.js';
-
-/** What the program of upgrades does for a daemon that starts. */
-interface Upgrader {
-  readonly recoverUpgrade: (options: {
-    readonly runningFile: string;
-    readonly serving: Promise<void>;
-    readonly service: string;
-    readonly log: (line: string) => void;
-  }) => Promise<{ readonly outcome: string; readonly reason: string; readonly restart: boolean }>;
-}
+import { loadUpgrader } from './upgrader.js';
 
 /** An upgrade that came to no end, seen from the daemon that starts after it. */
 export interface InterruptedUpgrade {
@@ -44,21 +35,20 @@ export function recoverInterruptedUpgrade(
   const serving = new Promise<void>((...settle) => {
     [serves, reject] = settle;
   });
-  // Beside this file once everything is bundled; an import would be resolved while it is built.
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const { recoverUpgrade } = require('./wins-upgrade.cjs') as Upgrader;
   const log = (line: string): void =>
     logger.info({ upgrade: JSON.parse(line) as unknown }, 'an upgrade was interrupted');
-  const recovered = recoverUpgrade({ runningFile, serving, service, log }).then(
-    ({ restart, ...found }) => {
-      logger.info(found, 'looked for an interrupted upgrade');
-      return restart ? found.reason : undefined;
-    },
-    (err: unknown) => {
-      logger.error({ err }, 'cannot finish or undo an interrupted upgrade');
-      return undefined;
-    },
-  );
+  const recovered = loadUpgrader()
+    .recoverUpgrade({ runningFile, serving, service, log })
+    .then(
+      ({ restart, ...found }) => {
+        logger.info(found, 'looked for an interrupted upgrade');
+        return restart ? found.reason : undefined;
+      },
+      (err: unknown) => {
+        logger.error({ err }, 'cannot finish or undo an interrupted upgrade');
+        return undefined;
+      },
+    );
   return {
     restart: recovered.then((reason) =>
       reason === undefined ? never : { error: new Error(`another release is to run: ${reason}`) },

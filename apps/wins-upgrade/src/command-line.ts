@@ -164,7 +164,9 @@ function joinValues(argv: readonly string[]): string[] {
 }
 
 /** The words with which the same command is given to the helper that left the run. */
-export function apartArguments(command: UpgradeCommand): string[] {
+export function apartArguments(
+  command: Pick<UpgradeCommand, 'wish' | 'path' | 'service' | 'waitMs' | 'id'>,
+): string[] {
   const { wish, path: program, service, waitMs, id } = command;
   const value = (name: string, text: string | undefined) =>
     text === undefined ? [] : [`--${name}=${text}`];

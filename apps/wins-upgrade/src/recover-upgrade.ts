@@ -3,15 +3,20 @@ import { moveOver } from './durable-files.js';
 import { copyProgram, readProgram } from './program-identity.js';
 import { isSameCommand, type ServiceCommand } from './service-command.js';
 import type { ServiceStatus } from './service-control.js';
-import { finish, nameOldProgram, tidy, undoUpgrade, type Worker } from './undo-upgrade.js';
+import {
+  finish,
+  INTERRUPTED,
+  nameOldProgram,
+  tidy,
+  undoUpgrade,
+  type Worker,
+} from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { messageOf, UpgradeError } from './upgrade-error.js';
 import { UpgradeJournal, type UpgradeRecord } from './upgrade-journal.js';
 import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
 import type { UpgradeResult } from './upgrade-result.js';
 import { proveNew, type UpgradeRun } from './upgrade-steps.js';
-
-const INTERRUPTED = 'the upgrade was interrupted before its new daemon was proven';
 
 /** Who recovers. */
 export type Recoverer =

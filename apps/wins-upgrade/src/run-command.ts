@@ -18,14 +18,13 @@ import {
   withLock,
 } from './perform-upgrade.js';
 import { describePlan } from './plan-upgrade.js';
-import { copyProgram, makeRunnable } from './program-identity.js';
-import { isRunnable } from './program-format.js';
+import { makeHelper } from './make-helper.js';
 import { tidy } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
 import { UpgradeJournal } from './upgrade-journal.js';
 import { UpgradeLog } from './upgrade-log.js';
-import { helperPath, type UpgradePlaces } from './upgrade-places.js';
+import type { UpgradePlaces } from './upgrade-places.js';
 import {
   readResult,
   writeResult,
@@ -133,7 +132,7 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     if (!handOver) return perform(context, places, command);
     const early = await decideEarly(context, places, command);
     if (early !== undefined) return early;
-    helper = await makeHelper(context, places);
+    helper = await makeHelper(context, places, context.ownFile);
     return {
       outcome: 'handedOver',
       id: context.id,
@@ -249,23 +248,6 @@ async function decideEarly(
   } finally {
     await tidy({ context, places });
   }
-}
-
-/**
- * Copies this program to where the helper runs from. A daemon ends what runs its verified copies, so the helper must not run
- * from one.
- */
-async function makeHelper(context: UpgradeContext, places: UpgradePlaces): Promise<string> {
-  const helper = helperPath(places);
-  const { format } = await copyProgram(context.effects, 'helper', context.ownFile, helper);
-  if (!isRunnable(format, context.host.platform, context.host.arch)) {
-    throw new UpgradeError(
-      'refused',
-      `cannot leave the run: ${context.ownFile} is not a program by itself`,
-    );
-  }
-  await makeRunnable(context.effects, helper);
-  return helper;
 }
 
 /** Text of others without what steers a terminal. */

@@ -8,6 +8,9 @@ import type { ProgramIdentity } from './upgrade-journal.js';
 import { writeResult, type UpgradeOutcome, type UpgradeResult } from './upgrade-result.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
+/** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
+export const INTERRUPTED = 'the upgrade was interrupted before its new daemon was proven';
+
 /** Who works: the helper, which starts and stops the service, or the daemon of that service itself. */
 export type Worker = 'helper' | 'daemon';
 
@@ -119,6 +122,7 @@ export async function finish(
     to: brief(record.to),
     target: places.target,
     log: places.log,
+    ...(record.reason === INTERRUPTED && { interrupted: true }),
   };
   await writeResult(context.effects, places, result);
   await journal.end();

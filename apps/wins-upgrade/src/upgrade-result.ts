@@ -24,7 +24,13 @@ export interface UpgradeResult {
   readonly to?: { readonly version?: string; readonly sha256: string };
   readonly target?: string;
   readonly log?: string;
+  /** Whether it was undone because it was interrupted, and not because of what it found. */
+  readonly interrupted?: boolean;
 }
+
+const OUTCOMES: Readonly<Record<UpgradeOutcome, true>> = {
+  ...{ upgraded: true, nothing: true, refused: true, rolledBack: true, failed: true },
+};
 
 /** Writes the result file, durably. */
 export async function writeResult(
@@ -37,6 +43,29 @@ export async function writeResult(
 }
 
 const LIMIT_BYTES = 1024 * 1024;
+
+/** What the result file says; undefined when there is none, or it is none of ours. */
+export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
+  const text = await readResult(places);
+  try {
+    const value: unknown = JSON.parse(text ?? 'null');
+    return isResult(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isResult(value: unknown): value is UpgradeResult {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, outcome, reason, to } = value as Readonly<Record<string, unknown>>;
+  return (
+    typeof id === 'string' &&
+    typeof reason === 'string' &&
+    typeof outcome === 'string' &&
+    Object.hasOwn(OUTCOMES, outcome) &&
+    (to === undefined || (typeof to === 'object' && to !== null && 'sha256' in to))
+  );
+}
 
 /** Reads the text of the result file; undefined when there is none. */
 export function readResult(places: UpgradePlaces): Promise<string | undefined> {

@@ -6,6 +6,11 @@ import { messageOf, UpgradeError } from './upgrade-error.js';
 /** The mark of everything that a daemon runs and will end. */
 const RUN_MARK = 'RANCHER_WINS_RUN';
 
+const HELD_BY_DAEMON =
+  'cannot leave the run: the daemon does not let this program start one that outlives it; wanted mayBreakAway: true in the entry of the whitelist for the helper';
+const HELD =
+  'cannot start a helper that outlives this process: the job that it is in lets nothing leave; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
+
 /** Windows, where a run is a job, and who breaks away from the job belongs to no run. */
 export function createWindowsUpgradeHost(): UpgradeHost {
   return {
@@ -40,11 +45,12 @@ async function startApart(file: string, args: readonly string[]): Promise<void> 
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
     if (error.code === 'access-denied') {
-      const wanted = 'mayBreakAway: true in the entry of the whitelist for the helper';
       throw new UpgradeError(
         'refused',
-        `cannot leave the run: the daemon does not let this program start one that outlives it; wanted ${wanted}`,
-        { cause: error },
+        process.env[RUN_MARK] === undefined ? HELD : HELD_BY_DAEMON,
+        {
+          cause: error,
+        },
       );
     }
     throw new UpgradeError('programFailed', `cannot start ${file}: ${messageOf(error)}`, {

@@ -111,7 +111,7 @@ export const FILE_SCHEMA = section({
       .enum(['none', 'watching', ''], { error: 'none or watching' })
       // The original wrote an empty mode for the default.
       .overwrite((mode) => (mode === '' ? 'none' : mode))
-      .describe('Whether the daemon swaps its own binary for the watched file.')
+      .describe('Whether the daemon is upgraded to the watched file.')
       .default('none'),
     watchingPath: someText('a path')
       .describe('The watched file; by default wins.exe (wins) beside the configuration.')

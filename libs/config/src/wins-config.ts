@@ -16,7 +16,7 @@ export interface WinsConfig {
   readonly whiteList: WhiteList;
   /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
   readonly tunnel: TunnelLimits;
-  /** `upgrade`: the daemon swapping its own binary for a watched file. */
+  /** `upgrade`: the daemon being upgraded to a watched file. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
   readonly systemAgent?: SystemAgentSettings;

@@ -1,7 +1,7 @@
 import { buildSync } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import * as http2 from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,19 @@ describe('listenPipe', () => {
   });
 
   const connect = (): Promise<Socket> => connectPipe('x', { runtimeDir });
+
+  test('makes nothing beside its folder, which may be the only one that is ours', async () => {
+    const beside = await mkdtemp(join(tmpdir(), 'wins-beside-'));
+    const folder = join(beside, 'run');
+    await mkdir(folder, { mode: 0o700 });
+    const then = new Date('2001-01-01T00:00:00Z');
+    await utimes(beside, then, then);
+    const listener = await listenPipe(join(folder, 'x'), { onConnection: echo });
+    await listener.close();
+    expect((await stat(beside)).mtime).toEqual(then);
+    expect(await readdir(folder)).toEqual([]);
+    await rm(beside, { recursive: true });
+  });
 
   test('spares an HTTP/2 client that has greeted and closes one that has not', async () => {
     const server = http2.createServer();

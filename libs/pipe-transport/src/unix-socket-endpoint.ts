@@ -26,7 +26,8 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  const nursery = await mkdtemp(join(dirname(path.address), '.'));
+  // `join` would take the dot away, and the folder with it.
+  const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer((connection) => events.accepted(connection));
   try {
     const own = join(nursery, 's');

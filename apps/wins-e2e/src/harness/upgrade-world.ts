@@ -15,6 +15,7 @@ export type Faults = Readonly<Record<number, Fault>>;
 
 /** What the result file says. */
 export interface Result {
+  readonly id: string;
   readonly outcome: string;
   readonly reason: string;
   readonly from?: { readonly version?: string; readonly sha256: string };

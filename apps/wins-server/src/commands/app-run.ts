@@ -8,6 +8,7 @@ import { createLogger, logLevel } from '../logger.js';
 import { listenForShutdown } from '../shutdown-signal.js';
 import { watchStalls } from '../stall-watch.js';
 import { COMMIT, VERSION } from '../version.js';
+import { UpgradeSwitch } from '../watched-upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../windows-service-definition.js';
 import type { Surroundings } from '../windows-service.js';
 
@@ -52,7 +53,7 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
   };
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
-    return await serve(options, { logger, shutdown: ended, ready });
+    return await serve(options, { service, logger, shutdown: ended, ready });
   } catch (error) {
     await upgrade.fails(error);
     throw error;
@@ -67,7 +68,7 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
  */
 async function serve(
   options: RunOptions,
-  { logger, shutdown, ready }: Omit<Surroundings, 'service'>,
+  { service, logger, shutdown, ready }: Surroundings,
 ): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);
@@ -78,16 +79,21 @@ async function serve(
   applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
-  const { daemon, applyConfig } = await composeDaemon(loaded, logger);
+  const { daemon, applyConfig, checksum } = await composeDaemon(loaded, logger);
   let exitCode: number = EXIT.ok;
   try {
     using _stalls = watchStalls({
       stalled: (lateMs) => logger.warn({ lateMs }, 'the daemon could do nothing for some time'),
     });
+    await using upgrades = new UpgradeSwitch({
+      ...{ service, logger, runningSha1: checksum },
+      runningFile: process.argv[1] ?? process.execPath,
+    });
     using _watch = watchConfig(file, known, {
       changed: (next) => {
         applyLevel(next.config.debug);
         applyConfig(next);
+        upgrades.apply(next.config.upgrade);
       },
       rejected: (err) =>
         logger.error({ err }, 'config rejected; the last valid one stays in force'),
@@ -97,6 +103,7 @@ async function serve(
       'ready',
     );
     ready();
+    upgrades.apply(loaded.config.upgrade);
     const request = await shutdown;
     if ('error' in request) {
       exitCode = EXIT.internal;

@@ -1,6 +1,7 @@
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
+import type { LatestUpgrade } from '../upgrader.js';
 import type { Finding } from './finding.js';
 
 /** What this program is and what it runs on. */
@@ -37,6 +38,10 @@ export interface DoctorProbe {
   loadConfig(): Promise<LoadedConfig>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;
+  /** Judges the place of a file as the daemon does before it is replaced by it. */
+  judgeWatchedFile(path: string): Promise<FileJudgement>;
+  /** How the latest upgrade of the service ended; undefined when there was none. */
+  latestUpgrade(): Promise<LatestUpgrade | undefined>;
   /** Which entries of the whitelist can never allow anything, and why. */
   faultyEntries(
     config: WinsConfig,

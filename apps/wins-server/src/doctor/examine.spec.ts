@@ -1,6 +1,7 @@
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import type { RecoveredProcess } from '@wins/process-manager';
+import type { LatestUpgrade } from '../upgrader.js';
 import type { DoctorProbe, FileJudgement } from './doctor-probe.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
@@ -23,6 +24,8 @@ function host(changes: Partial<DoctorProbe> = {}): DoctorProbe {
     versions: () => Promise.resolve({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
     loadConfig: () => Promise.resolve(loaded()),
     judgeFile: () => Promise.resolve({ kind: 'trusted' }),
+    judgeWatchedFile: () => Promise.resolve({ kind: 'trusted' }),
+    latestUpgrade: () => Promise.resolve(undefined),
     faultyEntries: () => [],
     reachPipe: () => Promise.resolve(),
     pipeAccess: () => Promise.resolve({ found: 'mode 600, user 0', faults: [] }),
@@ -250,6 +253,42 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
+  });
+
+  const watching = (changes: Partial<DoctorProbe> = {}, watchingPath = '/opt/wins') => {
+    const config = {
+      ...(JSON.parse(CONFIG) as object),
+      upgrade: { mode: 'watching', watchingPath },
+    };
+    return host({ loadConfig: () => Promise.resolve(loaded(JSON.stringify(config))), ...changes });
+  };
+  const latest = (outcome: LatestUpgrade['outcome']) => ({
+    latestUpgrade: () =>
+      Promise.resolve({ id: 'x', outcome, reason: 'why', to: { version: 'v2', sha256: '' } }),
+  });
+
+  it.each<[string, DoctorProbe, Finding['level'], RegExp]>([
+    ['is trusted', watching(), 'ok', /\/opt\/wins is watched/],
+    [
+      'is not there',
+      watching({ judgeWatchedFile: () => Promise.resolve({ kind: 'missing' }) }),
+      ...(['ok', /does not exist/] as const),
+    ],
+    [
+      'others may write',
+      watching({
+        judgeWatchedFile: () => Promise.resolve({ kind: 'untrusted', rule: 'A7', message: 'open' }),
+      }),
+      ...(['problem', /open/] as const),
+    ],
+    ['has no absolute path', watching({}, 'wins'), 'problem', /wins is no absolute path/],
+    ['was upgraded to', watching(latest('upgraded')), 'ok', /to v2: upgraded: why/],
+    ['was taken back', watching(latest('rolledBack')), 'warning', /to v2: rolledBack: why/],
+    ['was refused', watching(latest('refused')), 'warning', /to v2: refused: why/],
+    ['failed', watching(latest('failed')), 'problem', /to v2: failed: why/],
+  ])('says of a watched file that it %s', async (_what, probe, level, found) => {
+    const findings = (await examine(probe, [])).filter(({ check }) => check === 'upgrade');
+    expect(findings.at(-1)).toMatchObject({ level, found: expect.stringMatching(found) as string });
   });
 
   it('asks what only this system has', async () => {

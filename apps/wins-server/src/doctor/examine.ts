@@ -2,11 +2,12 @@ import { checkConfig } from './check-config.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkPipes } from './check-pipes.js';
 import { checkVersions } from './check-versions.js';
+import { checkWatchedFile } from './check-watched-file.js';
 import { checkWhiteList } from './check-white-list.js';
 import type { Check, DoctorProbe, Patient } from './doctor-probe.js';
 import { messageOf, warning, type Finding } from './finding.js';
 
-const CHECKS: readonly Check[] = [checkPipes, checkWhiteList, checkOrphans];
+const CHECKS: readonly Check[] = [checkPipes, checkWhiteList, checkOrphans, checkWatchedFile];
 
 /**
  * Asks everything, one after another; a question that cannot be asked keeps none of the others from it.

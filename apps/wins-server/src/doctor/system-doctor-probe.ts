@@ -14,7 +14,9 @@ import { release, type } from 'node:os';
 import { allowedBy } from '../allowed-executables.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { sha1OfFile } from '../sha1-of-file.js';
+import { loadUpgrader, type LatestUpgrade } from '../upgrader.js';
 import { COMMIT, VERSION } from '../version.js';
+import { assertTrustedProgram } from '../watched-upgrade/examine-program.js';
 import type { DoctorProbe, FileJudgement, PipeAccess, Versions } from './doctor-probe.js';
 import type { DoctorSystem } from './doctor-system.js';
 
@@ -44,18 +46,16 @@ export class SystemDoctorProbe implements DoctorProbe {
     return loadDaemonConfig(this.configFile);
   }
 
-  async judgeFile(path: string): Promise<FileJudgement> {
-    try {
-      await this.processHost().assertTrustedFile(path);
-      return { kind: 'trusted' };
-    } catch (error) {
-      if (!(error instanceof ProcessError)) throw error;
-      if (error.code === 'notFound') return { kind: 'missing' };
-      if (error.code === 'pathNotTrusted') {
-        return { kind: 'untrusted', rule: error.rule ?? 'unknown', message: error.message };
-      }
-      throw error;
-    }
+  judgeFile(path: string): Promise<FileJudgement> {
+    return judgementOf(this.processHost().assertTrustedFile(path));
+  }
+
+  judgeWatchedFile(path: string): Promise<FileJudgement> {
+    return judgementOf(assertTrustedProgram(path, this.processHost()));
+  }
+
+  latestUpgrade(): Promise<LatestUpgrade | undefined> {
+    return loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']);
   }
 
   faultyEntries(
@@ -101,5 +101,20 @@ export class SystemDoctorProbe implements DoctorProbe {
 
   private processHost(): ProcessHost {
     return (this.host ??= this.system.processHost());
+  }
+}
+
+/** What the check of a file comes to. */
+async function judgementOf(check: Promise<void>): Promise<FileJudgement> {
+  try {
+    await check;
+    return { kind: 'trusted' };
+  } catch (error) {
+    if (!(error instanceof ProcessError)) throw error;
+    if (error.code === 'notFound') return { kind: 'missing' };
+    if (error.code === 'pathNotTrusted') {
+      return { kind: 'untrusted', rule: error.rule ?? 'unknown', message: error.message };
+    }
+    throw error;
   }
 }

@@ -1,13 +1,12 @@
 import type { ApplicationServiceServer } from '@wins/wins-api';
-import { sha1OfFile } from '../sha1-of-file.js';
 import { COMMIT, VERSION } from '../version.js';
 
 /**
- * Answers which build this is. The executable is hashed at the start: an upgrade replaces the file
- * while the old daemon still runs.
+ * Answers which build this is.
+ *
+ * @param checksum - The SHA-1 of the executable; empty when it could not be read.
  */
-export function createApplicationService(executable: string): ApplicationServiceServer {
-  const checksum = sha1OfFile(executable).catch(() => '');
+export function createApplicationService(checksum: Promise<string>): ApplicationServiceServer {
   return {
     info: (_call, respond) => {
       void checksum.then((Checksum) =>

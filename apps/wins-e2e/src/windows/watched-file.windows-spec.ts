@@ -1,0 +1,129 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startProgram } from '../harness/built-program.js';
+import { ROOT } from '../harness/workspace.js';
+import { until, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+/** What stays in the private folder; a program that runs cannot be removed, so the next upgrade removes the helper. */
+const REMAINS = /^(lock|result\.json|upgrade\.log|helper-[0-9a-f]+\.exe)$/;
+/** Several looks of the daemon, more than it takes to begin an upgrade. */
+const SEVERAL_LOOKS_MS = 6000;
+
+interface Result {
+  readonly id: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly to?: { readonly version?: string };
+}
+
+describe('a service that watches a file on Windows', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const target = workspace.path('wins.exe');
+  const watched = workspace.path('offered.exe');
+  const folder = `${target}.upgrade`;
+  const resultFile = path.join(folder, 'result.json');
+  // As the original's config has it: with slashes.
+  const upgrade = { mode: 'watching', watchingPath: watched.replaceAll('\\', '/') };
+  const words = ['srv', 'app', 'run', '--config', workspace.config([], [], { upgrade })];
+
+  const release = (name: string) => path.join(ROOT, 'dist', 'watched-file', `${name}.exe`);
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await startProgram(target, args, process.env).outcome;
+    return { code, stdout: stdout.toString(), stderr };
+  };
+  const next = workspace.path('next.exe');
+  /** Puts it in place as one act; while the daemon reads what is there, that has to wait. */
+  const offer = async (name: string): Promise<void> => {
+    copyFileSync(release(name), next);
+    await until(isMoved);
+  };
+  const isMoved = (): boolean => {
+    try {
+      renameSync(next, watched);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  /** How often an upgrade was begun. */
+  const begun = (): number =>
+    readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
+  const result = (): Result | undefined =>
+    existsSync(resultFile) ? (JSON.parse(readFileSync(resultFile, 'utf8')) as Result) : undefined;
+  const ended = async (outcome: string, version: string): Promise<Result> => {
+    await until(() => result()?.outcome === outcome && result()?.to?.version === version);
+    await until(() => readdirSync(folder).every((name) => REMAINS.test(name)));
+    return result() as Result;
+  };
+  const assertServes = async (version: string): Promise<void> => {
+    const { stdout } = await run('cli', 'app', 'info', '--server', workspace.listen);
+    assert.equal(/v\d+\.\d+\.\d+/.exec(stdout)?.[0], version);
+    assert.ok(readFileSync(target).equals(readFileSync(release(version))));
+    assert.ok(services.config(NAME).commandLine.startsWith(`"${target}" srv app run`));
+  };
+
+  before(async () => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    copyFileSync(release('v1.0.0'), target);
+    const { code, stderr } = await run(...words, '--register');
+    assert.equal(code, 0, stderr);
+    await services.start(NAME);
+    await assertServes('v1.0.0');
+  });
+  after(async () => {
+    await run('srv', 'app', 'run', '--unregister');
+    await workspace.remove();
+  });
+
+  it('becomes what is put there, by a helper that outlives the daemon', async () => {
+    const before = services.status(NAME).pid;
+    await offer('v1.1.0');
+    assert.match((await ended('upgraded', 'v1.1.0')).id, /^watched-1-/);
+    assert.notEqual(services.status(NAME).pid, before);
+    await assertServes('v1.1.0');
+  });
+
+  it('goes back from a release that crashes, once, also after a restart', async () => {
+    await offer('crashes');
+    const { id } = await ended('rolledBack', 'v1.9.0');
+    await assertServes('v1.1.0');
+    await services.stop(NAME);
+    await services.start(NAME);
+    const { pid } = services.status(NAME);
+    await delay(SEVERAL_LOOKS_MS);
+    assert.equal(services.status(NAME).pid, pid);
+    assert.equal(result()?.id, id);
+    assert.equal(begun(), 2);
+  });
+
+  it('does not take a file that somebody has open for writing, and takes it afterwards', async () => {
+    const before = begun();
+    copyFileSync(release('v1.2.0'), next);
+    const open = openSync(next, 'r+');
+    try {
+      await until(isMoved);
+      await delay(SEVERAL_LOOKS_MS);
+      assert.equal(begun(), before);
+    } finally {
+      closeSync(open);
+    }
+    await ended('upgraded', 'v1.2.0');
+    assert.equal(begun(), before + 1);
+    await assertServes('v1.2.0');
+  });
+});
