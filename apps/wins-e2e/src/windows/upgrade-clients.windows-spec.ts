@@ -1,14 +1,14 @@
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startProgram, type RunningProgram } from '../harness/built-program.js';
 import { freePorts, HostProgram } from '../harness/tunnel.js';
 import { ROOT } from '../harness/workspace.js';
-import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
+import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 
@@ -24,6 +24,7 @@ describe('clients of a service that is upgraded', () => {
   const services = serviceControlManager();
   const target = workspace.path('wins.exe');
   const client = workspace.path('client.exe');
+  const upgrader = workspace.path('wins-upgrade.exe');
   const tool = workspace.program('tool');
   const sleeper = workspace.script(
     'sleeper',
@@ -52,7 +53,7 @@ describe('clients of a service that is upgraded', () => {
     assert.throws(() => services.status(NAME), { code: 'not-found' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     [port = 0] = await freePorts(1);
-    const config = workspace.config([tool], [echo.port]);
+    const config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
     copyFileSync(release('v1.0.0'), target);
     copyFileSync(release('v1.0.0'), client);
     const words = ['srv', 'app', 'run', '--config', config, '--register'];
@@ -70,9 +71,9 @@ describe('clients of a service that is upgraded', () => {
     await workspace.remove();
   });
 
-  for (const [how, name, wanted] of [
-    ['for good', 'v1.1.0', 0],
-    ['and goes back to its release', 'lies', 1],
+  for (const [how, name, wanted, said] of [
+    ['for good', 'v1.1.0', 0, /^wins: upgraded: /],
+    ['and goes back to its release', 'lies', 125, /^wins: rolledBack: /],
   ] as const) {
     it(`get a clear end, or come back by themselves: ${how}`, async () => {
       const open = connect(port, '127.0.0.1');
@@ -82,8 +83,11 @@ describe('clients of a service that is upgraded', () => {
       const daemon = services.status(NAME).pid;
       const seen = tunnel.stderr().length;
 
-      const upgrade = await start(release(name), 'up').outcome;
+      copyFileSync(release(name), upgrader);
+      const words = ['cli', 'upgrade', '--server', workspace.listen, '--path', upgrader];
+      const upgrade = await start(client, ...words).outcome;
       assert.equal(upgrade.code, wanted, upgrade.stderr);
+      assert.match(`${String(upgrade.stdout)}${upgrade.stderr}`, said);
       assert.notEqual(services.status(NAME).pid, daemon);
 
       const { code, stderr } = await run.outcome;
@@ -117,22 +121,5 @@ describe('clients of a service that is upgraded', () => {
     const { code, stdout, stderr } = await patient.outcome;
     assert.deepEqual([code, String(stdout).trim(), stderr], [0, '42', '']);
     assert.equal(tunnel.child.exitCode, null);
-  });
-
-  it('learn that their daemon is gone when it is ended by force', async () => {
-    const { run, pid } = await startSleeper();
-    const seen = tunnel.stderr().split('the tunnel is back').length;
-    process.kill(services.status(NAME).pid, 'SIGKILL');
-    const { code, stderr } = await run.outcome;
-    assert.equal(code, 125);
-    assert.match(stderr, /^wins: the connection to the daemon [^\n]* was lost: [^\n]*\n$/);
-    await until(() => !isAlive(pid));
-    await services.stop(NAME).catch(() => undefined);
-    await until(async () => {
-      if (services.status(NAME).state === 'stopped') await services.start(NAME);
-      return services.status(NAME).state === 'running';
-    });
-    await tunnel.said('the tunnel is back', seen);
-    assert.ok(readFileSync(target).equals(readFileSync(release('v1.1.0'))));
   });
 });
