@@ -33,13 +33,15 @@ export async function withDaemon<T>(
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
   const { server, waitTimeoutMs } = address;
+  // What is no name of a pipe is not waited for.
+  const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
   try {
     for (;;) {
       (await connectTrustedPipe(server, { waitTimeoutMs: leftMs() })).destroy();
       try {
-        return await withClient(server, task);
+        return await withClient(server, pipe, task);
       } catch (error) {
         if (!isNotTaken(error) || leftMs() === 0) throw error;
       }
@@ -50,9 +52,13 @@ export async function withDaemon<T>(
   }
 }
 
-async function withClient<T>(server: string, task: (client: WinsClient) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  server: string,
+  address: string,
+  task: (client: WinsClient) => Promise<T>,
+): Promise<T> {
   const client = createWinsClient({
-    address: resolvePipePath(server).address,
+    address,
     clientName: `${hostname()}/${process.pid}`,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     ...(process.platform === 'win32' && { verifyServer: () => connectTrustedPipe(server) }),
