@@ -97,6 +97,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({
     entryPoints: [path.join(project, entry)],
     outfile: path.join(root, 'dist', `${name}.cjs`),
+    // Bundles name their files from here on, wherever this was called.
+    absWorkingDir: root,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
