@@ -72,7 +72,7 @@ describe('the package', () => {
     for (const name of ['wins-upgrade', 'wins-cli', 'wins-server'])
       run(path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
     const bundles = readdirSync(path.join(checkout, 'dist'));
-    expect(bundles).toHaveLength(4);
+    expect(bundles).toHaveLength(6);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
         readFileSync(path.join(root, 'dist', name)),
@@ -92,7 +92,7 @@ describe('the package', () => {
       packages: Record<string, { version: string; integrity: string }>;
     };
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
-    const bundled = ['wins', 'wins-cli', 'wins-server']
+    const bundled = ['wins', 'wins-cli', 'wins-cli-proxy', 'wins-cli-windows', 'wins-server']
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       .flatMap((text) => [
         ...text.matchAll(/^ *(?:\/\/ |")((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//gm),
