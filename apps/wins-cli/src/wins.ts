@@ -59,7 +59,7 @@ function load(command: string | undefined): Application | undefined {
 /** Which words an option takes only its application knows, so this one reads what was typed. */
 const READS_TYPED_WORDS = new Set<string | undefined>(['up', 'upgrade']);
 
-/** Without one, what reads the command line of an application fails as soon as it is loaded. */
+/** Without one, what reads most command lines fails. */
 function hasWorkingDirectory(): boolean {
   try {
     return process.cwd() !== '';
@@ -80,19 +80,15 @@ async function run(typedArgv: readonly string[]): Promise<number> {
     process.stdout.write('cli\nsrv\nup\ndoctor\ncompletion\n');
     return 0;
   }
-  let application: Application | undefined;
-  try {
-    application = load(words[0]);
-  } catch (error) {
-    if (hasWorkingDirectory()) throw error;
+  const readsTypedWords = READS_TYPED_WORDS.has(words[0]);
+  if (words[0] !== undefined && !readsTypedWords && !hasWorkingDirectory()) {
     process.stderr.write(
       'wins: the working directory does not exist any more; change to one that does\n',
     );
     return 125;
   }
-  if (application !== undefined) {
-    return application.run(READS_TYPED_WORDS.has(words[0]) ? typedArgv : argv);
-  }
+  const application = load(words[0]);
+  if (application !== undefined) return application.run(readsTypedWords ? typedArgv : argv);
   if (argv.includes('--version') || argv.includes('-v')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return 0;

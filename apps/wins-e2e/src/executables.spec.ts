@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from './harness/built-program.js';
 import { copyCheckout } from './harness/checkout-copy.js';
@@ -205,6 +205,18 @@ describe('the package', () => {
         daemon.child.kill('SIGTERM');
       }
       expect((await daemon.outcome).code).toBe(0);
+    });
+
+    it('reads nothing of the folder in which it is run', async () => {
+      const folder = workspace.path('elsewhere');
+      mkdirSync(folder);
+      // Whoever reads it waits for ever.
+      execFileSync('mkfifo', [path.join(folder, 'package.json')]);
+      for (const args of [
+        ['cli', '--help'],
+        ['srv', 'config', 'schema'],
+      ])
+        expect((await startProgram(WINS, args, environment, { cwd: folder }).outcome).code).toBe(0);
     });
 
     it('lets no variable make Node load anything', async () => {
