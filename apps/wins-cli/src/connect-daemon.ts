@@ -8,8 +8,8 @@ import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
 const CONNECT_TIMEOUT_MS = 60_000;
-/** How long a daemon that ends, and still serves its pipe, is left alone before it is asked again. */
-const ENDING_DELAY_MS = 200;
+/** How long a pipe that is served, but by nobody who takes a call, is left alone before it is asked again. */
+const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was started: what they say of the daemon is no reason to start it again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
@@ -23,9 +23,9 @@ export interface DaemonAddress {
 
 /**
  * Runs a task with a client of the daemon and closes the client, however the task ends. The task is run again when the daemon
- * has not taken its first call, because it ends, and there is time left to wait for the next one.
+ * has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
  *
- * The pipe itself is asked first: it waits while it is busy, or absent if told to, and knows why it
+ * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
  * cannot be reached. gRPC would neither wait nor keep more than a text.
  */
 export async function withDaemon<T>(
@@ -38,14 +38,16 @@ export async function withDaemon<T>(
   const deadline = performance.now() + waitTimeoutMs;
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
   try {
-    for (;;) {
-      (await connectTrustedPipe(server, { waitTimeoutMs: leftMs() })).destroy();
+    for (let attempt = 0; ; attempt += 1) {
       try {
         return await withClient(server, pipe, task);
       } catch (error) {
-        if (!isNotTaken(error) || leftMs() === 0) throw error;
+        // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends does not.
+        const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error));
+        if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
-      await delay(Math.min(ENDING_DELAY_MS, leftMs()));
+      (await connectTrustedPipe(server, { waitTimeoutMs: leftMs() })).destroy();
+      if (attempt > 0) await delay(Math.min(AGAIN_DELAY_MS, leftMs()));
     }
   } catch (error) {
     throw explain(error, address);
@@ -70,14 +72,18 @@ async function withClient<T>(
   }
 }
 
-/** Whether nothing was done: the daemon refused because it ends, or could not be connected to any more. */
-function isNotTaken(error: unknown): error is WinsClientError {
+/** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
+function isNotTaken(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
     error.code === 'unavailable' &&
     !error.connectionLost &&
     !FOLLOWING.has(error.method)
   );
+}
+
+function isEnding(error: unknown): boolean {
+  return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
 /** The one line for people and the exit code, for whatever a library said. */
@@ -89,7 +95,7 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
     new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
     case 'unavailable':
-      if (error.reason === 'shuttingDown') {
+      if (isEnding(error)) {
         return failure(
           `the daemon on pipe "${server}" is ending: ${details} (--wait-timeout waits for the next one)`,
         );
