@@ -92,17 +92,38 @@ const withoutProtoLoader = {
   },
 };
 
+// The server's half of gRPC, which a client loads otherwise whether or not it is a server.
+const withoutServer = {
+  name: 'without-server',
+  setup({ onLoad, onEnd }) {
+    const halves =
+      /@grpc[\\/]grpc-js[\\/]build[\\/]src[\\/]server(?:-credentials|-interceptors)?\.js$/;
+    let found = 0;
+    onLoad({ filter: halves }, () => {
+      found += 1;
+      return { contents: '' };
+    });
+    onEnd(() => {
+      if (found !== 0 && found !== 3)
+        throw new Error(`the server of gRPC has ${found} of the 3 files that are left out`);
+    });
+  },
+};
+
 mkdirSync(path.join(root, 'dist'), { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({
     entryPoints: [path.join(project, entry)],
     outfile: path.join(root, 'dist', `${name}.cjs`),
+    // Bundles name their files from here on, wherever this was called.
+    absWorkingDir: root,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
     conditions: ['@wins/source'],
-    external: ['./wins-server.cjs', './wins-cli.cjs', './wins-upgrade.cjs'],
+    // Programs require each other when they run.
+    external: ['./wins*.cjs'],
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
@@ -114,7 +135,9 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     plugins: [
       koffiBesideBundle,
       yargsAsRequired,
-      manifest.dependencies['@grpc/proto-loader'] ? protoFilesInside : withoutProtoLoader,
+      ...(manifest.dependencies['@grpc/proto-loader']
+        ? [protoFilesInside]
+        : [withoutProtoLoader, withoutServer]),
     ],
     minifySyntax: true,
     legalComments: 'none',

@@ -1,3 +1,5 @@
+import { windowsClient } from './beside.js';
+
 /** What a shell reports of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
@@ -17,19 +19,11 @@ export function listenForInterruptions(onFirst: () => void): Disposable {
     onFirst();
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const disposed = new AbortController();
-  if (process.platform === 'win32') void hearWindows(interrupt, disposed.signal);
+  const console = process.platform === 'win32' ? windowsClient().hearConsole(interrupt) : undefined;
   return {
     [Symbol.dispose]: () => {
       for (const signal of SIGNALS) process.off(signal, interrupt);
-      disposed.abort();
+      console?.close();
     },
   };
-}
-
-async function hearWindows(interrupt: () => void, disposed: AbortSignal): Promise<void> {
-  const { hearConsole } = await import('./windows-console.js');
-  if (disposed.aborted) return;
-  const console = hearConsole(interrupt);
-  disposed.addEventListener('abort', () => console?.close());
 }

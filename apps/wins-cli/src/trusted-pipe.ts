@@ -1,5 +1,6 @@
 import { connectPipe, type ConnectPipeOptions } from '@wins/pipe-transport';
 import type { Socket } from 'node:net';
+import { windowsClient } from './beside.js';
 
 /**
  * Connects to a pipe of the daemon; on Windows only to one whose server is the service or runs with privileges: whoever is
@@ -7,13 +8,10 @@ import type { Socket } from 'node:net';
  *
  * @throws PipeError as `connectPipe` does.
  */
-export async function connectTrustedPipe(
+export function connectTrustedPipe(
   pipe: string,
   options: Omit<ConnectPipeOptions, 'security'> = {},
 ): Promise<Socket> {
-  const security =
-    process.platform === 'win32'
-      ? (await import('./windows-pipe-check.js')).windowsPipeCheck()
-      : undefined;
+  const security = process.platform === 'win32' ? windowsClient().windowsPipeCheck() : undefined;
   return connectPipe(pipe, { ...options, security });
 }

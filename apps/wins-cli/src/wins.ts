@@ -30,6 +30,11 @@ Options:
   --quiet           logs nothing
 `;
 
+const COMPLETION_USAGE = `wins completion: prints a script that makes a shell complete commands and options
+
+Usage: wins completion [bash|zsh|powershell]     default: the shell that $SHELL names, else powershell
+`;
+
 // Beside this file once everything is bundled; an import would be resolved while it is built.
 /* eslint-disable @typescript-eslint/no-require-imports */
 function load(command: string | undefined): Application | undefined {
@@ -54,6 +59,15 @@ function load(command: string | undefined): Application | undefined {
 /** Which words an option takes only its application knows, so this one reads what was typed. */
 const READS_TYPED_WORDS = new Set<string | undefined>(['up', 'upgrade']);
 
+/** Without one, what reads most command lines fails. */
+function hasWorkingDirectory(): boolean {
+  try {
+    return process.cwd() !== '';
+  } catch {
+    return false;
+  }
+}
+
 async function run(typedArgv: readonly string[]): Promise<number> {
   const isCompletion = typedArgv[0] === COMPLETION_REQUEST;
   const argv = isCompletion ? typedArgv : normalizeArgv(typedArgv);
@@ -66,15 +80,24 @@ async function run(typedArgv: readonly string[]): Promise<number> {
     process.stdout.write('cli\nsrv\nup\ndoctor\ncompletion\n');
     return 0;
   }
-  const application = load(words[0]);
-  if (application !== undefined) {
-    return application.run(READS_TYPED_WORDS.has(words[0]) ? typedArgv : argv);
+  const readsTypedWords = READS_TYPED_WORDS.has(words[0]);
+  if (words[0] !== undefined && !readsTypedWords && !hasWorkingDirectory()) {
+    process.stderr.write(
+      'wins: the working directory does not exist any more; change to one that does\n',
+    );
+    return 125;
   }
+  const application = load(words[0]);
+  if (application !== undefined) return application.run(readsTypedWords ? typedArgv : argv);
   if (argv.includes('--version') || argv.includes('-v')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return 0;
   }
   if (words[0] === 'completion') {
+    if (argv.includes('--help') || argv.includes('-h')) {
+      process.stdout.write(COMPLETION_USAGE);
+      return 0;
+    }
     const script = completionScript(words[1] ?? process.env['SHELL'] ?? 'powershell');
     if (script !== undefined) {
       process.stdout.write(script);

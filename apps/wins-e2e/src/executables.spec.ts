@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from './harness/built-program.js';
+import { copyCheckout } from './harness/checkout-copy.js';
 import { ROOT, Workspace } from './harness/workspace.js';
 
 interface Component {
@@ -59,11 +60,28 @@ describe('the package', () => {
     expect(readdirSync(PACKAGE)).toHaveLength(6);
   });
 
-  it('has the same bytes when it is built again, elsewhere, by another user’s habits', () => {
-    const again = workspace.path('again');
-    const habits = { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: workspace.folder, CI: '1' };
-    tool('package.mjs', ['--out', again], habits, workspace.folder);
-    expect(sumsOf(again)).toBe(sumsOf(PACKAGE));
+  it('has the same bytes when the same commit is built elsewhere, by another user’s habits', () => {
+    const checkout = workspace.path('another checkout');
+    copyCheckout(checkout);
+    const env = {
+      ...process.env,
+      ...{ TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: workspace.folder, CI: '1' },
+    };
+    const run = (...args: string[]) =>
+      execFileSync(process.execPath, args, { cwd: workspace.folder, env });
+    for (const name of ['wins-upgrade', 'wins-cli', 'wins-server'])
+      run(path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
+    const bundles = readdirSync(path.join(checkout, 'dist'));
+    expect(bundles).toHaveLength(6);
+    for (const name of bundles) {
+      const [here, there] = [ROOT, checkout].map((root) =>
+        readFileSync(path.join(root, 'dist', name)),
+      );
+      // If it is not, dist/ may be older than the commit: npm run build.
+      expect([name, there?.equals(here ?? Buffer.of())]).toEqual([name, true]);
+    }
+    run(path.join(checkout, 'tools', 'package', 'package.mjs'));
+    expect(sumsOf(path.join(checkout, 'dist', 'package'))).toBe(sumsOf(PACKAGE));
   });
 
   it('names each package in the programs, at the version of the lock file', () => {
@@ -74,7 +92,7 @@ describe('the package', () => {
       packages: Record<string, { version: string; integrity: string }>;
     };
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
-    const bundled = ['wins', 'wins-cli', 'wins-server']
+    const bundled = ['wins', 'wins-cli', 'wins-cli-proxy', 'wins-cli-windows', 'wins-server']
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       .flatMap((text) => [
         ...text.matchAll(/^ *(?:\/\/ |")((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//gm),
@@ -121,11 +139,31 @@ describe('the package', () => {
       expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
   });
 
-  it('makes an image of files that are there', () => {
+  it('makes an image of files that are there, under a sum each, and runs nothing for it', () => {
     const image = path.join(PACKAGE, 'image');
-    const copied = readFileSync(path.join(image, 'Dockerfile'), 'utf8').matchAll(/^COPY (\S+) /gm);
-    expect([...copied].map(([, file]) => file)).toEqual(['wins.exe']);
-    expect(existsSync(path.join(image, 'wins.exe'))).toBe(true);
+    const text = readFileSync(path.join(image, 'Dockerfile'), 'utf8');
+    // It says that a line goes on after a backquote.
+    expect(text).toMatch(/^# escape=`\n/);
+    const instructions = text
+      .replace(/`\n/g, ' ')
+      .split('\n')
+      .filter((line) => !/^\s*(#|$)/.test(line))
+      .map((line) => line.trim().split(/\s+/));
+    const names = instructions.map(([name]) => name);
+    expect(names.filter((name) => name === 'RUN' || name === 'ADD')).toEqual([]);
+    const sources = instructions
+      .filter(([name]) => name === 'COPY')
+      .flatMap(([, ...words]) => words.slice(0, -1));
+    expect(sources).toEqual(['wins.exe']);
+    for (const source of sources) {
+      expect(existsSync(path.join(image, source))).toBe(true);
+      expect(sumsOf(PACKAGE)).toMatch(
+        new RegExp(`^[0-9a-f]{64}  image/${source.replace('.', '\\.')}$`, 'm'),
+      );
+    }
+    const sum = (file: string) => new RegExp(`^(\\w+)  ${file}$`, 'm').exec(sumsOf(PACKAGE))?.[1];
+    expect(sum('image/wins.exe')).toBe(sum('wins.exe'));
+    expect(sum('wins-upgrade.exe')).toBe(sum('wins.exe'));
   });
 
   describe('wins for Linux', () => {
@@ -167,6 +205,18 @@ describe('the package', () => {
         daemon.child.kill('SIGTERM');
       }
       expect((await daemon.outcome).code).toBe(0);
+    });
+
+    it('reads nothing of the folder in which it is run', async () => {
+      const folder = workspace.path('elsewhere');
+      mkdirSync(folder);
+      // Whoever reads it waits for ever.
+      execFileSync('mkfifo', [path.join(folder, 'package.json')]);
+      for (const args of [
+        ['cli', '--help'],
+        ['srv', 'config', 'schema'],
+      ])
+        expect((await startProgram(WINS, args, environment, { cwd: folder }).outcome).code).toBe(0);
     });
 
     it('lets no variable make Node load anything', async () => {

@@ -1,29 +1,10 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { runWins, startProgram, startWins, type Outcome } from './harness/built-program.js';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { runWins, startProgram, type Outcome } from './harness/built-program.js';
 import { fakeRelease } from './harness/fake-release.js';
+import { nodeWithDaemon } from './harness/node-with-daemon.js';
 import { processesWith, until } from './harness/process-table.js';
 import { singleFile } from './harness/single-file.js';
-import { freePorts, HostProgram, Tunnel } from './harness/tunnel.js';
-import { sha256, UpgradeWorld } from './harness/upgrade-world.js';
-
-/** A node whose service is the real daemon, which may run what upgrades it, and more. */
-async function nodeWithDaemon(allowed: object = {}): Promise<UpgradeWorld> {
-  const world = await UpgradeWorld.empty('program files/wins');
-  writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
-  const upgrader = world.workspace.path('wins-upgrade');
-  world.workspace.write(
-    'config',
-    JSON.stringify({
-      listen: world.pipe,
-      proxy: world.workspace.path('proxy'),
-      white_list: { processPaths: [upgrader, world.workspace.path('sleeper')], ...allowed },
-    }),
-  );
-  world.define(`"${world.target}" srv app run --config "${world.config}"`);
-  world.supervisor.start();
-  await world.rest();
-  return world;
-}
+import { sha256, type UpgradeWorld } from './harness/upgrade-world.js';
 
 /** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
 function upgradeThroughDaemon(
@@ -142,35 +123,6 @@ describe('a real daemon', () => {
     );
     expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
     expect(world.supervisor.started).toHaveLength(1);
-  });
-});
-
-describe('clients of a daemon that is upgraded', () => {
-  it('get a clear end, or come back by themselves', async () => {
-    await using host = await HostProgram.http((_request, response) => response.end('hello'));
-    await using world = await nodeWithDaemon({ proxyPorts: [host.port] });
-    const [port = 0] = await freePorts(1);
-    const proxy = world.workspace.path('proxy');
-    const publish = `TCP:${port}:${host.port}`;
-    await using tunnel = await Tunnel.start(world.workspace, publish, '--proxy', proxy);
-    const sleeper = world.workspace.script('sleeper', 'echo started; exec sleep 1000');
-    const run = startWins(
-      ['cli', 'prc', 'run', '--server', world.pipe, '--path', sleeper],
-      world.workspace.environment,
-    );
-    await run.printed('started');
-
-    const offered = world.workspace.write('next', singleFile('v1.1.0'), 0o755);
-    const args = ['up', '--service', world.definition, '--wait=20s'];
-    const { code } = await startProgram(offered, args, world.workspace.environment).outcome;
-    expect(code).toBe(0);
-
-    const ended = await run.outcome;
-    expect(ended.code).not.toBe(0);
-    expect(ended.stderr).toContain('daemonStopping');
-    expect(processesWith('sleep\0' + '1000')).toEqual([]);
-    await tunnel.program.said('the tunnel is back');
-    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('hello');
   });
 });
 

@@ -90,6 +90,13 @@ export class SupervisedService implements ServiceControl {
       );
     } catch (error) {
       if (error instanceof PipeError && error.code === 'inUse') return undefined;
+      if (error instanceof PipeError && error.code === 'notFound') {
+        const found = 'there is no such service, and no folder for one';
+        throw new UpgradeError(
+          'refused',
+          `cannot upgrade the service ${this.definition}: ${found}`,
+        );
+      }
       throw this.#failure('lock', messageOf(error), error);
     }
   }

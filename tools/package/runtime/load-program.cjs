@@ -3,7 +3,8 @@ const path = require('node:path');
 const { Script } = require('node:vm');
 
 // Packages look for files beside themselves. Nobody can put any there: it is below a file, or in /proc.
-const NOWHERE = `${process.platform === 'win32' ? process.execPath : '/proc/wins'}/inside/the/executable`;
+const NOWHERE =
+  (exports.NOWHERE = `${process.platform === 'win32' ? process.execPath : '/proc/wins'}/inside/the/executable`);
 
 /**
  * Compiles and runs a program as a CommonJS module. A code cache fits if it was made of the same text under the same name;

@@ -1,8 +1,9 @@
 // The first script inside an executable. The programs lie beside it as assets; each is compiled when it is first required.
 // Nothing is ever loaded from a folder, but the native addon of Windows.
 'use strict';
+const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
-const { loadProgram } = require('./load-program.cjs');
+const { loadProgram, NOWHERE } = require('./load-program.cjs');
 const { loadNativeAddon } = require('./native-addon.cjs');
 
 const loaded = new Map();
@@ -26,6 +27,8 @@ function requireInside(request) {
   return module.exports;
 }
 
+// A package that looks for files beside the main program would take those of the working directory otherwise.
+requireInside.main = { filename: path.join(NOWHERE, 'wins.cjs') };
 // What the caller typed stands here otherwise, which need not name a file.
 process.argv[1] = process.execPath;
 requireInside('./wins.cjs');

@@ -8,15 +8,21 @@ const { createHash, randomUUID } = require('node:crypto');
 const {
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } = require('node:fs');
 const { userInfo } = require('node:os');
 const path = require('node:path');
 
 const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
+/** What is named here in no other way: addons, and what is left of writing one. */
+const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp)$/;
+/** So old an addon is taken for one of a release that is gone. One that is not gone writes it again. */
+const STALE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Loads the addon that consists of these bytes. */
 exports.loadNativeAddon = function loadNativeAddon(content) {
@@ -41,6 +47,7 @@ exports.loadNativeAddon = function loadNativeAddon(content) {
 function extract(bytes, folder, file) {
   if (holds(file, bytes)) return;
   mkdirSync(folder, { recursive: true });
+  removeStale(folder, file);
   const temporary = path.join(folder, `${randomUUID()}.tmp`);
   try {
     writeFileSync(temporary, bytes, { flag: 'wx' });
@@ -50,6 +57,34 @@ function extract(bytes, folder, file) {
     if (!holds(file, bytes)) throw error;
   } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/**
+ * Removes the addons of earlier releases: when the first process of a release comes, and before that process can fail. What is loaded
+ * cannot be removed, nor need it be: whatever goes wrong, it stays for the next release to try.
+ */
+function removeStale(folder, own) {
+  const before = Date.now() - STALE_MS;
+  try {
+    // A link may lead to where other files have such names.
+    if (!lstatSync(folder).isDirectory()) return;
+    for (const name of readdirSync(folder)) {
+      const file = path.join(folder, name);
+      if (!OURS.test(name) || file === own) continue;
+      const { mtimeMs } = lstatSync(file);
+      if (mtimeMs < before) tryToRemove(file);
+    }
+  } catch {
+    // Another process removes the same.
+  }
+}
+
+function tryToRemove(file) {
+  try {
+    unlinkSync(file);
+  } catch {
+    // It is loaded, or no file.
   }
 }
 

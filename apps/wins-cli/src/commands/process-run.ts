@@ -23,6 +23,10 @@ interface RunOptions {
 
 /** 128 + SIGPIPE: what a shell reports for a program whose reader has gone. */
 const READER_GONE = 141;
+/** What a reason does not say by itself. */
+const REMARKS: Readonly<Record<string, string | undefined>> = {
+  daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
+};
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
   try {
@@ -100,7 +104,9 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     // The Go daemon does not say how a process ended: the end of its output counts as success.
     if (exit === undefined) return EXIT.ok;
     if (!quiet && exit.Reason !== 'exited') {
-      process.stderr.write(`wins: ${name.Value} was stopped: ${exit.Reason}\n`);
+      process.stderr.write(
+        `wins: ${name.Value} was stopped: ${exit.Reason}${REMARKS[exit.Reason] ?? ''}\n`,
+      );
     }
     return exitStatusOf(exit, process.platform);
   } finally {

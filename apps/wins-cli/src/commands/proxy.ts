@@ -1,4 +1,4 @@
-import { PipeError } from '@wins/pipe-transport';
+import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import {
   openTunnel,
   type PendingConnection,
@@ -37,6 +37,8 @@ const SHOWN_PORTS = 16;
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const ports = readPublished(options.publish);
   const address = readAddress(options['listen-address']);
+  // What is no name of a pipe is not waited for.
+  resolvePipePath(options.proxy);
   const say = (text: string): void => {
     if (!options.quiet) process.stderr.write(`wins: ${printable(text)}\n`);
   };

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { WINS } from './workspace.js';
@@ -29,13 +29,15 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
   return startProgram(process.execPath, [WINS, ...args], environment);
 }
 
-/** Starts any program, by its path. */
+/** Starts any program, by its path; elsewhere, or as another user, if told so. */
 export function startProgram(
   file: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
+  { cwd, uid, gid }: Pick<SpawnOptions, 'cwd' | 'uid' | 'gid'> = {},
 ): RunningProgram {
   const child = spawn(file, args, {
+    ...{ cwd, uid, gid },
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

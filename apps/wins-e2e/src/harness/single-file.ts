@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './workspace.js';
 
-const PARTS = ['wins-server.cjs', 'wins-cli.cjs', 'wins-upgrade.cjs'];
+const PARTS = [
+  'wins-server.cjs',
+  'wins-cli.cjs',
+  'wins-cli-proxy.cjs',
+  'wins-cli-windows.cjs',
+  'wins-upgrade.cjs',
+];
 
 /** The built program as one file that can be run by its path, as a release of this version. */
 export function singleFile(version: string): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile, type ExecFileException } from 'node:child_process';
+import { execFile, spawn, type ExecFileException } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -223,6 +225,48 @@ describe('the native addon inside an executable', () => {
       assert.ok(readFileSync(file).equals(good));
     }
     assert.equal(readdirSync(NATIVE).length, 1);
+  });
+
+  it('removes those of earlier releases, and nothing else, when it is extracted', async () => {
+    const name = path.basename(await extracted());
+    const hour = 3_600_000;
+    const monthsAgo = new Date(Date.now() - 31 * 24 * hour);
+    const lay = (file: string, time: Date) => {
+      writeFileSync(path.join(NATIVE, file), 'what an earlier release left');
+      utimesSync(path.join(NATIVE, file), time, time);
+    };
+    const temporary = '0a1b2c3d-0123-4567-89ab-0123456789ab.tmp';
+    const kept = ['koffi-0123.node', 'koffi-0123456789abcdef.node.txt', 'notes.tmp'];
+    for (const file of ['koffi-0123456789abcdef.node', temporary, ...kept]) lay(file, monthsAgo);
+    const recent = 'koffi-00112233445566aa.node';
+    lay(recent, new Date(Date.now() - 29 * 24 * hour));
+    // One that a process has loaded, and a folder, cannot be removed; that is no failure.
+    const loaded = path.join(NATIVE, 'koffi-aaaaaaaaaaaaaaaa.node');
+    copyFileSync(path.join(NATIVE, name), loaded);
+    utimesSync(loaded, monthsAgo, monthsAgo);
+    const load = `process.dlopen({ exports: {} }, process.argv[1]); console.log('loaded'); setInterval(() => {}, 1e6);`;
+    const holder = spawn(process.execPath, ['-e', load, loaded], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    const directory = 'koffi-bbbbbbbbbbbbbbbb.node';
+    mkdirSync(path.join(NATIVE, directory));
+    utimesSync(path.join(NATIVE, directory), monthsAgo, monthsAgo);
+
+    const before = readdirSync(NATIVE);
+    await see(['native']);
+    assert.deepEqual(readdirSync(NATIVE), before);
+    // Another release is one whose addon is not there.
+    rmSync(path.join(NATIVE, name));
+    const { pid, child } = await see(['native']);
+    assert.equal(pid, child);
+    assert.deepEqual(
+      readdirSync(NATIVE).sort(),
+      [name, recent, directory, path.basename(loaded), ...kept].sort(),
+    );
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    rmSync(NATIVE, { recursive: true, maxRetries: 20, retryDelay: 100 });
   });
 
   it('refuses what it cannot replace, and says where', async () => {

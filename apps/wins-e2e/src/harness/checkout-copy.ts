@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { ROOT } from './workspace.js';
+
+const PINNED = path.join('node_modules', '.cache', 'wins-windows');
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+
+/** Makes a checkout of the same commit in another folder: its sources, what `npm ci` installs, and nothing that was built. */
+export function copyCheckout(folder: string): void {
+  const sources = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter(Boolean);
+  for (const file of sources.filter((name) => existsSync(path.join(ROOT, name)))) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    copyFileSync(path.join(ROOT, file), path.join(folder, file));
+  }
+  writeFileSync(path.join(folder, '.git'), `gitdir: ${git('rev-parse', '--absolute-git-dir')}`);
+
+  // npm puts some packages beside the workspace that needs them.
+  const workspaces = ['apps', 'libs'].flatMap((group) =>
+    readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)),
+  );
+  for (const workspace of ['.', ...workspaces]) {
+    const [from, to] = [ROOT, folder].map((root) => path.join(root, workspace, 'node_modules'));
+    if (from === undefined || to === undefined || !existsSync(from)) continue;
+    mkdirSync(to);
+    const packages = readdirSync(from).filter((name) => name !== '.cache');
+    execFileSync('cp', ['-a', ...packages, to], { cwd: from });
+  }
+  // What is fetched once for each checkout, and pinned by digest.
+  const [from, to] = [ROOT, folder].map((root) => path.join(root, PINNED)) as [string, string];
+  mkdirSync(to, { recursive: true });
+  const pinned = readdirSync(from).filter((name) => /-\d+\.\d+\.\d+$/.test(name));
+  for (const name of pinned) symlinkSync(path.join(from, name), path.join(to, name));
+}

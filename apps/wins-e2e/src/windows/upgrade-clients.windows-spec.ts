@@ -1,0 +1,125 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startProgram, type RunningProgram } from '../harness/built-program.js';
+import { freePorts, HostProgram } from '../harness/tunnel.js';
+import { ROOT } from '../harness/workspace.js';
+import { isAlive, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+
+/** Sends a text and gives what comes back for it. */
+async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+describe('clients of a service that is upgraded', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const target = workspace.path('wins.exe');
+  const client = workspace.path('client.exe');
+  const upgrader = workspace.path('wins-upgrade.exe');
+  const tool = workspace.program('tool');
+  const sleeper = workspace.script(
+    'sleeper',
+    'console.log(process.pid); setInterval(() => {}, 1e6);',
+  );
+  const programs: RunningProgram[] = [];
+  const release = (name: string) => path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
+  const start = (file: string, ...args: string[]) => {
+    const program = startProgram(file, args, process.env);
+    programs.push(program);
+    return program;
+  };
+  const runTool = (...args: string[]) =>
+    start(client, 'cli', 'prc', 'run', '--server', workspace.listen, '--path', tool, ...args);
+  const startSleeper = async () => {
+    const run = runTool('--', sleeper);
+    await run.printed('\n');
+    return { run, pid: Number(run.stdout()) };
+  };
+  let echo: HostProgram;
+  let port: number;
+  let tunnel: RunningProgram;
+
+  before(async () => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    [port = 0] = await freePorts(1);
+    const config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
+    copyFileSync(release('v1.0.0'), target);
+    copyFileSync(release('v1.0.0'), client);
+    const words = ['srv', 'app', 'run', '--config', config, '--register'];
+    const { code, stderr } = await start(target, ...words).outcome;
+    assert.equal(code, 0, stderr);
+    await services.start(NAME);
+    const publish = ['--publish', `TCP:${port}:${echo.port}`];
+    tunnel = start(client, 'cli', 'proxy', '--proxy', workspace.proxy, ...publish);
+    await tunnel.said('the tunnel is ready');
+  });
+  after(async () => {
+    for (const { child } of programs) child.kill('SIGKILL');
+    await start(release('v1.0.0'), 'srv', 'app', 'run', '--unregister').outcome;
+    await echo[Symbol.asyncDispose]();
+    await workspace.remove();
+  });
+
+  for (const [how, name, wanted, said] of [
+    ['for good', 'v1.1.0', 0, /^wins: upgraded: /],
+    ['and goes back to its release', 'lies', 125, /^wins: rolledBack: /],
+  ] as const) {
+    it(`get a clear end, or come back by themselves: ${how}`, async () => {
+      const open = connect(port, '127.0.0.1');
+      assert.equal(await say(open, 'before'), 'before');
+      const cut = new Promise<NodeJS.ErrnoException>((resolve) => open.once('error', resolve));
+      const { run, pid } = await startSleeper();
+      const daemon = services.status(NAME).pid;
+      const seen = tunnel.stderr().length;
+
+      copyFileSync(release(name), upgrader);
+      const words = ['cli', 'upgrade', '--server', workspace.listen, '--path', upgrader];
+      const upgrade = await start(client, ...words).outcome;
+      assert.equal(upgrade.code, wanted, upgrade.stderr);
+      assert.match(`${String(upgrade.stdout)}${upgrade.stderr}`, said);
+      assert.notEqual(services.status(NAME).pid, daemon);
+
+      const { code, stderr } = await run.outcome;
+      assert.notEqual(code, 0);
+      assert.match(stderr, /^wins: \S*tool\S* was stopped: daemonStopping \([^\n]*\)\n$/);
+      assert.ok(!isAlive(pid));
+
+      assert.equal((await cut).code, 'ECONNRESET');
+      const again = connect(port, '127.0.0.1');
+      assert.equal(await say(again, 'after'), 'after');
+      again.destroy();
+      assert.equal(tunnel.child.exitCode, null);
+      const lines = tunnel.stderr().slice(seen).trimEnd().split('\n');
+      assert.ok(lines.length > 1);
+      for (const [index, line] of lines.entries())
+        assert.match(line, index % 2 === 0 ? /the tunnel is lost/ : /the tunnel is back$/);
+    });
+  }
+
+  it('wait while no daemon serves, if they may, and say so at once if not', async () => {
+    await services.stop(NAME);
+    const told = await runTool('--', '-p', '42').outcome;
+    assert.equal(told.code, 125);
+    assert.match(told.stderr, /^wins: cannot connect to [^\n]*--wait-timeout waits for it\)\n$/);
+    const patient = runTool('--wait-timeout', '60s', '--', '-p', '42');
+    const held = connect(port, '127.0.0.1');
+    const answer = say(held, 'held');
+    await services.start(NAME);
+    assert.equal(await answer, 'held');
+    held.destroy();
+    const { code, stdout, stderr } = await patient.outcome;
+    assert.deepEqual([code, String(stdout).trim(), stderr], [0, '42', '']);
+    assert.equal(tunnel.child.exitCode, null);
+  });
+});
