@@ -27,7 +27,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     if (!argv.includes('--quiet')) {
       process.stderr.write(`wins: ${printable(message)}\n`);
       if (argv.includes('--debug') && error instanceof Error) {
-        process.stderr.write(`${printable(error.stack ?? '')}\n`);
+        for (const line of (error.stack ?? '').split('\n'))
+          process.stderr.write(`${printable(line)}\n`);
       }
     }
     return error instanceof CommandError ? error.exitCode : EXIT.failed;

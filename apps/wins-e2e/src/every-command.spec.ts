@@ -132,6 +132,17 @@ describe('the packaged program for Linux', () => {
     }
   });
 
+  it('knows which options take no word after them', async () => {
+    const leaves = commands.filter(({ below }) => below.length === 0);
+    for (const { name, help } of leaves) {
+      for (const [, option = ''] of help.matchAll(/^ +(?:-\w, )?(--[a-z-]+) .*\[boolean\]/gm)) {
+        if (option === '--help' || option === '--version') continue;
+        const { stdout } = await run(...name.split(' '), option, '--help');
+        expect([name, option, stdout.toString()]).toEqual([name, option, help]);
+      }
+    }
+  });
+
   describe.each([
     ['at a terminal', false],
     ['as the service', true],

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins, startProgram, type Outcome } from './harness/built-program.js';
 import { fakeRelease } from './harness/fake-release.js';
 import { nodeWithDaemon } from './harness/node-with-daemon.js';
