@@ -3,7 +3,14 @@ import { moveOver } from './durable-files.js';
 import { copyProgram, readProgram } from './program-identity.js';
 import { isSameCommand, type ServiceCommand } from './service-command.js';
 import type { ServiceStatus } from './service-control.js';
-import { finish, nameOldProgram, tidy, undoUpgrade, type Worker } from './undo-upgrade.js';
+import {
+  finish,
+  nameOldProgram,
+  noteUndoing,
+  tidy,
+  undoUpgrade,
+  type Worker,
+} from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { messageOf, UpgradeError } from './upgrade-error.js';
 import { UpgradeJournal, type UpgradeRecord } from './upgrade-journal.js';
@@ -110,7 +117,7 @@ async function recoverAsDaemon(
     const reason = `after a restart the new daemon was found unfit: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
     // The old daemon, which is started next, tidies up.
-    run.record = await run.journal.move(run.record, 'undoing', { reason });
+    await noteUndoing(run, reason);
     return { id: record.id, outcome: 'rolledBack', reason, restart: true };
   }
   return done(await commit(run, 'daemon'));
