@@ -22,7 +22,7 @@ import { startWine, wineEnvironment, windowsPath } from './wine.mjs';
 const root = path.resolve(import.meta.dirname, '../..');
 const out = path.join(cacheFolder, 'suite');
 /** A bound for what hangs, not a measure. */
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 
 const specs = ['libs', 'apps']
   .flatMap((folder) =>
@@ -66,10 +66,14 @@ console.log(`\nWindows suite: ${passed} passed, ${failed} failed, ${skipped} ski
 writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify({ passed, failed, skipped }));
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
+/** Runs what prepares a spec, or clears up after it, and lies beside it: it builds what the spec runs, for example. */
+function runBeside(spec, what) {
+  const program = path.join(root, spec.replace(/windows-spec\.ts$/, `${what}.mjs`));
+  if (existsSync(program)) execFileSync(process.execPath, [program], { stdio: 'inherit' });
+}
+
 async function run(spec) {
-  // What a spec runs is built before it, by a program beside it.
-  const prepare = path.join(root, spec.replace(/windows-spec\.ts$/, 'prepare.mjs'));
-  if (existsSync(prepare)) execFileSync(process.execPath, [prepare], { stdio: 'inherit' });
+  runBeside(spec, 'prepare');
   const name = spec.replaceAll(path.sep, '+').replace(/\.ts$/, '');
   const files = Object.fromEntries(
     ['cjs', 'jsonl', 'log'].map((type) => [type, path.join(out, `${name}.${type}`)]),
@@ -108,6 +112,7 @@ async function run(spec) {
   const [code, signal] = await once(child, 'exit');
   clearTimeout(limit);
   closeSync(log);
+  runBeside(spec, 'finish');
   const results = existsSync(files.jsonl)
     ? readFileSync(files.jsonl, 'utf8')
         .trim()

@@ -33,7 +33,10 @@ export async function runAsWindowsService(
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {
-      return await serve({ service: SERVICE_NAME, logger, shutdown, ready: () => service.ready() });
+      return await serve({
+        ...{ service: service.name, logger, shutdown },
+        ready: () => service.ready(),
+      });
     } catch (err) {
       logger.fatal({ err }, 'the daemon cannot serve');
       return exitCodeOf(err);

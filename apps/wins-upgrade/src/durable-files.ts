@@ -34,6 +34,7 @@ export async function replaceText(
     await effects.run(`rename ${name}`, () => rename(temporary, file));
     await effects.run(`sync folder of ${name}`, () => syncFolder(path.dirname(file)));
   } catch (error) {
+    await discard(effects, temporary);
     throw fileError('write', file, error);
   }
 }
@@ -90,6 +91,11 @@ export async function remove(effects: Effects, what: string, file: string): Prom
   } catch (error) {
     throw fileError('remove', file, error);
   }
+}
+
+/** Takes away what did not become whole: where it failed, the disk may be full. What cannot be removed now goes with the next sweep. */
+export async function discard(effects: Effects, file: string): Promise<void> {
+  await effects.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
 }
 
 /** Removes from a folder of ours what is not to be kept. What is still in use stays for the next time. */

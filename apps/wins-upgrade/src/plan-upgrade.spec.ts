@@ -100,6 +100,11 @@ describe('the plan of an upgrade', () => {
       { offered: { sha256: NEW.sha256, sha1: NEW.sha1 } },
       /does not say which release/,
     ],
+    [
+      'a service that nobody may start',
+      { service: { command: COMMAND, state: 'running', isDisabled: true } },
+      /the service is disabled/,
+    ],
     ['no service and no arguments', { service: undefined }, /there is no service.*--wins-args/],
     ['--register', wish({ winsArgs: 'srv app run --register' }), /--register/],
     ['--unregister', wish({ winsArgs: '-unregister' }), /--unregister/],

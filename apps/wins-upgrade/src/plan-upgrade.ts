@@ -2,7 +2,7 @@ import { compareVersions } from './compare-versions.js';
 import { isRunnable, type ProgramFormat } from './program-format.js';
 import { mergeServiceArgs } from './service-args.js';
 import { isSameCommand, type ServiceCommand } from './service-command.js';
-import type { ServiceState } from './service-control.js';
+import type { ServiceStatus } from './service-control.js';
 import { UpgradeError } from './upgrade-error.js';
 import type { JournalPhase, ProgramIdentity } from './upgrade-journal.js';
 
@@ -33,7 +33,7 @@ export interface UpgradeFacts {
   readonly arch: string;
   readonly target: string;
   /** Undefined when there is no service. */
-  readonly service: { readonly command: ServiceCommand; readonly state: ServiceState } | undefined;
+  readonly service: ServiceStatus | undefined;
   /** Whether the daemon of the program at the target answers and takes work. Asked only when that program is the offered one. */
   readonly isServing: boolean;
   /** The program at the target; undefined when there is none. */
@@ -111,6 +111,9 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
       kind: 'nothing',
       reason: `the release ${offered.version ?? ''} serves with this digest already`,
     };
+  }
+  if (service?.isDisabled === true) {
+    return refuse('the service is disabled: once stopped it could not be started again');
   }
   const steps = new Set<UpgradeStep>(['stage', 'checkConfig']);
   if (service !== undefined && service.state !== 'stopped') steps.add('stop');

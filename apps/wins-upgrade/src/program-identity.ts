@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileError } from './durable-files.js';
+import { discard, fileError } from './durable-files.js';
 import type { Effects } from './effects.js';
 import { HEADER_BYTES, programFormat, type ProgramFormat } from './program-format.js';
 import { messageOf, nodeCode, UpgradeError } from './upgrade-error.js';
@@ -76,6 +76,7 @@ export async function copyProgram(
       }
     });
   } catch (error) {
+    await discard(effects, copy);
     throw fileError('copy the program', file, error);
   }
 }

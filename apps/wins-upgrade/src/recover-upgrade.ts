@@ -7,6 +7,7 @@ import {
   finish,
   INTERRUPTED,
   nameOldProgram,
+  noteUndoing,
   tidy,
   undoUpgrade,
   type Worker,
@@ -115,7 +116,7 @@ async function recoverAsDaemon(
     const reason = `after a restart the new daemon was found unfit: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
     // The old daemon, which is started next, tidies up.
-    run.record = await run.journal.move(run.record, 'undoing', { reason });
+    await noteUndoing(run, reason);
     return { id: record.id, outcome: 'rolledBack', reason, restart: true };
   }
   return done(await commit(run, 'daemon'));

@@ -7,6 +7,8 @@ export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
+  /** Whether the service manager starts it for nobody. Default false. */
+  readonly isDisabled?: boolean;
 }
 
 /** Held while this process upgrades a service; the system takes it back when the process dies. */

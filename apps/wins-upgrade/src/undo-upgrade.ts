@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { remove, sweep } from './durable-files.js';
+import { discard, remove, sweep } from './durable-files.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './program-identity.js';
 import { isSameCommand } from './service-command.js';
@@ -25,11 +25,14 @@ export async function undoUpgrade(
   reason: string,
   worker: Worker,
 ): Promise<UpgradeResult> {
-  const { context, journal } = run;
+  const { context } = run;
   context.log.write('undoing', { reason });
-  run.record = await journal.move(run.record, 'undoing', { reason });
-  if (!run.record.disturbed)
+  if (!run.record.disturbed) {
+    // On a full disk, its place is what the result needs.
+    await discard(context.effects, run.record.staged);
     return finish(run, 'refused', `${reason}; the service was not touched`);
+  }
+  await noteUndoing(run, reason);
   const { from, oldCommand } = run.record;
   if (from === undefined || oldCommand === undefined) {
     if (worker === 'helper') return undoInstall(run, reason);
@@ -49,7 +52,19 @@ export async function undoUpgrade(
       return finish(run, 'failed', `${reason}; ${now}`);
     }
   }
+  await discard(context.effects, run.record.staged);
   return finish(run, 'rolledBack', `${reason}; the release before serves again`);
+}
+
+/** Lets the journal say that all is put back. Where it cannot be written, that is done nevertheless: each phase is undone alike. */
+export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void> {
+  try {
+    run.record = await run.journal.move(run.record, 'undoing', { reason });
+  } catch (error) {
+    if (!(error instanceof UpgradeError) || error.code !== 'fileFailed') throw error;
+    run.context.log.write('the journal does not say so', { found: error.message });
+    run.record = { ...run.record, phase: 'undoing', reason };
+  }
 }
 
 /** Lets the service name what it named before. */

@@ -65,7 +65,7 @@ export class WindowsServiceControl implements ServiceControl {
         (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
       );
       if (command === undefined) throw this.#failure('ask for', 'it names no program');
-      return { command, state: stateOf(found.state) };
+      return { command, state: stateOf(found.state), isDisabled: found.startType === 'disabled' };
     });
   }
 
@@ -125,7 +125,8 @@ export class WindowsServiceControl implements ServiceControl {
           }
           if (code !== 'timeout' || running === undefined) throw error;
           endProcess(running);
-          await this.#services.stop(this.name, { timeoutMs: END_MS });
+          await endOf(running);
+          await this.#noticeEnd(running);
         }
         if (running !== undefined) await endOf(running);
       }),
@@ -152,6 +153,16 @@ export class WindowsServiceControl implements ServiceControl {
         );
       }),
     );
+  }
+
+  /** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
+  async #noticeEnd({ pid }: ProcessIdentity): Promise<void> {
+    try {
+      await this.#services.stop(this.name, { timeoutMs: END_MS });
+    } catch (error) {
+      const { pid: now } = this.#services.status(this.name);
+      if (!(error instanceof WindowsError) || (now !== 0 && now !== pid)) throw error;
+    }
   }
 
   /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */

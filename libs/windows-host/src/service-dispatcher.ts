@@ -14,6 +14,8 @@ export interface DispatcherEvents {
 
 /** Where a service tells how it does. */
 export interface DispatchedService {
+  /** What the service is called that this process was started as: whoever registered it may have chosen another name. */
+  readonly name: string;
   /**
    * @param status - A SERVICE_STATUS.
    * @throws WindowsError
@@ -41,9 +43,11 @@ export async function dispatchService(name: string, events: DispatcherEvents): P
     fail = reject;
   });
   const handler = koffi.register((control: number) => events.onControl(control), handlerEx());
-  const main = koffi.register(() => {
+  const main = koffi.register((count: number, words: bigint) => {
     try {
-      events.onStart(registerHandler(name, handler));
+      // A process with one service is any service that runs it; the first word says which.
+      const actual = count > 0 ? (koffi.decode(words, 'str16') as string) : name;
+      events.onStart(registerHandler(actual, handler));
     } catch (error) {
       fail(error);
     }
@@ -67,6 +71,7 @@ function registerHandler(name: string, handler: bigint): DispatchedService {
   const service = RegisterServiceCtrlHandlerExW(name, handler, null);
   check(service !== 0, 'RegisterServiceCtrlHandlerExW', `served as the service ${name}`);
   return {
+    name,
     report: (status) => {
       const isTaken = SetServiceStatus(service, status) !== 0;
       check(isTaken, 'SetServiceStatus', `told how the service ${name} does`);

@@ -10,6 +10,8 @@ import {
 
 /** A service, for the program that is one. */
 export interface RunningService {
+  /** What it is called by the service control manager, which may be another name than the usual one. */
+  readonly name: string;
   /** The program serves; the service control manager is told that it runs. */
   ready(): void;
   /** Resolves when it is asked to stop; the first reason counts. It may be so before it is ready. */
@@ -18,6 +20,7 @@ export interface RunningService {
 
 /** How a program is a service. */
 export interface ServiceOptions {
+  /** What it is usually called; used until the service control manager has told. */
   readonly name: string;
   /**
    * The service itself. It tells when it is ready, and returns its exit code when it is done: 0, or one that makes the
@@ -59,7 +62,7 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
       }
     }, startLimitMs);
     lifecycle = begun;
-    run({ ready: () => begun.running(), stopRequested }).then(
+    run({ name: service.name, ready: () => begun.running(), stopRequested }).then(
       (code) => begun.stopped(code),
       () => begun.stopped(SERVICE_FAILED),
     );

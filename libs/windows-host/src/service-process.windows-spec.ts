@@ -37,6 +37,12 @@ const roles: Readonly<
     tell(`asked to ${await service.stopRequested}`);
     return 0;
   },
+  sayName: async (service, tell) => {
+    tell(`called ${service.name}`);
+    service.ready();
+    await service.stopRequested;
+    return 0;
+  },
   fail: () => Promise.resolve(78),
   throw: () => Promise.reject(new Error('no')),
   neverReady: async (service, tell) => {
@@ -61,7 +67,7 @@ async function beTheService(): Promise<void> {
   const run = roles[role];
   assert.ok(run);
   const exitCode = await runAsService({
-    name,
+    name: role === 'sayName' ? 'the-usual-name' : name,
     run: (service) => run(service, tell),
     stopLimitMs: 4000,
   });
@@ -252,6 +258,12 @@ function theSuite(): void {
       });
       await started;
       assert.deepEqual(seen.slice(-3), ['startPending 1', 'startPending 2', 'running 0']);
+      await scm.stop(name);
+    });
+
+    it('is told what it is called, whatever its usual name is', async () => {
+      assert.equal((await start('sayName')).state, 'running');
+      assert.deepEqual(told(), [`called ${name}`]);
       await scm.stop(name);
     });
 

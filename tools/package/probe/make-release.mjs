@@ -1,5 +1,5 @@
-// node make-release.mjs OUT VERSION [crashes|lies]: an executable for Windows of the built programs, as another release; one that
-// ends when it is to be the daemon, or one whose daemon says that it is yet another release.
+// node make-release.mjs OUT VERSION [FLAW]: an executable for Windows of the built programs, as another release, and perhaps as one that
+// is no good.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,15 +7,52 @@ import { programs } from '../programs.mjs';
 import { makeWindowsExecutable } from '../windows-executable.mjs';
 
 const [out, version, flaw] = process.argv.slice(2);
-const CRASH = "if (process.argv.includes('run')) process.exit(7);\n";
+const asDaemon = (code) => (text) =>
+  `if (process.argv.includes('run') && !process.argv.includes('--register')) { ${code} }\n${text}`;
+const beside = (name) => `require('node:path').join(process.execPath, '..', '${name}')`;
+/** Replaces a text that must be there. */
+const replace = (from, to) => (text) => {
+  if (!text.includes(from)) throw new Error(`${flaw}: there is no ${from} to be replaced`);
+  return text.replaceAll(from, to);
+};
+
+/** What is wrong with a release: which program is changed, and how. */
+const FLAWS = {
+  /** It ends when it is to be the daemon. */
+  crashes: ['wins.cjs', asDaemon('process.exit(7);')],
+  /** As the daemon it does nothing at all, not even for the service manager. */
+  hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
+  /** Its daemon says to the service manager that it starts, and never serves. */
+  idles: [
+    'wins-server.cjs',
+    replace('await composeDaemon(', 'await new Promise(() => undefined) ?? composeDaemon('),
+  ],
+  /** Its daemon says that it is yet another release. */
+  lies: ['wins-server.cjs', replace(`"${version}"`, '"v9.9.9"')],
+  /** It reacts to nothing while there is a file `deaf` beside it. */
+  'turns deaf': [
+    'wins.cjs',
+    asDaemon(`setInterval(() => {
+      while (require('node:fs').existsSync(${beside('deaf')}))
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }, 50).unref();`),
+  ],
+  /** For the service manager, its daemon is paused when it serves. */
+  pauses: [
+    'wins-server.cjs',
+    replace('stateNumber(phase.kind)', '(phase.kind === "running" ? 7 : stateNumber(phase.kind))'),
+  ],
+};
+
 const work = mkdtempSync(path.join(tmpdir(), 'wins-release-'));
 try {
   const files = programs.map((program) => {
     const name = path.basename(program);
     let text = readFileSync(program, 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
-    if (flaw === 'crashes' && name === 'wins.cjs') text = CRASH + text;
-    if (flaw === 'lies' && name === 'wins-server.cjs')
-      text = text.replaceAll(`"${version}"`, '"v9.9.9"');
+    if (flaw !== undefined) {
+      const [flawed, change] = FLAWS[flaw];
+      if (flawed === name) text = change(text);
+    }
     writeFileSync(path.join(work, name), text);
     return path.join(work, name);
   });

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
+
+/** Windows has no folders to be synced: these acts are none there. */
+const NO_ACT = /^sync /;
+
+/** A helper that is killed at each of its acts, one after the other, on two nodes at a time. */
+export interface CrashLoop {
+  /** The release that is offered to a node that has this one. */
+  readonly offered: (installed: string) => string;
+  readonly moment: Death;
+  /** Brings the node to rest after the helper died, and judges what it is then. */
+  readonly recover: (crashed: CrashedNode) => Promise<void>;
+}
+
+/** A node whose helper died. */
+export interface CrashedNode {
+  readonly world: WindowsUpgradeWorld;
+  readonly installed: string;
+  readonly offered: string;
+  /** What `wins up` was given. */
+  readonly args: readonly string[];
+}
+
+/**
+ * Between one act and the next nothing changes, so dying before an act is dying after the one before it. A node goes on from whatever
+ * serves after a death.
+ */
+export async function dieAtEachAct(loop: CrashLoop): Promise<void> {
+  const first = await WindowsUpgradeWorld.running();
+  const offered = loop.offered('v1.0.0');
+  await first.up(...argsOf(offered));
+  const acts = first.effects.flatMap((effect, at) => (NO_ACT.test(effect) ? [] : [at + 1]));
+  assert.ok(acts.length > 10, first.effects.join());
+  const whole = ['v1.0.0', offered].map((name) => digest('sha256', release(name)));
+  const worker = async (world: WindowsUpgradeWorld): Promise<void> => {
+    await using _owned = world;
+    for (let act = acts.shift(); act !== undefined; act = acts.shift()) {
+      try {
+        await dieAt(act, world, loop, whole);
+      } catch (error) {
+        acts.length = 0;
+        const where = `${loop.moment} act ${act} (${world.effects[act - 1] ?? 'none'})`;
+        throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
+      }
+    }
+    // The next helper takes away what those before could not.
+    const { outcome } = await world.up(...argsOf(await world.rest()));
+    assert.deepEqual([outcome, world.leftovers], ['nothing', []]);
+  };
+  await Promise.all([worker(first), worker(await WindowsUpgradeWorld.running())]);
+}
+
+/** @param whole - The digests of the programs that are there whole. */
+async function dieAt(
+  act: number,
+  world: WindowsUpgradeWorld,
+  loop: CrashLoop,
+  whole: readonly string[],
+): Promise<void> {
+  const installed = await world.rest();
+  const offered = loop.offered(installed);
+  const args = argsOf(offered);
+  const { stdout, stderr } = await world.startUp(args, { [act]: loop.moment }).outcome;
+  assert.deepEqual([world.effects.length, stdout.toString()], [act, ''], `not killed: ${stderr}`);
+  assert.ok(whole.includes(digest('sha256', world.named)), `${world.named} is not whole`);
+  await loop.recover({ world, installed, offered, args });
+  assert.ok(whole.includes(digest('sha256', world.target)));
+}
+
+function argsOf(offered: string): readonly string[] {
+  return ['--path', release(offered), '--allow-downgrade', '--wait', '30s'];
+}

@@ -1,0 +1,87 @@
+// What the service is doing, or is not, when it is to be upgraded.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
+import { isAlive, until } from './windows-workspace.js';
+
+const toNext = ['--path', release('v1.1.0')];
+
+async function assertUpgraded(world: WindowsUpgradeWorld, version = 'v1.1.0'): Promise<void> {
+  assert.equal(world.services.status(world.service).state, 'running');
+  assert.equal(await world.rest(), version);
+  assert.equal(digest('sha1', world.target), digest('sha1', release(version)));
+  assert.deepEqual(world.leftovers, []);
+}
+
+describe('the service of an upgrade on Windows', () => {
+  it('runs afterwards when it was stopped', async () => {
+    await using world = WindowsUpgradeWorld.registered();
+    const { code, outcome, reason } = await world.up(...toNext);
+    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+    await assertUpgraded(world);
+  });
+
+  it('runs afterwards when it was stopped and its program is the one that is offered', async () => {
+    await using world = WindowsUpgradeWorld.registered();
+    const { code, reason } = await world.up('--path', release('v1.0.0'));
+    assert.equal(code, 0, reason);
+    await assertUpgraded(world, 'v1.0.0');
+  });
+
+  it('runs afterwards when it was paused', async () => {
+    await using world = WindowsUpgradeWorld.registered('paused');
+    await assert.rejects(world.services.start(world.service, { timeoutMs: 5000 }), {
+      message: /it is paused/,
+    });
+    const { code, outcome, reason } = await world.up(...toNext);
+    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+    await assertUpgraded(world);
+  });
+
+  it('is ended by force when it does not react', async () => {
+    await using world = await WindowsUpgradeWorld.running('deaf');
+    const { pid } = world.services.status(world.service);
+    writeFileSync(world.workspace.path('deaf'), '');
+    await until(async () => (await world.answer()) === undefined);
+    const { code, outcome, reason } = await world.up(...toNext, '--wait', '10s');
+    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+    assert.equal(isAlive(pid), false);
+    await assertUpgraded(world);
+  });
+
+  it('is not touched when it is disabled, since nobody could start it again', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    const { pid } = world.services.status(world.service);
+    world.register({ startType: 'disabled' });
+    const { code, outcome, reason } = await world.up(...toNext);
+    assert.deepEqual([code, outcome], [65, 'refused'], reason);
+    assert.match(reason, /is disabled/);
+    assert.equal(world.services.status(world.service).pid, pid);
+    assert.equal((await world.answer())?.version, 'v1.0.0');
+    assert.deepEqual(world.leftovers, []);
+  });
+
+  it('stays or is upgraded as a whole when another one that runs depends on it', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    await using other = WindowsUpgradeWorld.registered();
+    other.register({ dependencies: [world.service] });
+    await other.services.start(other.service);
+    const { code, outcome, reason } = await world.up(...toNext);
+    // Wine stops such a service, Windows does not.
+    if (code !== 0) {
+      assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
+      assert.match(reason, /services that depend on it run; sc\.exe enumdepend/);
+    }
+    await assertUpgraded(world, code === 0 ? 'v1.1.0' : 'v1.0.0');
+    assert.equal((await other.answer())?.version, 'v1.0.0');
+  });
+
+  it('serves as before after the wait when the release idles', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    const { code, outcome, reason } = await world.up('--path', release('idles'), '--wait', '10s');
+    assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
+    assert.match(reason, /nobody answers within 10000 ms/);
+    await assertUpgraded(world, 'v1.0.0');
+  });
+});

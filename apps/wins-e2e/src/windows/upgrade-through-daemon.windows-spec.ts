@@ -1,0 +1,56 @@
+// An upgrade that a container asks for, through the pipe of the very daemon that it replaces.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
+
+/** What hangs is waited for by the helper's own limits. */
+const TIMES = { timeout: 300_000 };
+
+describe('wins cli upgrade on Windows', TIMES, () => {
+  it('upgrades the service, and what it has upgraded once more', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    const before = world.commandLine;
+    for (const version of ['v1.1.0', 'v1.2.0']) {
+      const { pid } = world.services.status(world.service);
+      const { code, stdout, stderr } = await world.clientUpgrade(version);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(stdout.toString(), `wins: upgraded: the release ${version} serves\n`);
+      const sha1 = digest('sha1', release(version));
+      assert.deepEqual(await world.answer(), { version, sha1 });
+      assert.notEqual(world.services.status(world.service).pid, pid);
+      assert.equal(await world.rest(), version);
+      assert.equal(world.commandLine, before);
+    }
+    const { code, stdout } = await world.clientUpgrade('v1.2.0');
+    assert.equal(code, 0);
+    assert.match(stdout.toString(), /^wins: nothing: the release v1\.2\.0 serves/);
+    const older = await world.clientUpgrade('v1.1.0');
+    assert.equal(older.code, 126);
+    assert.match(older.stderr, /refused: .*older/);
+    assert.equal(await world.rest(), 'v1.2.0');
+    // The helper's own copy could not be removed while it ran.
+    await world.up('--path', release('v1.2.0'));
+    assert.deepEqual(world.leftovers, []);
+  });
+});
+
+describe('a release that is not well, offered by a container', TIMES, () => {
+  for (const [name, found] of [
+    ['hangs', /cannot start the service|nobody answers within/],
+    ['crashes', /cannot start the service|has ended/],
+    ['lies', /found release "v9\.9\.9"/],
+  ] as const) {
+    it(`is taken back, and the container is told, when it ${name}`, async () => {
+      await using world = await WindowsUpgradeWorld.running();
+      const before = world.commandLine;
+      const { code, stdout, stderr } = await world.clientUpgrade(name);
+      assert.deepEqual([code, stdout.toString()], [125, ''], stderr);
+      assert.match(stderr, /^wins: rolledBack: step \w+ failed: /);
+      assert.match(stderr, found);
+      assert.match(stderr, /; the release before serves again\n$/);
+      assert.equal(await world.rest(), 'v1.0.0');
+      assert.equal(world.commandLine, before);
+      assert.equal(digest('sha1', world.target), digest('sha1', release('v1.0.0')));
+    });
+  }
+});

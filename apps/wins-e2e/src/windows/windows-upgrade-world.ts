@@ -1,0 +1,232 @@
+import { resolvePipePath } from '@wins/pipe-transport';
+import { serviceControlManager, type ServiceDefinition } from '@wins/windows-host';
+import { createWinsClient } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram, type Outcome, type RunningProgram } from '../harness/built-program.js';
+import { ROOT } from '../harness/workspace.js';
+import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
+
+/** What happens to the helper at one of its effects: it is killed before or after it. */
+export type Death = 'before' | 'after';
+
+/** What `wins up --json` prints, and how it ended. */
+export interface Report {
+  readonly code: number | null;
+  readonly outcome: string;
+  readonly reason: string;
+}
+
+/** Far more than a service needs to come to rest. */
+const REST_MS = 60_000;
+/** What stays in the private folder for good. */
+const REMAINS = ['lock', 'result.json', 'upgrade.log'];
+
+/** `wins up`, which tells of each of its effects, and dies at one. */
+const DRIVER = `
+const fs = require('node:fs');
+const { run } = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
+const { deaths, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
+let count = 0;
+const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
+run(process.argv.slice(2), async (effect, act) => {
+  const death = deaths[++count];
+  fs.appendFileSync(trace, effect + '\\n');
+  if (death === 'before') return die();
+  const result = await act();
+  return death === 'after' ? die() : result;
+}).then((code) => (process.exitCode = code));
+`;
+
+/** A release that was built before the specs ran. */
+export function release(name: string): string {
+  return path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
+}
+
+/** A service of a name of its own on this machine, and what upgrades it. Several can be there at the same time. */
+export class WindowsUpgradeWorld implements AsyncDisposable {
+  readonly services = serviceControlManager();
+  readonly workspace = new WindowsWorkspace();
+  readonly service: string;
+  readonly target: string;
+  readonly folder: string;
+  /** The helper that the daemon may run. */
+  readonly helper: string;
+  readonly config: string;
+  private readonly driver: string;
+
+  private constructor(program: string, name: string | undefined) {
+    this.service = name ?? `wins-e2e-${this.workspace.id}`;
+    this.target = path.resolve(this.workspace.folder, program);
+    this.folder = `${this.target}.upgrade`;
+    this.helper = this.workspace.path('wins-upgrade.exe');
+    this.config = this.workspace.config([{ path: this.helper, mayBreakAway: true }]);
+    this.driver = this.workspace.script('driver', DRIVER);
+  }
+
+  /** A node without the service. */
+  static empty(program = 'wins.exe', name?: string): WindowsUpgradeWorld {
+    const world = new WindowsUpgradeWorld(program, name);
+    mkdirSync(path.dirname(world.target), { recursive: true });
+    return world;
+  }
+
+  /** A node whose service is registered and does not run. */
+  static registered(installed = 'v1.0.0'): WindowsUpgradeWorld {
+    const world = WindowsUpgradeWorld.empty();
+    copyFileSync(release(installed), world.target);
+    world.register();
+    return world;
+  }
+
+  /** A node whose service runs. */
+  static async running(installed?: string): Promise<WindowsUpgradeWorld> {
+    const world = WindowsUpgradeWorld.registered(installed);
+    await world.services.start(world.service);
+    return world;
+  }
+
+  register(more: Partial<ServiceDefinition> = {}): void {
+    this.services.register({
+      name: this.service,
+      displayName: this.service,
+      description: 'of a test',
+      command: [this.target, ...this.words],
+      startType: 'manual',
+      dependencies: [],
+      failurePolicy: { restartDelaysMs: [1000], resetAfterSeconds: 60 },
+      preshutdownTimeoutMs: 10_000,
+      ...more,
+    });
+  }
+
+  /** What the service is registered with after its program. */
+  get words(): readonly string[] {
+    return ['srv', 'app', 'run', '--config', this.config];
+  }
+
+  get commandLine(): string {
+    return this.services.config(this.service).commandLine;
+  }
+
+  /** Starts `wins up --json` for this service. */
+  startUp(args: readonly string[], deaths: Readonly<Record<number, Death>> = {}): RunningProgram {
+    const trace = this.workspace.path('trace');
+    rmSync(trace, { force: true });
+    const settings = JSON.stringify({ deaths, trace });
+    const words = ['up', '--json', '--service', this.service, ...args];
+    const environment = { ...process.env, UPGRADE_DRIVER: settings };
+    return startProgram(process.execPath, [this.driver, ...words], environment);
+  }
+
+  /** Runs it to its end. */
+  async up(...args: string[]): Promise<Report> {
+    const { code, stdout, stderr } = await this.startUp(args).outcome;
+    if (stdout.length === 0) return { code, outcome: 'error', reason: stderr };
+    return { code, ...(JSON.parse(stdout.toString()) as Omit<Report, 'code'>) };
+  }
+
+  /** Runs `wins cli upgrade`, as a container does. */
+  clientUpgrade(name: string, ...args: string[]): Promise<Outcome> {
+    copyFileSync(release(name), this.helper);
+    const words = ['upgrade', '--path', this.helper, '--service', this.service, ...args];
+    return this.workspace.client(...words).outcome;
+  }
+
+  /** The effects that the latest helper came to. */
+  get effects(): string[] {
+    const file = this.workspace.path('trace');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
+  /** What upgrades have left behind: files of theirs, and programs beside the one in place. */
+  get leftovers(): string[] {
+    const inside = existsSync(this.folder) ? readdirSync(this.folder) : [];
+    const beside = readdirSync(path.dirname(this.target));
+    const known = [this.target, this.helper].map((file) => path.basename(file));
+    return [
+      ...inside.filter((name) => !REMAINS.includes(name)),
+      ...beside.filter((name) => /^wins.*\.(exe|tmp|old)$/.test(name) && !known.includes(name)),
+    ];
+  }
+
+  /** The log of upgrades, for failed tests. */
+  private get log(): string {
+    const file = path.join(this.folder, 'upgrade.log');
+    return existsSync(file) ? readFileSync(file, 'utf8').slice(-3000) : '';
+  }
+
+  /** What the service names. */
+  get named(): string {
+    const { commandLine } = this;
+    return /^"([^"]+)"/.exec(commandLine)?.[1] ?? commandLine.split(' ', 1)[0] ?? '';
+  }
+
+  /** What the daemon says that is reached now; undefined when none is. */
+  async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
+    const { address } = resolvePipePath(this.workspace.listen);
+    const client = createWinsClient({ address, connectTimeoutMs: 2000 });
+    try {
+      const { Version, Checksum } = await client.info();
+      return { version: Version, sha1: Checksum.toLowerCase() };
+    } catch {
+      return undefined;
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** The power fails: the daemon is gone, without a word. */
+  async powerFails(): Promise<void> {
+    const { pid } = this.services.status(this.service);
+    if (pid !== 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+    await until(() => pid === 0 || !isAlive(pid));
+  }
+
+  /** Starts the service unless a process of it lives; one that ends at once is no error here. */
+  async start(): Promise<void> {
+    const { state, pid } = this.services.status(this.service);
+    // Wine does not notice that the process of a service was killed.
+    if (state !== 'stopped' && pid !== 0 && isAlive(pid)) return;
+    await this.services.start(this.service).catch(() => undefined);
+  }
+
+  /**
+   * Waits until the service has come to rest, and starts it meanwhile as often as it ends, as its failure actions would: it names the
+   * target, which is what runs, and no upgrade is under way. What a helper left before it kept a journal stays for the next one.
+   *
+   * @returns The release that serves.
+   */
+  async rest(): Promise<string> {
+    let version: string | undefined;
+    const deadline = performance.now() + REST_MS;
+    await until(async () => {
+      await this.start();
+      const answer = await this.answer();
+      const isResting = this.named === this.target && !this.leftovers.includes('journal.json');
+      if (isResting && answer?.sha1 === digest('sha1', this.target)) version = answer.version;
+      if (version === undefined && performance.now() > deadline) {
+        const found = { named: this.named, leftovers: this.leftovers, answer };
+        throw new Error(`no rest: ${JSON.stringify({ ...found, log: this.log })}`);
+      }
+      return version !== undefined;
+    });
+    return version ?? '';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.services.stop(this.service, { timeoutMs: 5000 }).catch(() => this.powerFails());
+      this.services.remove(this.service);
+    } catch {
+      // There is none.
+    }
+    await this.workspace.remove();
+  }
+}
+
+/** The hexadecimal digest of a file. */
+export function digest(algorithm: 'sha1' | 'sha256', file: string): string {
+  return createHash(algorithm).update(readFileSync(file)).digest('hex');
+}
