@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
 import { freePorts } from './tunnel.js';
@@ -119,6 +120,17 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const words = ['cli', 'upgrade', ...on(host), '--path', host.upgrader, ...host.service];
     if (host.isService) assert.match(await print(host, ...words), /^wins: nothing: /);
     else assert.match(await fail(host, 126, ...words), /there is no service/);
+  },
+  'cli deliver': async (host) => {
+    const to = `${host.config}.delivered`;
+    const words = ['cli', 'deliver', '--from', host.config, '--to', to];
+    for (const [outcome, ...more] of [['delivered'], ['unchanged', '--settle', '1ms']] as const) {
+      const said = await print(host, ...words, ...more);
+      assert.equal(said.replace(/ [0-9a-f]{64}\r?\n$/, ''), `wins: ${outcome}: ${to}`);
+    }
+    assert.deepEqual(readFileSync(to), readFileSync(host.config));
+    await fail(host, 126, ...words, '--sha256', '0'.repeat(64));
+    rmSync(to);
   },
   'cli hst get-version': async (host) => {
     const version = json(await print(host, 'cli', 'hst', 'get-version', ...on(host)));
