@@ -14,6 +14,7 @@ describe('the command line of wins up', () => {
       json: false,
       id: undefined,
       apart: false,
+      sweep: false,
       show: undefined,
     });
   });

@@ -19,6 +19,8 @@ export interface UpgradeCommand {
   readonly id: string | undefined;
   /** Whether this process has left the run in which it was asked for. */
   readonly apart: boolean;
+  /** Whether this process only removes the helper that started it. */
+  readonly sweep: boolean;
   /** What to print instead of doing anything. */
   readonly show: 'help' | 'version' | 'result' | undefined;
 }
@@ -31,8 +33,12 @@ const SWITCHES = [
   'debug',
   'quiet',
   'apart',
+  'sweep',
   'show-result',
 ] as const;
+
+/** What helpers say to each other. */
+const HIDDEN: ReadonlySet<string> = new Set(['apart', 'sweep']);
 
 /** What `wins up --help` says. */
 export const USAGE = `wins up: replaces the program of the daemon's service, or leaves it as it was (alias: upgrade)
@@ -60,7 +66,7 @@ sense, 65 when the upgrade was refused, 70 when it failed, 75 when another upgra
 `;
 
 /** The options, for the completion of a shell. */
-export const COMPLETIONS = [...VALUES, ...SWITCHES.filter((name) => name !== 'apart'), 'help']
+export const COMPLETIONS = [...VALUES, ...SWITCHES.filter((name) => !HIDDEN.has(name)), 'help']
   .map((name) => `--${name}\n`)
   .join('');
 
@@ -103,6 +109,7 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
     json: values.json === true,
     id: values.id,
     apart: values.apart === true,
+    sweep: values.sweep === true,
     show: shown(values),
   };
 }
@@ -125,6 +132,7 @@ function parse(argv: readonly string[]) {
         debug: { type: 'boolean' },
         quiet: { type: 'boolean' },
         apart: { type: 'boolean' },
+        sweep: { type: 'boolean' },
         'show-result': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },

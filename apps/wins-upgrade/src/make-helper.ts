@@ -1,8 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import { isRunnable } from './program-format.js';
 import { copyProgram, makeRunnable } from './program-identity.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { UpgradeError } from './upgrade-error.js';
-import { helperPath, type UpgradePlaces } from './upgrade-places.js';
+import { HELPER_PREFIX, helperPath, type UpgradePlaces } from './upgrade-places.js';
 
 /**
  * Copies a program to where the helper runs from. A daemon ends what runs its verified copies, and a target is replaced, so the
@@ -26,4 +27,9 @@ export async function makeHelper(
   }
   await makeRunnable(context.effects, helper);
   return helper;
+}
+
+/** The names of helpers that are still there, running or not. */
+export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

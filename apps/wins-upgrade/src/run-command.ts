@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   apartArguments,
   COMPLETIONS,
@@ -18,7 +19,7 @@ import {
   withLock,
 } from './perform-upgrade.js';
 import { describePlan } from './plan-upgrade.js';
-import { makeHelper } from './make-helper.js';
+import { helpersIn, makeHelper } from './make-helper.js';
 import { tidy } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
@@ -58,6 +59,8 @@ const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = {
   busy: EXIT.busy,
 };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SWEEP_LIMIT_MS = 30_000;
+const SWEEP_DELAY_MS = 50;
 const COMPLETION_REQUEST = '--get-yargs-completions';
 
 /**
@@ -83,6 +86,7 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
       return EXIT.ok;
     }
     if (command.show === 'result') return await showResult(command);
+    if (command.sweep) return await sweepHelper(command);
     return report(await upgrade(command, around), command);
   } catch (error) {
     if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
@@ -143,9 +147,38 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
   const outcome = await (command.apart ? lockedApart(context, task) : withLock(context, task));
   if (helper !== undefined)
     await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
-  // What is left of it where it cannot be removed while it runs goes with the next sweep.
-  if (command.apart) await rm(context.ownFile, { force: true }).catch(() => undefined);
+  if (command.apart) await removeHelper(context, command, outcome);
   return outcome;
+}
+
+/**
+ * The helper removes itself. Where a program cannot be removed while it runs, the new release does it, which is known to be able to; after
+ * another end the next upgrade does.
+ */
+async function removeHelper(
+  { host, ownFile }: UpgradeContext,
+  { service }: UpgradeCommand,
+  outcome: Outcome,
+): Promise<void> {
+  try {
+    await rm(ownFile, { force: true });
+  } catch {
+    if (outcome.outcome !== 'upgraded' || outcome.target === undefined) return;
+    const words = ['up', '--sweep', ...(service === undefined ? [] : [`--service=${service}`])];
+    await host.startApart(outcome.target, words).catch(() => undefined);
+  }
+}
+
+/** Removes what helpers left, as soon as they have ended. */
+async function sweepHelper(command: UpgradeCommand): Promise<number> {
+  const context = await composeUpgrade({ ...command, log: new UpgradeLog() });
+  const places = await findPlaces(context, await context.service.query());
+  const end = performance.now() + SWEEP_LIMIT_MS;
+  while ((await helpersIn(places)).length > 0 && performance.now() < end) {
+    await withLock(context, () => tidy({ context, places }));
+    await delay(SWEEP_DELAY_MS);
+  }
+  return EXIT.ok;
 }
 
 /**

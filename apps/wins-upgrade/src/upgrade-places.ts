@@ -3,6 +3,8 @@ import path from 'node:path';
 
 const SUFFIX = '.upgrade';
 const DIGEST_DIGITS = 12;
+/** How the names of helpers begin that left a run. */
+export const HELPER_PREFIX = 'helper-';
 
 /** Where everything of an upgrade is. All but the target is in one folder that only we can use. */
 export interface UpgradePlaces {
@@ -56,5 +58,6 @@ export function temporaryPath({ target, folder }: UpgradePlaces): string {
 
 /** Where the helper that leaves a run is run from. */
 export function helperPath({ target, folder }: UpgradePlaces): string {
-  return path.join(folder, `helper-${randomBytes(6).toString('hex')}${path.extname(target)}`);
+  const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;
+  return path.join(folder, name + path.extname(target));
 }
