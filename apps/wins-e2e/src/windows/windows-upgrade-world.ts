@@ -20,6 +20,8 @@ export interface Report {
 
 /** Far more than a service needs to come to rest. */
 const REST_MS = 60_000;
+/** More than a daemon that is well needs for an answer. */
+const ANSWER_MS = 5000;
 /** What stays in the private folder for good. */
 const REMAINS = ['lock', 'result.json', 'upgrade.log'];
 
@@ -166,9 +168,10 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   /** What the daemon says that is reached now; undefined when none is. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const { address } = resolvePipePath(this.workspace.listen);
-    const client = createWinsClient({ address, connectTimeoutMs: 2000 });
+    const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });
     try {
-      const { Version, Checksum } = await client.info();
+      // One that hangs answers no call on a connection that it took before.
+      const { Version, Checksum } = await client.info({ signal: AbortSignal.timeout(ANSWER_MS) });
       return { version: Version, sha1: Checksum.toLowerCase() };
     } catch {
       return undefined;
