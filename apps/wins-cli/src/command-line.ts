@@ -1,7 +1,7 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
-import { tunnelClient } from './beside.js';
+import { loadTunnelClient } from './load-tunnel-client.js';
 import { CommandError } from './command-error.js';
 import {
   durationOption,
@@ -132,7 +132,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                 type: 'string',
                 describe: 'A file that exists exactly while the tunnel is up',
               }),
-          handle(() => Promise.resolve(tunnelClient().proxyPorts)),
+          handle(() => Promise.resolve(loadTunnelClient().proxyPorts)),
         )
         .command(
           'upgrade',

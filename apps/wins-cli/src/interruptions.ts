@@ -1,4 +1,4 @@
-import { windowsClient } from './beside.js';
+import { loadWindowsClient } from './load-windows-client.js';
 
 /** What a shell reports of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -19,7 +19,8 @@ export function listenForInterruptions(onFirst: () => void): Disposable {
     onFirst();
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const console = process.platform === 'win32' ? windowsClient().hearConsole(interrupt) : undefined;
+  const console =
+    process.platform === 'win32' ? loadWindowsClient().hearConsole(interrupt) : undefined;
   return {
     [Symbol.dispose]: () => {
       for (const signal of SIGNALS) process.off(signal, interrupt);

@@ -1,6 +1,6 @@
 import { connectPipe, type ConnectPipeOptions } from '@wins/pipe-transport';
 import type { Socket } from 'node:net';
-import { windowsClient } from './beside.js';
+import { loadWindowsClient } from './load-windows-client.js';
 
 /**
  * Connects to a pipe of the daemon; on Windows only to one whose server is the service or runs with privileges: whoever is
@@ -12,6 +12,7 @@ export function connectTrustedPipe(
   pipe: string,
   options: Omit<ConnectPipeOptions, 'security'> = {},
 ): Promise<Socket> {
-  const security = process.platform === 'win32' ? windowsClient().windowsPipeCheck() : undefined;
+  const security =
+    process.platform === 'win32' ? loadWindowsClient().windowsPipeCheck() : undefined;
   return connectPipe(pipe, { ...options, security });
 }

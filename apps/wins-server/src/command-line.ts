@@ -1,13 +1,7 @@
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
-import { EXIT } from './exit-codes.js';
+import { UsageError } from './usage-error.js';
 import { VERSION } from './version.js';
-
-/** A command line that makes no sense. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly exitCode = EXIT.usage;
-}
 
 type Handler<T> = (options: T) => Promise<number>;
 

@@ -54,12 +54,6 @@ export interface DaemonParts {
   readonly checksum: Promise<string>;
 }
 
-/** Ports that outlive a daemon that dies. */
-export interface RecoveredPorts {
-  /** Closes the ports of all runs but the living ones; resolves with the ids of those runs. */
-  sweep(liveRunIds: readonly string[]): Promise<readonly string[]>;
-}
-
 /** A daemon that serves. */
 export interface Daemon {
   /** Where it serves gRPC. */

@@ -1,8 +1,8 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { WindowsError } from '@wins/windows-host';
-import { UsageError } from './command-line.js';
 import { EXIT } from './exit-codes.js';
+import { UsageError } from './usage-error.js';
 
 /** The exit code of a command that failed. */
 export function exitCodeOf(error: unknown): number {

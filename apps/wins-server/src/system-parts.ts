@@ -1,6 +1,11 @@
 import type { PipeSecurity } from '@wins/pipe-transport';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
-import type { RecoveredPorts } from './daemon.js';
+
+/** Ports that outlive a daemon that dies. */
+export interface RecoveredPorts {
+  /** Closes the ports of all runs but the living ones; resolves with the ids of those runs. */
+  sweep(liveRunIds: readonly string[]): Promise<readonly string[]>;
+}
 
 /** What the operating system gives to the daemon. What is absent is a default of the libraries, or does not exist. */
 export interface SystemParts {
