@@ -81,6 +81,7 @@ const SERVICE_ERROR_NORMAL = 1;
 const SERVICE_NO_CHANGE = 0xffff_ffff;
 const SERVICE_CONTROL_STOP = 1;
 
+const ERROR_INVALID_SERVICE_CONTROL = 1052;
 const ERROR_SERVICE_ALREADY_RUNNING = 1056;
 const ERROR_SERVICE_CANNOT_ACCEPT_CTRL = 1061;
 const ERROR_SERVICE_NOT_ACTIVE = 1062;
@@ -250,11 +251,17 @@ function remove(name: string): boolean {
   }
 }
 
+/** Of a service that is just starting, the one is said or the other. */
+const LATER: ReadonlySet<number> = new Set([
+  ERROR_SERVICE_CANNOT_ACCEPT_CTRL,
+  ERROR_INVALID_SERVICE_CONTROL,
+]);
+
 /** Whether the request was taken. One that the service cannot take right now is worth another try. */
 function askToStop(service: number, tried: string): boolean {
   if (services().ControlService(service, SERVICE_CONTROL_STOP, Buffer.alloc(28)) !== 0) return true;
   const errorNumber = kernel32().GetLastError();
-  if (errorNumber === ERROR_SERVICE_CANNOT_ACCEPT_CTRL) return false;
+  if (LATER.has(errorNumber)) return false;
   if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
   throw systemError(tried, { functionName: 'ControlService', errorNumber });
 }
