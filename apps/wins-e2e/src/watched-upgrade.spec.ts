@@ -17,7 +17,8 @@ async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
   const configure = (wanted: typeof mode, watchingPath = watched): void => {
     const pipes = { listen: world.pipe, proxy: world.workspace.path('proxy') };
     const upgrade = wanted === 'absent' ? {} : { upgrade: { mode: wanted, watchingPath } };
-    const whole = world.workspace.write('next config', JSON.stringify({ ...pipes, ...upgrade }));
+    const config = { debug: true, ...pipes, ...upgrade };
+    const whole = world.workspace.write('next config', JSON.stringify(config));
     renameSync(whole, world.config);
   };
   configure(mode);
@@ -44,9 +45,15 @@ async function logged(world: UpgradeWorld, message: string, times = 1): Promise<
   return found()[times - 1] as LogRecord;
 }
 
-/** Waits until the watch has looked at the file several times more than it takes to act. */
-async function severalLooks(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 3500));
+/** The states of the watches of all daemons so far, in order; what is not new is not there. */
+const states = (world: UpgradeWorld) =>
+  logOf(world)
+    .filter(({ msg }) => msg === 'the watched file')
+    .map(({ state }) => state as string);
+
+/** Waits until the file, as it is after the first `known` states, is one of which nothing more will come. */
+async function settled(world: UpgradeWorld, known = 0): Promise<void> {
+  await until(() => states(world).length > known && states(world).at(-1) === 'settled');
 }
 
 const begun = (world: UpgradeWorld) =>
@@ -87,7 +94,7 @@ describe('a daemon that watches a file', () => {
       expect(world.leftovers).toEqual([]);
     }
     // What runs is no reason to begin anything.
-    await severalLooks();
+    await settled(world);
     expect(begun(world)).toHaveLength(2);
   });
 
@@ -95,13 +102,13 @@ describe('a daemon that watches a file', () => {
     const { world, watched } = await watchingNode();
     await using _world = world;
     const program = singleFile('v1.1.0');
-    const part = Math.ceil(program.length / 20);
-    writeFileSync(watched, '');
+    const part = Math.ceil(program.length / 5);
     for (let at = 0; at < program.length; at += part) {
+      const known = states(world).length;
       writeFileSync(watched, program.slice(at, at + part), { flag: 'a' });
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      if (at + part < program.length) expect(begun(world)).toEqual([]);
+      await until(() => states(world).length > known);
     }
+    expect(states(world).slice(0, 5)).toEqual(Array(5).fill('changing'));
     await served(world, 'v1.1.0');
     expect(world.installed).toBe(sha256(program));
     expect(begun(world)).toHaveLength(1);
@@ -119,8 +126,10 @@ describe('a daemon that watches a file', () => {
     await world.supervisor.powerCycle();
     await logged(world, 'the watched file was tried, and is not again', 2);
     // The same bytes are the same release, however often they are put there.
+    await settled(world);
+    const known = states(world).length;
     offer(world, UNWELL('v1.1.0'));
-    await severalLooks();
+    await settled(world, known);
     expect(begun(world)).toHaveLength(1);
     expect(await world.rest()).toBe('v1.0.0');
     expect(await doctor(world)).toEqual([
@@ -138,7 +147,7 @@ describe('a daemon that watches a file', () => {
     offer(world, singleFile('v0.9.0'));
     const { ended, reason } = await logged(world, 'the upgrade to the watched file has ended');
     expect([ended, reason]).toEqual(['refused', expect.stringContaining('is older than')]);
-    await severalLooks();
+    await settled(world);
     expect(begun(world)).toHaveLength(1);
     expect(world.supervisor.started).toHaveLength(1);
     expect(world.leftovers).toEqual([]);
@@ -162,7 +171,8 @@ describe('a daemon that watches a file', () => {
       await until(() => refusals().length > index);
       expect(refusals()[index]?.['found']).toContain(wanted);
     }
-    await severalLooks();
+    // The fourth judgement is the same as the third.
+    await until(() => states(world).filter((state) => state === 'deferred').length === 4);
     expect(refusals()).toHaveLength(3);
     expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
     expect(existsSync(world.folder)).toBe(false);
@@ -213,17 +223,28 @@ describe('a daemon whose config does not ask for it', () => {
   it('watches nothing until the config says so, and again when it does not any more', async () => {
     const { world, configure } = await watchingNode('absent');
     await using _world = world;
+    // The config is looked at as often as a watched file would be, and takes as many looks.
+    const reloaded = async (): Promise<void> => {
+      for (const file of ['/nowhere/a', '/nowhere/b']) {
+        const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
+        configure('none', file);
+        await logged(world, 'config changed', length + 1);
+      }
+    };
     offer(world, singleFile('v1.1.0'));
-    await severalLooks();
+    await reloaded();
     expect(existsSync(world.folder)).toBe(false);
     expect(await doctor(world)).toEqual([]);
 
     configure('watching');
     await served(world, 'v1.1.0');
     configure('none');
-    await logged(world, 'no file is watched for an upgrade any more');
+    // The daemon before said so as well, when it ended.
+    await logged(world, 'no file is watched for an upgrade any more', 2);
+    const known = states(world).length;
     offer(world, singleFile('v1.2.0'));
-    await severalLooks();
+    await reloaded();
+    expect(states(world)).toHaveLength(known);
     expect(await world.rest()).toBe('v1.1.0');
     expect(begun(world)).toHaveLength(1);
   });

@@ -90,7 +90,7 @@ export function advance(watch: FileWatch, event: FileWatchEvent, nowMs: number):
 }
 
 function seen(watch: FileWatch, file: string | undefined, nowMs: number): FileWatch {
-  if (file === undefined) return { kind: 'absent' };
+  if (file === undefined) return watch.kind === 'absent' ? watch : { kind: 'absent' };
   if (watch.kind === 'absent' || watch.file !== file) return { kind: 'changing', file };
   if (watch.kind === 'changing') return { kind: 'examining', file, failures: 0 };
   if (watch.kind === 'deferred' && nowMs >= watch.untilMs) {

@@ -17,7 +17,7 @@ export interface WatchOptions {
   readonly guard: FileGuard;
   /** Loaded when a program is found that does not run already. */
   readonly upgrader: () => Upgrader;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
 /**
@@ -107,7 +107,10 @@ export class ProgramWatch {
   }
 
   #advance(event: FileWatchEvent): void {
-    this.#watch = advance(this.#watch, event, performance.now());
+    const next = advance(this.#watch, event, performance.now());
+    if (next === this.#watch) return;
+    this.#watch = next;
+    this.options.logger.debug({ file: this.options.file, state: next.kind }, 'the watched file');
   }
 
   /** Says what is wrong; the same again only after something else. */
