@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../harness/built-program.js';
 import { ROOT } from '../harness/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
@@ -19,8 +18,11 @@ import { until, WindowsWorkspace } from './windows-workspace.js';
 const NAME = 'rancher-wins';
 /** What stays in the private folder; a program that runs cannot be removed, so the next upgrade removes the helper. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|helper-[0-9a-f]+\.exe)$/;
-/** Several looks of the daemon, more than it takes to begin an upgrade. */
-const SEVERAL_LOOKS_MS = 6000;
+const PROGRAM_DATA = process.env['ProgramData'] ?? 'C:\\ProgramData';
+/** Under Wine the variable is another one for services. */
+const LOG_FOLDERS = [PROGRAM_DATA, PROGRAM_DATA.replace(/ProgramData/i, 'users\\Public')].map(
+  (folder) => path.join(folder, 'rancher\\wins\\log'),
+);
 
 interface Result {
   readonly id: string;
@@ -38,7 +40,13 @@ describe('a service that watches a file on Windows', () => {
   const resultFile = path.join(folder, 'result.json');
   // As the original's config has it: with slashes.
   const upgrade = { mode: 'watching', watchingPath: watched.replaceAll('\\', '/') };
-  const words = ['srv', 'app', 'run', '--config', workspace.config([], [], { upgrade })];
+  const words = [
+    'srv',
+    'app',
+    'run',
+    '--config',
+    workspace.config([], [], { upgrade, debug: true }),
+  ];
 
   const release = (name: string) => path.join(ROOT, 'dist', 'watched-file', `${name}.exe`);
   const run = async (...args: string[]) => {
@@ -62,6 +70,18 @@ describe('a service that watches a file on Windows', () => {
   /** How often an upgrade was begun. */
   const begun = (): number =>
     readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
+  /** The states of the watches of all services so far, in order. Other specs write the same log. */
+  const states = (): string[] => {
+    const files = LOG_FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) =>
+      readdirSync(folder).map((name) => path.join(folder, name)),
+    );
+    const text = files.map((file) => readFileSync(file, 'utf8')).join('');
+    const lines = text.split('\n').filter((line) => line.includes('"the watched file"'));
+    return lines.map((line) => (JSON.parse(line) as { state: string }).state);
+  };
+  /** Waits until the file is found in this state after the first `known`. */
+  const found = (state: string, known: number): Promise<void> =>
+    until(() => states().slice(known).includes(state));
   const result = (): Result | undefined =>
     existsSync(resultFile) ? (JSON.parse(readFileSync(resultFile, 'utf8')) as Result) : undefined;
   const ended = async (outcome: string, version: string): Promise<Result> => {
@@ -103,9 +123,10 @@ describe('a service that watches a file on Windows', () => {
     const { id } = await ended('rolledBack', 'v1.9.0');
     await assertServes('v1.1.0');
     await services.stop(NAME);
+    const known = states().length;
     await services.start(NAME);
     const { pid } = services.status(NAME);
-    await delay(SEVERAL_LOOKS_MS);
+    await found('settled', known);
     assert.equal(services.status(NAME).pid, pid);
     assert.equal(result()?.id, id);
     assert.equal(begun(), 2);
@@ -115,9 +136,10 @@ describe('a service that watches a file on Windows', () => {
     const before = begun();
     copyFileSync(release('v1.2.0'), next);
     const open = openSync(next, 'r+');
+    const known = states().length;
     try {
       await until(isMoved);
-      await delay(SEVERAL_LOOKS_MS);
+      await found('deferred', known);
       assert.equal(begun(), before);
     } finally {
       closeSync(open);
