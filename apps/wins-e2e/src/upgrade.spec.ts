@@ -61,7 +61,7 @@ describe('wins up', () => {
     await using world = await UpgradeWorld.running();
     await world.rest();
     process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
-    expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '2s'])).code).toBe(0);
+    expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '10s'])).code).toBe(0);
     expect(world.supervisor.started).toHaveLength(2);
     expect(await world.rest()).toBe('v1.0.0');
   });
@@ -88,7 +88,7 @@ describe('wins up', () => {
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
     world.supervisor.start();
     await world.rest();
-    expect((await world.up(['--path', world.release('v1.1.0'), '--wait', '2s'])).code).toBe(0);
+    expect((await world.up(['--path', world.release('v1.1.0'), '--wait', '10s'])).code).toBe(0);
     expect(await world.rest()).toBe('v1.1.0');
   });
 });
@@ -101,7 +101,7 @@ describe('a release that is not well', () => {
     ['does not serve', 'it does not serve'],
   ])('is taken back when it %s', async (misbehaviour, reason) => {
     await using world = await UpgradeWorld.running();
-    const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '3s'];
+    const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '10s'];
     const { code, stderr } = await world.up(args);
 
     expect(stderr).toMatch(new RegExp(reason));
@@ -132,7 +132,7 @@ describe('a release that is not well', () => {
       ['does not accept the config', 'out of order'],
     ] as const) {
       await using world = await UpgradeWorld.running();
-      const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '2s'];
+      const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '10s'];
       const { code, stderr } = await world.up(args);
       expect([misbehaviour, code, stderr]).toEqual([
         misbehaviour,

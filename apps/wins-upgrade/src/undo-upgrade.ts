@@ -11,6 +11,9 @@ import type { UpgradeRun } from './upgrade-steps.js';
 /** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
 export const INTERRUPTED = 'the upgrade was interrupted before its new daemon was proven';
 
+/** The least time in which what served before may come back: it is all that the node has, and giving up early mends nothing. */
+const OLD_DAEMON_MS = 60_000;
+
 /** Who works: the helper, which starts and stops the service, or the daemon of that service itself. */
 export type Worker = 'helper' | 'daemon';
 
@@ -97,7 +100,7 @@ function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity): Promi
     service: context.service,
     pipe: record.oldPipe,
     wanted: { sha256: from.sha256, sha1: from.sha1 },
-    limitMs: context.waitMs,
+    limitMs: Math.max(context.waitMs, OLD_DAEMON_MS),
     healthRequired: false,
   });
 }
