@@ -3,6 +3,7 @@ import { loadDaemonConfig } from '../load-daemon-config.js';
 import { fileState, watchConfig } from '../config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
+import { letHeapGrow } from '../heap-growth.js';
 import { recoverInterruptedUpgrade } from '../interrupted-upgrade.js';
 import { createLogger, logLevel } from '../logger.js';
 import { listenForShutdown } from '../shutdown-signal.js';
@@ -70,6 +71,7 @@ async function serve(
   options: RunOptions,
   { service, logger, shutdown, ready }: Surroundings,
 ): Promise<number> {
+  letHeapGrow();
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);
   const loaded = await loadDaemonConfig(file);
