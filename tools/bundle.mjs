@@ -140,6 +140,10 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
         : [withoutProtoLoader, withoutServer]),
     ],
     minifySyntax: true,
+    // The text of a program stays in the heap while it runs, in two bytes for each character once a single one (of a comment)
+    // is not in Latin-1. Names and lines stay, for the stack traces of a log.
+    minifyWhitespace: true,
+    lineLimit: 160,
     legalComments: 'none',
     logLevel: 'warning',
     logOverride: { 'empty-import-meta': 'error' },

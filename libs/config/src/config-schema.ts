@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * How a part of the file may be written besides its full form; travels in the schema's metadata.

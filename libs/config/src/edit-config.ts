@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ConfigError } from './config-error.js';
 import { type ConfigProblem, describeProblem, quote } from './config-problem.js';
 import { fieldsOf, FILE_SCHEMA } from './config-schema.js';

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { bareSchema, entryOf, fieldsOf, notationOf } from './config-schema.js';
 import { quote } from './config-problem.js';
 import { foldKey, nearestKey } from './key-spelling.js';
