@@ -29,6 +29,19 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
   return startProgram(process.execPath, [WINS, ...args], environment);
 }
 
+/**
+ * Starts what is to be started, and once more when the system gave no reason that Node knows: Wine has refused a start like that. A
+ * program that cannot be started is refused with a reason.
+ */
+function surely<T>(start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'UNKNOWN') throw error;
+    return start();
+  }
+}
+
 /** Starts any program, by its path; elsewhere, or as another user, if told so. */
 export function startProgram(
   file: string,
@@ -36,11 +49,13 @@ export function startProgram(
   environment: NodeJS.ProcessEnv,
   { cwd, uid, gid }: Pick<SpawnOptions, 'cwd' | 'uid' | 'gid'> = {},
 ): RunningProgram {
-  const child = spawn(file, args, {
-    ...{ cwd, uid, gid },
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = surely(() =>
+    spawn(file, args, {
+      ...{ cwd, uid, gid },
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
