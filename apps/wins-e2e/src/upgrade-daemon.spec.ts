@@ -95,19 +95,19 @@ describe('a real daemon', () => {
 
   it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
     await using world = await nodeWithDaemon();
-    const journal = `${world.folder}/journal.json`;
-    for (const [phase, next] of [
-      ['stopping', 'v1.1.0'],
-      ['trial', 'v1.2.0'],
+    const offer = (release: string) => [
+      '--path',
+      world.workspace.write('offered', singleFile(release), 0o755),
+    ];
+    expect((await world.up(offer('v1.1.0'))).code).toBe(0);
+    const acts = world.effects;
+    for (const [act, next] of [
+      ['stop service', 'v1.2.0'],
+      ['start service', 'v1.3.0'],
     ] as const) {
       const before = await world.rest();
-      const offered = world.workspace.write('offered', singleFile(next), 0o755);
-      const helper = world.startUp(['--path', offered]);
-      await until(
-        () => existsSync(journal) && readFileSync(journal, 'utf8').includes(`"${phase}"`),
-      );
-      helper.child.kill('SIGKILL');
-      await helper.outcome;
+      const { signal } = await world.up(offer(next), { [acts.indexOf(act) + 1]: 'after' });
+      expect(signal).toBe('SIGKILL');
       await world.supervisor.powerCycle();
       const version = await world.rest();
       expect([before, next]).toContain(version);
