@@ -63,6 +63,14 @@ describe('childEnvironment', () => {
     },
   );
 
+  it.each(['COM\u017FPEC', 'w\u0131ndir', 'NoDefaultCurrentD\u0131rectoryInExePath', '\u00E4'])(
+    'refuses the name %j on Windows, where another may fold it to ASCII',
+    (name) => {
+      expect(codeOf(() => build({}, [`${name}=x`], 'windows', [name]))).toBe('invalidArgument');
+      expect(build({}, [`${name}=\u00E4`])).toEqual({ [name]: '\u00E4' });
+    },
+  );
+
   it('lets the rule allow a guarded name, but never the run marker', () => {
     expect(build({ PATH: '/bin' }, ['PATH=/opt'], 'posix', ['PATH'])).toEqual({ PATH: '/opt' });
     expect(codeOf(() => build({}, ['RANCHER_WINS_RUN=x'], 'posix', ['RANCHER_WINS_RUN']))).toBe(

@@ -36,8 +36,8 @@ export interface ChildEnvironmentRequest {
  * Builds a child's environment: the base less `WINS_*`, the run marker and the loader variables,
  * then the client's entries on top. Names compare without ASCII case in the Windows dialect.
  *
- * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, or
- * given twice; `envNotAllowed` for a guarded name that the rule does not list.
+ * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
+ * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a guarded name that the rule does not list.
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
@@ -46,6 +46,10 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
+    // Whoever folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
+    if (dialect === 'windows' && /[^ -~]/.test(name)) {
+      throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
+    }
     const key = keyOf(name);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
     if (isMarker(name, dialect) || (isGuarded(name, dialect) && !allowed.has(key))) {
