@@ -50,6 +50,11 @@ describe('childEnvironment', () => {
     'NODE_COMPILE_CACHE',
     'NODE_V8_COVERAGE',
     'DOTNET_STARTUP_HOOKS',
+    'DOTNET_GCName',
+    'COREHOST_TRACEFILE',
+    'PYTHONPYCACHEPREFIX',
+    'GEM_PATH',
+    'BUNDLE_GEMFILE',
     'BASH_ENV',
     'RANCHER_WINS_RUN',
   ])('refuses %s from a client', (name) => {
