@@ -41,9 +41,7 @@ export class LinuxProcessEntry {
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
       const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
-      const prefix = `${RUN_MARKER_VARIABLE}=`;
-      const found = environment?.split('\0').find((entry) => entry.startsWith(prefix));
-      this.#marker = found === undefined ? undefined : parseRunMarker(found.slice(prefix.length));
+      this.#marker = environment === undefined ? undefined : markerIn(environment);
     }
     return this.#marker;
   }
@@ -56,6 +54,16 @@ export class LinuxProcessEntry {
     }
     return this.#executable;
   }
+}
+
+// Whose process it is decides how large this is, and of how many variables: it is not taken apart.
+function markerIn(environment: string): RunMarker | undefined {
+  const text = `\0${environment}\0`;
+  const name = `\0${RUN_MARKER_VARIABLE}=`;
+  const at = text.indexOf(name);
+  if (at < 0) return undefined;
+  const start = at + name.length;
+  return parseRunMarker(text.slice(start, text.indexOf('\0', start)));
 }
 
 function attempt<T>(read: () => T): T | undefined {

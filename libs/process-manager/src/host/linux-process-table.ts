@@ -1,9 +1,8 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { inTurns } from './in-turns.js';
 import { LinuxProcessEntry } from './linux-process-entry.js';
 
-// The scan is synchronous per process, which is cheap, and lets others run in between.
 const PROCESSES_PER_TURN = 64;
 
 /** The living processes at about one moment, by PID. */
@@ -46,6 +45,11 @@ export class LinuxProcessTable {
     return entry?.isZombie === true ? undefined : entry;
   }
 
+  /** Whether this is the process still, and not another one that was given its PID. */
+  lives({ pid, startTicks }: LinuxProcessEntry): boolean {
+    return this.entry(pid)?.startTicks === startTicks;
+  }
+
   /** When the process started, even when it ended already but nobody collected it yet. */
   startTicks(pid: number): number | undefined {
     return LinuxProcessEntry.read(pid)?.startTicks;
@@ -54,11 +58,8 @@ export class LinuxProcessTable {
 
 async function scanProcesses(): Promise<LinuxProcesses> {
   const processes = new Map<number, LinuxProcessEntry>();
-  let count = 0;
-  for (const name of readdirSync('/proc')) {
-    if (!/^[1-9][0-9]*$/.test(name)) continue;
-    count += 1;
-    if (count % PROCESSES_PER_TURN === 0) await nextTurn();
+  const names = readdirSync('/proc').filter((name) => /^[1-9][0-9]*$/.test(name));
+  for await (const name of inTurns(names, PROCESSES_PER_TURN)) {
     const entry = LinuxProcessEntry.read(Number(name));
     if (entry?.isZombie === false) processes.set(entry.pid, entry);
   }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
+import { LinuxProcessEntry } from '../host/linux-process-entry.js';
 import { LinuxProcessTable } from '../host/linux-process-table.js';
 import { createNodeProcessHost } from '../host/node-process-host.js';
 import type { ProcessManager } from '../process-manager.js';
@@ -245,6 +246,37 @@ describe('what earlier daemons left', () => {
     await expect(recovered(harness.manager(['tool']), run.pid)).resolves.toEqual([]);
     expect(run.state.kind).toBe('running');
     expect(readdirSync(harness.stateDirectory)).toEqual([`${run.runId}.json`]);
+  });
+
+  it('is looked for with a turn for others after each few environments, whose sizes others choose', async () => {
+    for (let count = 0; count < 40; count += 1) spawnProcess(SLEEP, ['1000']);
+    let turns = 0;
+    let isLooking = true;
+    const count = (): void => {
+      turns += 1;
+      if (isLooking) setImmediate(count);
+    };
+    setImmediate(count);
+    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
+    const search = { executables: [], remembered: [], lineage: lineageOf('/nowhere') };
+    await createNodeProcessHost().findLeftovers(search);
+    isLooking = false;
+    const reads = readsMark.mock.calls.length;
+    readsMark.mockRestore();
+    expect(reads).toBeGreaterThanOrEqual(40);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(reads / 4));
+  });
+
+  it('is looked for before a start without a look into any environment', async () => {
+    spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon));
+    const program = harness.program('tool', 'exit 0');
+    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
+    await createNodeProcessHost().findLeftovers({
+      executables: [path.join(path.dirname(program.path), 'rancher-wins-tool')],
+      remembered: [],
+    });
+    expect(readsMark).not.toHaveBeenCalled();
+    readsMark.mockRestore();
   });
 
   it('never includes the daemon itself or what started it', async () => {
