@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { inTurns } from './in-turns.js';
-import { LinuxProcessEntry } from './linux-process-entry.js';
+import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
 
 const PROCESSES_PER_TURN = 64;
 
@@ -12,6 +12,7 @@ export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 export class LinuxProcessTable {
   /** Names the boot and the PID namespace in which a PID and a start time mean something. */
   readonly realm: string;
+  readonly #ownMounts = mountsOf('self') ?? '';
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<LinuxProcesses> | undefined;
 
@@ -31,7 +32,7 @@ export class LinuxProcessTable {
     if (this.#next === undefined) {
       const scan = this.#running.then(() => {
         this.#next = undefined;
-        return scanProcesses();
+        return scanProcesses(this.#ownMounts);
       });
       this.#next = scan;
       this.#running = scan.catch(() => undefined);
@@ -41,7 +42,7 @@ export class LinuxProcessTable {
 
   /** A living process, or undefined when there is none or only a zombie. */
   entry(pid: number): LinuxProcessEntry | undefined {
-    const entry = LinuxProcessEntry.read(pid);
+    const entry = LinuxProcessEntry.read(pid, this.#ownMounts);
     return entry?.isZombie === true ? undefined : entry;
   }
 
@@ -52,15 +53,15 @@ export class LinuxProcessTable {
 
   /** When the process started, even when it ended already but nobody collected it yet. */
   startTicks(pid: number): number | undefined {
-    return LinuxProcessEntry.read(pid)?.startTicks;
+    return LinuxProcessEntry.read(pid, this.#ownMounts)?.startTicks;
   }
 }
 
-async function scanProcesses(): Promise<LinuxProcesses> {
+async function scanProcesses(ownMounts: string): Promise<LinuxProcesses> {
   const processes = new Map<number, LinuxProcessEntry>();
   const names = readdirSync('/proc').filter((name) => /^[1-9][0-9]*$/.test(name));
   for await (const name of inTurns(names, PROCESSES_PER_TURN)) {
-    const entry = LinuxProcessEntry.read(Number(name));
+    const entry = LinuxProcessEntry.read(Number(name), ownMounts);
     if (entry?.isZombie === false) processes.set(entry.pid, entry);
   }
   return processes;

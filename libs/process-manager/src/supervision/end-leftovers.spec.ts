@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -28,6 +28,14 @@ import {
 
 const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
+
+const UNSHARE = '/usr/bin/unshare';
+/** Mounts of its own, which a user may have where the system lets him. */
+const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'];
+const mayHaveMounts = spawnSync(UNSHARE, [...OWN_MOUNTS, '/bin/true']).status === 0;
+if (!mayHaveMounts)
+  process.stderr.write('SKIPPED: a copy among other mounts, since this user may have none\n');
+const itAmongOtherMounts = mayHaveMounts ? it : it.skip;
 
 // Real programs on a busy machine: the limit is only there to end a test that hangs.
 jest.setTimeout(60_000);
@@ -237,6 +245,30 @@ describe('what earlier daemons left', () => {
     await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('alreadyRunning');
     expect(isRunning(pid)).toBe(true);
   });
+
+  itAmongOtherMounts.each([
+    ['no mark', () => ({})],
+    ['the mark of a daemon that lives', (living: string) => markedBy(living)],
+  ])(
+    'is not what runs from the path of the copy among mounts of its own, with %s',
+    async (_mark, envOf) => {
+      const program = harness.program('tool', 'exit 0');
+      const staged = path.join(harness.programs, 'rancher-wins-tool');
+      const daemon = spawnProcess(SLEEP, ['1000']);
+      const script = `mount -t tmpfs tmpfs "$1" && cp /bin/sh "$2" && exec "$2" -c 'echo ready; kill -STOP $$'`;
+      const { child, pid } = spawnProcess(
+        UNSHARE,
+        [...OWN_MOUNTS, '/bin/sh', '-c', script, 'sh', harness.programs, staged],
+        { ...envOf(`${daemon.pid}:${tokenOf(daemon.pid)}`), PATH: '/usr/sbin:/sbin:/usr/bin:/bin' },
+      );
+      await once(child.stdout, 'data');
+      const manager = harness.manager(['tool']);
+      await expect(recovered(manager, pid)).resolves.toEqual([]);
+      const run = await manager.start(requestFor(program));
+      await expect(run.ended).resolves.toMatchObject({ code: 0 });
+      expect(isRunning(pid)).toBe(true);
+    },
+  );
 
   it('is nothing of another manager that lives, even in this process and directory', async () => {
     const program = harness.program('tool', 'echo ready; exec sleep 1000');
