@@ -21,6 +21,7 @@ import { planStart, type StartPlan, type StartRequest } from './start-request.js
 import { SupervisedProcess } from './supervision/supervised-process.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
+import { settlesWithin } from './supervision/settles-within.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;
@@ -109,7 +110,7 @@ export class DefaultProcessManager implements ProcessManager {
     await Promise.all([stopAll(), Promise.allSettled([...this.#starts])]);
     // What had just been started when the door closed.
     await stopAll();
-    await this.#ports.settle();
+    await settlesWithin(this.#ports.settle(), this.#options.graceMs / 2);
     for (const run of this.#registry.list()) this.#registry.forget(run);
   }
 

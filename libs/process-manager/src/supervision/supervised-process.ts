@@ -19,6 +19,7 @@ import { ProcessError } from '../process-error.js';
 import type { HostExit, HostProcess } from '../host/process-host.js';
 import { ProcessOutput } from '../output/process-output.js';
 import { moveProcess, type ProcessState } from './process-state.js';
+import { settlesWithin } from './settles-within.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -230,14 +231,4 @@ export class SupervisedProcess implements ManagedProcess {
   }
 
   readonly #onDisconnected = (): void => void this.end('ownerDisconnected');
-}
-
-function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), limitMs);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }
