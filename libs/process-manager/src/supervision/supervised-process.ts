@@ -119,7 +119,7 @@ export class SupervisedProcess implements ManagedProcess {
 
   holdLease(ownerId: string): Lease {
     this.#authorise('keepAlive', ownerId, ownerId === this.owner.id);
-    if (!this.#lease.claim()) {
+    if (this.#lease.state !== 'unclaimed') {
       const error = new ProcessError(
         'leaseHeld',
         `cannot keep ${this.name} alive: its lease is ${this.#lease.state}; wanted the first holder`,
@@ -128,7 +128,9 @@ export class SupervisedProcess implements ManagedProcess {
       this.#audit('keepAlive', ownerId, error);
       throw error;
     }
+    // No record, no lease: what throws here leaves it to the next call.
     this.#audit('keepAlive', ownerId);
+    this.#lease.claim();
     return {
       release: () => {
         if (this.#lease.release()) {
