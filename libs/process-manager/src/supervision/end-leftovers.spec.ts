@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 
 import { LinuxProcessEntry } from '../host/linux-process-entry.js';
@@ -317,6 +318,19 @@ describe('what earlier daemons left', () => {
     const pids = found.map(({ pid }) => pid);
     expect(pids).not.toContain(process.pid);
     expect(pids).not.toContain(process.ppid);
+  });
+
+  it('keeps a record that the system does not let it read', async () => {
+    const manager = harness.manager([]);
+    const file = path.join(harness.stateDirectory, `${'a'.repeat(32)}.json`);
+    // A file that cannot be opened, for root neither.
+    const server = createServer().listen(file);
+    await once(server, 'listening');
+    await manager.recover();
+    expect(harness.events).toMatchObject([{ type: 'recordIgnored', file }]);
+    expect(existsSync(file)).toBe(true);
+    server.close();
+    await once(server, 'close');
   });
 
   it('ignores and removes records that are not ours, and touches no other file', async () => {
