@@ -170,3 +170,31 @@ inOwnNetwork('the routes of a host', () => {
     expect(await table()).toEqual(before);
   });
 });
+
+inOwnNetwork('the routes of a host whose default route has no gateway', () => {
+  it('are added and removed, and never the network that the adapter is in', async () => {
+    using workspace = new Workspace();
+    const args = ['srv', 'app', 'run', '--config', workspace.config([])];
+    const setup = 'ip route replace default dev wins0; ip -6 route replace default dev wins0';
+    await using daemon = Daemon.of(startWinsInNetwork(args, workspace.environment, setup));
+    await daemon.ready();
+    const route = (...words: string[]) =>
+      runWins(['cli', 'route', ...words], workspace.environment);
+    const table = async () => JSON.parse((await route('ls')).stdout.toString()) as unknown[];
+    const before = await table();
+
+    for (const connected of ['192.0.2.0/24', '2001:db8::/64']) {
+      const { code, stderr } = await route('rm', '--addresses', connected);
+      expect({ code, stderr }).toMatchObject({
+        code: 125,
+        stderr: expect.stringContaining(connected) as unknown,
+      });
+      expect(await table()).toEqual(before);
+    }
+    const addresses = '8.8.8.8 2001:db8:1::5';
+    expect((await route('add', '--addresses', addresses)).code).toBe(0);
+    expect(await table()).toHaveLength(before.length + 2);
+    expect((await route('rm', '--addresses', addresses)).code).toBe(0);
+    expect(await table()).toEqual(before);
+  });
+});

@@ -8,6 +8,7 @@ import { allowedBy } from './allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './logger.js';
+import { logProcessEvent } from './process-events.js';
 import { sha1OfFile } from './sha1-of-file.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { systemParts } from './system-parts.js';
@@ -43,7 +44,7 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
     ...(processHost && { host: processHost }),
     ...(system.portOpener && { portOpener: system.portOpener }),
     onDecision: (record) => logger.info({ audit: true, ...record }, 'decision'),
-    onEvent: (event) => logger.info(event, 'process'),
+    onEvent: (event) => logProcessEvent(logger, event),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const checksum = sha1OfFile(process.argv[1] ?? process.execPath).catch(() => '');

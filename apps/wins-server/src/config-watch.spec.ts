@@ -1,9 +1,10 @@
 import type { LoadedConfig } from '@wins/config';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileState, watchConfig } from './config-watch.js';
+import { loadDaemonConfig } from './load-daemon-config.js';
 
 const HANGS_AFTER_MS = 60_000;
 
@@ -11,16 +12,17 @@ describe('a config file that is watched', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
   const file = path.join(folder, 'config');
   const events = new EventEmitter();
+  const listeners = {
+    changed: (loaded: LoadedConfig) => events.emit('changed', loaded),
+    rejected: (reason: unknown) => events.emit('rejected', reason),
+  };
   let watch: Disposable;
   // The watch does not keep a process alive by itself, as a daemon's pipe does.
   const alive = setInterval(() => undefined, 1000);
 
   beforeAll(() => {
     writeFileSync(file, 'debug: false\n', { mode: 0o600 });
-    watch = watchConfig(file, fileState(file), {
-      changed: (loaded) => events.emit('changed', loaded),
-      rejected: (reason) => events.emit('rejected', reason),
-    });
+    watch = watchConfig(file, fileState(file), listeners);
   });
   afterAll(() => {
     watch[Symbol.dispose]();
@@ -49,4 +51,68 @@ describe('a config file that is watched', () => {
     },
     HANGS_AFTER_MS,
   );
+
+  describe('at the moment when it is loaded', () => {
+    const first = path.join(folder, 'first');
+    const other = path.join(folder, 'other');
+    const link = (target: string) => {
+      rmSync(file, { force: true });
+      symlinkSync(target, file);
+    };
+    let told: unknown[];
+    let stale: Disposable;
+
+    // The looks come when they are called; all else goes on by itself.
+    const look = () => jest.advanceTimersByTime(1000);
+    const note = (what: LoadedConfig | Error) =>
+      told.push('config' in what ? what.config.debug : what.message);
+    /** Resolves when the watch, which began before, has loaded the file: each of these takes as long. */
+    const untilLoaded = async (): Promise<void> => {
+      for (let loads = 0; loads < 3; loads += 1)
+        await Promise.allSettled([Promise.resolve().then(() => loadDaemonConfig(file))]);
+    };
+
+    beforeEach(() => {
+      watch[Symbol.dispose]();
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+      told = [];
+      writeFileSync(first, 'debug: true\n', { mode: 0o600 });
+      writeFileSync(other, 'debug: false\n', { mode: 0o600 });
+      link(other);
+      stale = watchConfig(file, fileState(file), listeners);
+      events.on('changed', note).on('rejected', note);
+      link(first);
+      look();
+      look();
+    });
+    afterEach(() => {
+      stale[Symbol.dispose]();
+      events.off('changed', note).off('rejected', note);
+      jest.useRealTimers();
+    });
+
+    it.each([
+      ['it has gone', () => rmSync(file)],
+      ['it is a half that is valid', () => writeFileSync(first, '')],
+      ['it is a half that is wrong', () => writeFileSync(first, 'debug: tr')],
+    ])('%s: nothing is told of that, but what rests then', async (_what, spoil) => {
+      spoil();
+      await untilLoaded();
+      writeFileSync(first, 'debug: true # and whole\n');
+      link(first);
+      look();
+      look();
+      await once(events, 'changed');
+      expect(told).toEqual([true]);
+    });
+
+    it('is told when it was another one for that moment only', async () => {
+      link(other);
+      await untilLoaded();
+      link(first);
+      look();
+      await once(events, 'changed');
+      expect(told).toEqual([true]);
+    });
+  });
 });

@@ -27,8 +27,8 @@ export function fileState(file: string): FileState {
 
 /**
  * Follows a config file by looking at it once a second, which sees replaced files, links and files
- * on any file system alike. A change counts once the file is the same at two looks in a row: one
- * that is written in place can be seen half.
+ * on any file system alike. A change counts once the file is the same at two looks in a row, and
+ * still after it was loaded: one that is written in place can be seen half.
  *
  * @param known - The state of the file before it was loaded.
  */
@@ -37,18 +37,23 @@ export function watchConfig(file: string, known: FileState, events: ConfigWatchE
   let isChanging = false;
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading = Promise.resolve();
-  const load = async (): Promise<void> => {
+  const load = async (decidedOn: FileState): Promise<void> => {
+    let tell: () => void;
     try {
-      events.changed(await loadDaemonConfig(file));
+      const loaded = await loadDaemonConfig(file);
+      tell = () => events.changed(loaded);
     } catch (error) {
-      events.rejected(error);
+      tell = () => events.rejected(error);
     }
+    // What was loaded may be what the file became since, nothing or a half: the next looks are about that.
+    if (fileState(file) === decidedOn) tell();
+    else isChanging ||= seen === decidedOn;
   };
   const look = (): void => {
     const state = fileState(file);
     const isSame = state === seen;
     seen = state;
-    if (isSame && isChanging) loading = loading.then(load);
+    if (isSame && isChanging) loading = loading.then(() => load(state));
     isChanging = !isSame && state !== 'gone' && state !== 'empty';
     // Nobody empties a whitelist like that: it is how editors and failed copies leave a file.
     if (!isSame && !isChanging) events.rejected(new Error(`the config file ${file} is ${state}`));

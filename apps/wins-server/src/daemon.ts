@@ -110,7 +110,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let tunnel: TunnelEndpoint;
   try {
     await manager.recover();
-    await sweepPorts(system, logger);
+    // Not waited for: a firewall that hangs is no reason either.
+    void sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
       pipe: loaded.config.proxy,
       allowedPorts: loaded.config.whiteList.proxyPorts,
@@ -142,7 +143,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
-/** A firewall that cannot be cleaned is no reason to leave a node without its daemon. */
+/** A firewall that cannot be cleaned is no reason to leave a node without its daemon. Never rejects. */
 async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
   try {
     const runIds = (await portOpener?.sweep([])) ?? [];

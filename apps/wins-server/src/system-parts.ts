@@ -3,7 +3,10 @@ import type { PortOpener, ProcessHost } from '@wins/process-manager';
 
 /** Ports that outlive a daemon that dies. */
 export interface RecoveredPorts {
-  /** Closes the ports of all runs but the living ones; resolves with the ids of those runs. */
+  /**
+   * Closes the ports of all runs but the living ones; resolves with the ids of those runs. It looks for them before it waits
+   * for anything, so that a run that starts meanwhile is not among them.
+   */
   sweep(liveRunIds: readonly string[]): Promise<readonly string[]>;
 }
 

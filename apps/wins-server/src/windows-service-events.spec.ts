@@ -16,7 +16,7 @@ describe('the event of a line', () => {
 
   it.each([
     { level: 'debug', msg: 'ready' },
-    { level: 'info', msg: 'process', event: 'started' },
+    { level: 'info', msg: 'process', type: 'started' },
     { level: 'info', msg: 'decision', audit: true, verdict: 'allowed' },
   ])('of %j is none', (line) => {
     expect(eventOf(line)).toBeUndefined();

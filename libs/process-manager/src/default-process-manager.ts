@@ -21,6 +21,7 @@ import { planStart, type StartPlan, type StartRequest } from './start-request.js
 import { SupervisedProcess } from './supervision/supervised-process.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
+import { settlesWithin } from './supervision/settles-within.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;
@@ -109,7 +110,7 @@ export class DefaultProcessManager implements ProcessManager {
     await Promise.all([stopAll(), Promise.allSettled([...this.#starts])]);
     // What had just been started when the door closed.
     await stopAll();
-    await this.#ports.settle();
+    await settlesWithin(this.#ports.settle(), this.#options.graceMs / 2);
     for (const run of this.#registry.list()) this.#registry.forget(run);
   }
 
@@ -126,14 +127,17 @@ export class DefaultProcessManager implements ProcessManager {
         plan = planStart(request, { allowed: this.#allowed, environment, dialect: host.dialect });
         reservation = this.#reserve(plan);
         staged = await this.#prepare(plan, () => this.#checkpoint(request, signal));
-        const { sha256 } = staged;
-        onDecision(startDecision(request, runId, { plan, sha256 }));
+        onDecision(startDecision(request, runId, { plan, sha256: staged.sha256 }));
       } catch (error) {
         const refusal = asProcessError(error);
         onDecision(startDecision(request, runId, { plan, refusal }));
         throw refusal;
       }
-      const run = await this.#run(request, plan, reservation, { runId, sha256: staged.sha256 });
+      const { disconnected } = request.owner;
+      const abandoned =
+        signal === undefined ? disconnected : AbortSignal.any([disconnected, signal]);
+      const { sha256 } = staged;
+      const run = await this.#run(request, plan, reservation, { runId, sha256, abandoned });
       if (this.#abandoned(request, signal) !== undefined) {
         await run.end(this.#closing === undefined ? 'stopped' : 'daemonStopping');
         this.#checkpoint(request, signal);
@@ -194,10 +198,14 @@ export class DefaultProcessManager implements ProcessManager {
     { owner, exposes = [] }: StartRequest,
     plan: StartPlan,
     reservation: Reservation,
-    { runId, sha256 }: { readonly runId: string; readonly sha256: string },
+    {
+      runId,
+      sha256,
+      abandoned,
+    }: { readonly runId: string; readonly sha256: string; readonly abandoned: AbortSignal },
   ): Promise<SupervisedProcess> {
     const { host, onEvent } = this.#options;
-    await this.#ports.open(runId, exposes, owner.disconnected);
+    await this.#ports.open(runId, exposes, abandoned);
     const { name, path, stagedPath, args, env, directory } = plan;
     let hostProcess: HostProcess;
     try {

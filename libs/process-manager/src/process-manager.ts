@@ -44,7 +44,8 @@ export interface ProcessManager {
   list(): readonly ManagedProcess[];
   /**
    * Refuses new starts, gives up those under way, and stops every run, all at once and each within
-   * about three grace times; then waits for what still closes ports. Idempotent.
+   * about three grace times; then waits half a grace time at most for what still closes ports. Who
+   * opens them sweeps at the next start what is open then. Idempotent.
    */
   close(): Promise<void>;
 }

@@ -14,6 +14,15 @@ describe('windowsEnvironmentBlock', () => {
     expect(textOf({ Path: '1', PATH: '2' })).toBe('PATH=2\0\0');
   });
 
+  it('never lets a letter that only upper case makes ASCII replace another name', () => {
+    const forged = { 'COM\u017FPEC': 'x', 'w\u0131nd\u0131r': 'x', 'SY\u017FTEMROOT': 'x' };
+    const real = { ComSpec: 'C:\\c', windir: 'C:\\W', SystemRoot: 'C:\\W' };
+    const entries = textOf({ ...real, ...forged }).split('\0');
+    expect(entries).toEqual(
+      expect.arrayContaining(['ComSpec=C:\\c', 'windir=C:\\W', 'SystemRoot=C:\\W']),
+    );
+  });
+
   it.each([{ '': '1' }, { 'a=b': '1' }, { '=C:': 'C:\\' }, { 'a\0': '1' }, { a: '1\0B=2' }])(
     'refuses %j',
     (environment) => {
@@ -31,8 +40,20 @@ describe('programEnvironment', () => {
     });
   });
 
-  it('keeps what is there, however it is spelt', () => {
-    const environment = { SYSTEMROOT: 'D:\\W', nodefaultcurrentdirectoryinexepath: '' };
-    expect(programEnvironment(environment, { SystemRoot: 'C:\\Windows' })).toEqual(environment);
+  it('keeps the system root that is there, however it is spelt', () => {
+    const environment = { SYSTEMROOT: 'D:\\W' };
+    expect(programEnvironment(environment, { SystemRoot: 'C:\\Windows' })).toMatchObject(
+      environment,
+    );
+  });
+
+  it('lets nothing take the safe search for programs away', () => {
+    const environment = {
+      nodefaultcurrentdirectoryinexepath: '',
+      'NoDefaultCurrentD\u0131rectoryInExePath': 'x',
+    };
+    const block = textOf(programEnvironment(environment, {}));
+    expect(block.split('\0')).toContain('NoDefaultCurrentDirectoryInExePath=1');
+    expect(block).not.toContain('nodefault');
   });
 });

@@ -93,6 +93,16 @@ it('sweeps the rules of all runs but the living ones, and no rule of anybody els
   expect(firewall.rules).toEqual(before);
 });
 
+it('sweeps no run that opens its ports meanwhile', async () => {
+  const firewall = new MemoryFirewall();
+  const rules = firewallRules(firewall);
+  await rules.open(RUN, ports);
+  const swept = rules.sweep([]);
+  await rules.open(OTHER, ports);
+  await expect(swept).resolves.toEqual([RUN]);
+  expect(rules.list().map(({ runId }) => runId)).toEqual([OTHER]);
+});
+
 it('sweeps what it can when one rule cannot be removed', async () => {
   const firewall = new MemoryFirewall();
   await firewallRules(firewall).open(RUN, ports);

@@ -26,7 +26,7 @@ export interface FirewallRules {
   close(runId: string): Promise<void>;
   /**
    * Removes the rules of all runs but the given ones: what a daemon left that ended without closing. Gives the ids of the
-   * runs whose rules it removed.
+   * runs whose rules it removed. Rules that are added after the call stay.
    *
    * @throws WindowsError as `close`, the first of them, after all were tried.
    */

@@ -25,12 +25,17 @@ export function mayMakeNetwork(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, SETUP], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts `wins` in a network of its own: wins0 has 192.0.2.2 and 2001:db8::2, gateways are .1 and ::1. */
+/**
+ * Starts `wins` in a network of its own: wins0 has 192.0.2.2 and 2001:db8::2, gateways are .1 and ::1.
+ *
+ * @param more - Commands of the shell that change that network before.
+ */
 export function startWinsInNetwork(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
+  more = '',
 ): RunningProgram {
-  const script = `${SETUP}\nexec "$@"`;
+  const script = `${SETUP}\n${more}\nexec "$@"`;
   return startProgram(
     UNSHARE,
     [...OPTIONS, script, 'sh', process.execPath, WINS, ...args],

@@ -115,7 +115,18 @@ function changeRoute(
   const { family, gateway, interfaceName } = through;
   const via = gateway === '' ? [] : ['via', gateway];
   const familyOption = family === 'ipv4' ? '-4' : '-6';
-  return runIp([familyOption, 'route', verb, destinationCidr, ...via, 'dev', interfaceName]);
+  // Without a gateway the network that the interface is in looks the same, but for who has made it: the kernel.
+  const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
+  return runIp([
+    familyOption,
+    'route',
+    verb,
+    destinationCidr,
+    ...via,
+    'dev',
+    interfaceName,
+    ...made,
+  ]);
 }
 
 function notVerified(

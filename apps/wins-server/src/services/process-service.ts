@@ -40,20 +40,27 @@ export function createProcessService(
   return {
     start: (call, respond) => {
       const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
+      const wanted = new AbortController();
+      // grpc-js tells the end of every call so; after the answer nobody looks at it.
+      call.once('cancelled', () => wanted.abort());
+      const { signal } = wanted;
       manager
-        .start({
-          path: Path,
-          args: Args,
-          envs: Envs,
-          exposes: Exposes.map(({ Port, Protocol }) => ({
-            port: Port,
-            protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
-          })),
-          ...(Dir !== '' && { directory: Dir }),
-          ...(Checksum !== '' && { sha1: Checksum }),
-          ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
-          owner: connections.ownerOf(call),
-        })
+        .start(
+          {
+            path: Path,
+            args: Args,
+            envs: Envs,
+            exposes: Exposes.map(({ Port, Protocol }) => ({
+              port: Port,
+              protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+            })),
+            ...(Dir !== '' && { directory: Dir }),
+            ...(Checksum !== '' && { sha1: Checksum }),
+            ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+            owner: connections.ownerOf(call),
+          },
+          { signal },
+        )
         .then(
           (process) => respond(null, { Data: nameOf(process) }),
           (error: unknown) => respond(toRpcError(error)),

@@ -1,9 +1,10 @@
+import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
 import type { Leftover, LeftoverSearch } from './process-host.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
-import { findTreeMembers } from './tree-members.js';
+import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
 
 /** What is known about this daemon and others. */
 export interface LeftoverContext {
@@ -39,16 +40,16 @@ export async function findLeftovers(
     const entry = processes.get(pid);
     if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
     const leader = { runId, pid, startTicks: entry.startTicks };
-    for (const member of findTreeMembers(processes, leader)) add(member, 'record', runId);
+    for (const member of await findTreeMembers(processes, leader)) add(member, 'record', runId);
   }
   const executables = new Set(search.executables);
-  for (const entry of processes.values()) {
+  for await (const entry of inTurns(processes.values(), ENVIRONMENTS_PER_TURN)) {
     if (executables.size > 0 && executables.has(entry.executable ?? '')) {
       const marks = [entry.marker, processes.get(entry.sessionId)?.marker];
       const claimed = marks.some((mark) => isClaimed(context, mark));
       add(entry, 'executable', entry.marker?.runId, claimed);
-    } else if (entry.marker !== undefined && isOrphanOf(search.lineage, entry.marker, context)) {
-      add(entry, 'marker', entry.marker.runId);
+    } else if (search.lineage !== undefined && isOrphanOf(search.lineage, entry.marker, context)) {
+      add(entry, 'marker', entry.marker?.runId);
     }
   }
   return [...found.values()];
@@ -56,11 +57,11 @@ export async function findLeftovers(
 
 // Another line of daemons ends its own: two of them side by side must not meddle with each other.
 function isOrphanOf(
-  lineage: string | undefined,
-  mark: RunMarker,
+  lineage: string,
+  mark: RunMarker | undefined,
   context: LeftoverContext,
 ): boolean {
-  return mark.lineage === lineage && !isClaimed(context, mark);
+  return mark?.lineage === lineage && !isClaimed(context, mark);
 }
 
 function isClaimed(context: LeftoverContext, mark: RunMarker | undefined): boolean {
@@ -79,16 +80,16 @@ function ancestry(processes: LinuxProcesses): Set<number> {
 
 function leftover(
   table: LinuxProcessTable,
-  { pid, startTicks }: LinuxProcessEntry,
+  entry: LinuxProcessEntry,
   facts: Pick<Leftover, 'evidence' | 'runId' | 'claimed'>,
 ): Leftover {
-  const lives = (): boolean => table.entry(pid)?.startTicks === startTicks;
+  const { pid } = entry;
   return {
     pid,
     ...facts,
-    isGone: () => Promise.resolve(!lives()),
+    isGone: () => Promise.resolve(!table.lives(entry)),
     terminate: (mode) => {
-      if (lives()) sendSignal(pid, mode);
+      if (table.lives(entry)) sendSignal(pid, mode);
       return Promise.resolve();
     },
   };

@@ -20,13 +20,20 @@ export class LinuxProcessEntry {
   #marker: RunMarker | undefined | null = null;
   #executable: string | undefined | null = null;
 
-  /** Reads a process; undefined when there is none. */
-  static read(pid: number): LinuxProcessEntry | undefined {
+  readonly #ownMounts: string;
+
+  /**
+   * Reads a process; undefined when there is none.
+   *
+   * @param ownMounts - What `mountsOf` tells of this process.
+   */
+  static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
     const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
-    return stat === undefined ? undefined : new LinuxProcessEntry(pid, stat);
+    return stat === undefined ? undefined : new LinuxProcessEntry(pid, stat, ownMounts);
   }
 
-  private constructor(pid: number, stat: string) {
+  private constructor(pid: number, stat: string, ownMounts: string) {
+    this.#ownMounts = ownMounts;
     // The second field is the name in brackets, in which a process may put brackets and blanks.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     this.pid = pid;
@@ -41,21 +48,38 @@ export class LinuxProcessEntry {
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
       const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
-      const prefix = `${RUN_MARKER_VARIABLE}=`;
-      const found = environment?.split('\0').find((entry) => entry.startsWith(prefix));
-      this.#marker = found === undefined ? undefined : parseRunMarker(found.slice(prefix.length));
+      this.#marker = environment === undefined ? undefined : markerIn(environment);
     }
     return this.#marker;
   }
 
-  /** The file that the process runs, also when that name was replaced or removed since. */
+  /**
+   * The file that the process runs, also when that name was replaced or removed since. Undefined for a process with mounts
+   * of its own, a container's among them: whoever made these decides what a path means there.
+   */
   get executable(): string | undefined {
     if (this.#executable === null) {
       const target = attempt(() => readlinkSync(`/proc/${this.pid}/exe`));
-      this.#executable = target?.replace(/ \(deleted\)$/, '');
+      const isHere = target !== undefined && mountsOf(this.pid) === this.#ownMounts;
+      this.#executable = isHere ? target.replace(/ \(deleted\)$/, '') : undefined;
     }
     return this.#executable;
   }
+}
+
+/** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be told. */
+export function mountsOf(pid: number | 'self'): string | undefined {
+  return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
+}
+
+// Whose process it is decides how large this is, and of how many variables: it is not taken apart.
+function markerIn(environment: string): RunMarker | undefined {
+  const text = `\0${environment}\0`;
+  const name = `\0${RUN_MARKER_VARIABLE}=`;
+  const at = text.indexOf(name);
+  if (at < 0) return undefined;
+  const start = at + name.length;
+  return parseRunMarker(text.slice(start, text.indexOf('\0', start)));
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -7,6 +7,12 @@ import { LinuxProcessTable } from './linux-process-table.js';
 import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
 import { createPrivateDirectory } from '../testing/index.js';
 
+const LINEAGE = '0123456789abcdef';
+/** A megabyte, as far as the kernel lets one variable be. */
+const LARGE = Object.fromEntries(
+  Array.from({ length: 10 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(100_000)]),
+);
+
 describe('LinuxProcessTable', () => {
   it('reads a process whose name holds brackets, blanks and a line break', async () => {
     const directory = createPrivateDirectory();
@@ -37,6 +43,27 @@ describe('LinuxProcessTable', () => {
     directory.close();
   });
 
+  it.each([
+    ['first', (mark: string) => ({ RANCHER_WINS_RUN: mark, ...LARGE })],
+    [
+      'last, after a name and a value that look like it',
+      (mark: string) => ({
+        XRANCHER_WINS_RUN: 'x',
+        X: 'RANCHER_WINS_RUN=x',
+        ...LARGE,
+        RANCHER_WINS_RUN: mark,
+      }),
+    ],
+  ])('finds a mark that comes %s in a large environment', async (_where, environmentWith) => {
+    const marker = { runId: 'ab'.repeat(16), lineage: LINEAGE, daemon: '7:8.9.x' };
+    const env = environmentWith(formatRunMarker(marker));
+    const child = spawn('/bin/sleep', ['1000'], { stdio: 'ignore', env });
+    await once(child, 'spawn');
+    expect(new LinuxProcessTable().entry(child.pid ?? 0)?.marker).toEqual(marker);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+
   it('shows each caller a moment after its call, though calls share scans', async () => {
     const table = new LinuxProcessTable();
     const first = table.processes();
@@ -51,8 +78,6 @@ describe('LinuxProcessTable', () => {
     expect((await table.processes()).has(child.pid ?? 0)).toBe(false);
   });
 });
-
-const LINEAGE = '0123456789abcdef';
 
 describe('the run marker', () => {
   it.each([

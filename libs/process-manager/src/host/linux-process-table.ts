@@ -1,9 +1,8 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { LinuxProcessEntry } from './linux-process-entry.js';
+import { inTurns } from './in-turns.js';
+import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
 
-// The scan is synchronous per process, which is cheap, and lets others run in between.
 const PROCESSES_PER_TURN = 64;
 
 /** The living processes at about one moment, by PID. */
@@ -13,6 +12,7 @@ export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 export class LinuxProcessTable {
   /** Names the boot and the PID namespace in which a PID and a start time mean something. */
   readonly realm: string;
+  readonly #ownMounts = mountsOf('self') ?? '';
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<LinuxProcesses> | undefined;
 
@@ -32,7 +32,7 @@ export class LinuxProcessTable {
     if (this.#next === undefined) {
       const scan = this.#running.then(() => {
         this.#next = undefined;
-        return scanProcesses();
+        return scanProcesses(this.#ownMounts);
       });
       this.#next = scan;
       this.#running = scan.catch(() => undefined);
@@ -42,24 +42,26 @@ export class LinuxProcessTable {
 
   /** A living process, or undefined when there is none or only a zombie. */
   entry(pid: number): LinuxProcessEntry | undefined {
-    const entry = LinuxProcessEntry.read(pid);
+    const entry = LinuxProcessEntry.read(pid, this.#ownMounts);
     return entry?.isZombie === true ? undefined : entry;
+  }
+
+  /** Whether this is the process still, and not another one that was given its PID. */
+  lives({ pid, startTicks }: LinuxProcessEntry): boolean {
+    return this.entry(pid)?.startTicks === startTicks;
   }
 
   /** When the process started, even when it ended already but nobody collected it yet. */
   startTicks(pid: number): number | undefined {
-    return LinuxProcessEntry.read(pid)?.startTicks;
+    return LinuxProcessEntry.read(pid, this.#ownMounts)?.startTicks;
   }
 }
 
-async function scanProcesses(): Promise<LinuxProcesses> {
+async function scanProcesses(ownMounts: string): Promise<LinuxProcesses> {
   const processes = new Map<number, LinuxProcessEntry>();
-  let count = 0;
-  for (const name of readdirSync('/proc')) {
-    if (!/^[1-9][0-9]*$/.test(name)) continue;
-    count += 1;
-    if (count % PROCESSES_PER_TURN === 0) await nextTurn();
-    const entry = LinuxProcessEntry.read(Number(name));
+  const names = readdirSync('/proc').filter((name) => /^[1-9][0-9]*$/.test(name));
+  for await (const name of inTurns(names, PROCESSES_PER_TURN)) {
+    const entry = LinuxProcessEntry.read(Number(name), ownMounts);
     if (entry?.isZombie === false) processes.set(entry.pid, entry);
   }
   return processes;

@@ -59,7 +59,8 @@ export class PosixProcess implements HostProcess {
     const byGroup = !this.#collected || this.#table === undefined;
     if (byGroup) sendSignal(-this.pid, mode);
     for (const member of (await this.#members()) ?? []) {
-      if (!byGroup || member.groupId !== this.pid) sendSignal(member.pid, mode);
+      const isLeft = !byGroup || member.groupId !== this.pid;
+      if (isLeft && this.#table?.lives(member) === true) sendSignal(member.pid, mode);
     }
   }
 
@@ -71,7 +72,7 @@ export class PosixProcess implements HostProcess {
   async #members(): Promise<LinuxProcessEntry[] | undefined> {
     try {
       if (this.#table === undefined) return [];
-      return findTreeMembers(await this.#table.processes(), this.#leader);
+      return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
       // Out of descriptors, say: unknown, so whoever asks will ask again.
       return undefined;

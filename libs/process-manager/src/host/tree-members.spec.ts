@@ -4,22 +4,24 @@ const RUN_ID = 'ab'.repeat(16);
 const LEADER = { runId: RUN_ID, pid: 100, startTicks: 5000 };
 const MARKER = { runId: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
 
-function membersAmong(...processes: Partial<TreeProcess>[]): number[] {
+async function membersAmong(...processes: Partial<TreeProcess>[]): Promise<number[]> {
   const stranger = { parentPid: 1, sessionId: 1, startTicks: 6000, marker: undefined };
   const entries = processes.map((process, index) => ({
     pid: 200 + index,
     ...stranger,
     ...process,
   }));
-  return findTreeMembers(new Map(entries.map((entry) => [entry.pid, entry])), LEADER)
-    .map(({ pid }) => pid)
-    .sort();
+  const members = await findTreeMembers(
+    new Map(entries.map((entry) => [entry.pid, entry])),
+    LEADER,
+  );
+  return members.map(({ pid }) => pid).sort();
 }
 
 describe('findTreeMembers', () => {
-  it('finds the session, the marked, and the children of both, and no stranger', () => {
+  it('finds the session, the marked, and the children of both, and no stranger', async () => {
     const leader = { pid: 100, sessionId: 100, startTicks: 5000 };
-    expect(
+    await expect(
       membersAmong(
         leader,
         { pid: 101, sessionId: 100 },
@@ -29,21 +31,23 @@ describe('findTreeMembers', () => {
         { pid: 105, marker: { ...MARKER, runId: 'cd'.repeat(16) } },
         { pid: 106 },
       ),
-    ).toEqual([100, 101, 102, 103, 104]);
+    ).resolves.toEqual([100, 101, 102, 103, 104]);
   });
 
-  it('finds the session of a leader that is gone', () => {
-    expect(membersAmong({ pid: 101, sessionId: 100 })).toEqual([101]);
+  it('finds the session of a leader that is gone', async () => {
+    await expect(membersAmong({ pid: 101, sessionId: 100 })).resolves.toEqual([101]);
   });
 
-  it('leaves a session alone whose number now belongs to another process (F16)', () => {
+  it('leaves a session alone whose number now belongs to another process (F16)', async () => {
     const reused = { pid: 100, sessionId: 100, startTicks: 9000 };
     const member = { pid: 101, sessionId: 100, startTicks: 9001 };
-    expect(membersAmong(reused, member, { pid: 102, marker: MARKER })).toEqual([102]);
+    await expect(membersAmong(reused, member, { pid: 102, marker: MARKER })).resolves.toEqual([
+      102,
+    ]);
   });
 
-  it('takes nothing that is older than the leader, and never this process', () => {
+  it('takes nothing that is older than the leader, and never this process', async () => {
     const own = { pid: process.pid, marker: MARKER };
-    expect(membersAmong({ marker: MARKER, startTicks: 4999 }, own)).toEqual([]);
+    await expect(membersAmong({ marker: MARKER, startTicks: 4999 }, own)).resolves.toEqual([]);
   });
 });

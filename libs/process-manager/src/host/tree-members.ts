@@ -1,4 +1,11 @@
+import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
+
+/**
+ * Environments that are read before others run. Whoever has processes here chooses how large they are, up to 4 MiB that
+ * are read.
+ */
+export const ENVIRONMENTS_PER_TURN = 4;
 
 /** What decides whether a process belongs to a run. */
 export type TreeProcess = Pick<
@@ -22,17 +29,17 @@ export interface TreeLeader {
  * Nothing that started before the leader can belong to it. When the leader's PID has been given to
  * another process, a session of that number is not ours, and only the mark and parents count.
  */
-export function findTreeMembers<Process extends TreeProcess>(
+export async function findTreeMembers<Process extends TreeProcess>(
   processes: ReadonlyMap<number, Process>,
   leader: TreeLeader,
-): Process[] {
+): Promise<Process[]> {
   const atLeaderPid = processes.get(leader.pid);
   const reused = atLeaderPid !== undefined && atLeaderPid.startTicks !== leader.startTicks;
   const candidates = [...processes.values()].filter(
     (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
   );
   const members = new Map<number, Process>();
-  for (const entry of candidates) {
+  for await (const entry of inTurns(candidates, ENVIRONMENTS_PER_TURN)) {
     const inSession = !reused && entry.sessionId === leader.pid;
     if (inSession || entry.marker?.runId === leader.runId) members.set(entry.pid, entry);
   }

@@ -50,6 +50,11 @@ describe('childEnvironment', () => {
     'NODE_COMPILE_CACHE',
     'NODE_V8_COVERAGE',
     'DOTNET_STARTUP_HOOKS',
+    'DOTNET_GCName',
+    'COREHOST_TRACEFILE',
+    'PYTHONPYCACHEPREFIX',
+    'GEM_PATH',
+    'BUNDLE_GEMFILE',
     'BASH_ENV',
     'RANCHER_WINS_RUN',
   ])('refuses %s from a client', (name) => {
@@ -60,6 +65,14 @@ describe('childEnvironment', () => {
     'refuses %s from a client on Windows, whatever its case',
     (name) => {
       expect(codeOf(() => build({}, [`${name}=x`], 'windows'))).toBe('envNotAllowed');
+    },
+  );
+
+  it.each(['COM\u017FPEC', 'w\u0131ndir', 'NoDefaultCurrentD\u0131rectoryInExePath', '\u00E4'])(
+    'refuses the name %j on Windows, where another may fold it to ASCII',
+    (name) => {
+      expect(codeOf(() => build({}, [`${name}=x`], 'windows', [name]))).toBe('invalidArgument');
+      expect(build({}, [`${name}=\u00E4`])).toEqual({ [name]: '\u00E4' });
     },
   );
 

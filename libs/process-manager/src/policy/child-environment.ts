@@ -11,9 +11,9 @@ const LOADER_VARIABLES = (
   'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF ' +
   'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE NODE_V8_COVERAGE ' +
   'NODE_REDIRECT_WARNINGS NODE_ICU_DATA ELECTRON_RUN_AS_NODE DENO_* BUN_* ' +
-  'DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_HOST_PATH DOTNET_ROOT* ' +
-  'COR_* CORECLR_* COMPLUS_* PYTHONPATH PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5LIB PERL5OPT ' +
-  'PERL5DB PERLLIB RUBYOPT RUBYLIB LUA_* JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH ' +
+  'DOTNET_* COREHOST_* COR_* CORECLR_* COMPLUS_* PYTHON* PERL5LIB PERL5OPT PERL5DB PERLLIB ' +
+  'RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_* LUA_* ' +
+  'JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH ' +
   'BASH_ENV ENV BASH_FUNC_* SHELLOPTS BASHOPTS PS4 IFS CDPATH OPENSSL_CONF OPENSSL_ENGINES ' +
   'OPENSSL_MODULES __COMPAT_LAYER __PSLOCKDOWNPOLICY'
 ).split(' ');
@@ -36,8 +36,8 @@ export interface ChildEnvironmentRequest {
  * Builds a child's environment: the base less `WINS_*`, the run marker and the loader variables,
  * then the client's entries on top. Names compare without ASCII case in the Windows dialect.
  *
- * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, or
- * given twice; `envNotAllowed` for a guarded name that the rule does not list.
+ * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
+ * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a guarded name that the rule does not list.
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
@@ -46,6 +46,10 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
+    // Whoever folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
+    if (dialect === 'windows' && /[^ -~]/.test(name)) {
+      throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
+    }
     const key = keyOf(name);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
     if (isMarker(name, dialect) || (isGuarded(name, dialect) && !allowed.has(key))) {

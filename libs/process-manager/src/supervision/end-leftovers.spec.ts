@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -10,8 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 
+import { LinuxProcessEntry } from '../host/linux-process-entry.js';
 import { LinuxProcessTable } from '../host/linux-process-table.js';
 import { createNodeProcessHost } from '../host/node-process-host.js';
 import type { ProcessManager } from '../process-manager.js';
@@ -27,6 +29,14 @@ import {
 
 const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
+
+const UNSHARE = '/usr/bin/unshare';
+/** Mounts of its own, which a user may have where the system lets him. */
+const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'];
+const mayHaveMounts = spawnSync(UNSHARE, [...OWN_MOUNTS, '/bin/true']).status === 0;
+if (!mayHaveMounts)
+  process.stderr.write('SKIPPED: a copy among other mounts, since this user may have none\n');
+const itAmongOtherMounts = mayHaveMounts ? it : it.skip;
 
 // Real programs on a busy machine: the limit is only there to end a test that hangs.
 jest.setTimeout(60_000);
@@ -237,6 +247,30 @@ describe('what earlier daemons left', () => {
     expect(isRunning(pid)).toBe(true);
   });
 
+  itAmongOtherMounts.each([
+    ['no mark', () => ({})],
+    ['the mark of a daemon that lives', (living: string) => markedBy(living)],
+  ])(
+    'is not what runs from the path of the copy among mounts of its own, with %s',
+    async (_mark, envOf) => {
+      const program = harness.program('tool', 'exit 0');
+      const staged = path.join(harness.programs, 'rancher-wins-tool');
+      const daemon = spawnProcess(SLEEP, ['1000']);
+      const script = `mount -t tmpfs tmpfs "$1" && cp /bin/sh "$2" && exec "$2" -c 'echo ready; kill -STOP $$'`;
+      const { child, pid } = spawnProcess(
+        UNSHARE,
+        [...OWN_MOUNTS, '/bin/sh', '-c', script, 'sh', harness.programs, staged],
+        { ...envOf(`${daemon.pid}:${tokenOf(daemon.pid)}`), PATH: '/usr/sbin:/sbin:/usr/bin:/bin' },
+      );
+      await once(child.stdout, 'data');
+      const manager = harness.manager(['tool']);
+      await expect(recovered(manager, pid)).resolves.toEqual([]);
+      const run = await manager.start(requestFor(program));
+      await expect(run.ended).resolves.toMatchObject({ code: 0 });
+      expect(isRunning(pid)).toBe(true);
+    },
+  );
+
   it('is nothing of another manager that lives, even in this process and directory', async () => {
     const program = harness.program('tool', 'echo ready; exec sleep 1000');
     const owner = new TestOwner();
@@ -247,12 +281,56 @@ describe('what earlier daemons left', () => {
     expect(readdirSync(harness.stateDirectory)).toEqual([`${run.runId}.json`]);
   });
 
+  it('is looked for with a turn for others after each few environments, whose sizes others choose', async () => {
+    for (let count = 0; count < 40; count += 1) spawnProcess(SLEEP, ['1000']);
+    let turns = 0;
+    let isLooking = true;
+    const count = (): void => {
+      turns += 1;
+      if (isLooking) setImmediate(count);
+    };
+    setImmediate(count);
+    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
+    const search = { executables: [], remembered: [], lineage: lineageOf('/nowhere') };
+    await createNodeProcessHost().findLeftovers(search);
+    isLooking = false;
+    const reads = readsMark.mock.calls.length;
+    readsMark.mockRestore();
+    expect(reads).toBeGreaterThanOrEqual(40);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(reads / 4));
+  });
+
+  it('is looked for before a start without a look into any environment', async () => {
+    spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon));
+    const program = harness.program('tool', 'exit 0');
+    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
+    await createNodeProcessHost().findLeftovers({
+      executables: [path.join(path.dirname(program.path), 'rancher-wins-tool')],
+      remembered: [],
+    });
+    expect(readsMark).not.toHaveBeenCalled();
+    readsMark.mockRestore();
+  });
+
   it('never includes the daemon itself or what started it', async () => {
     const search = { executables: [process.execPath], remembered: [], marked: false };
     const found = await createNodeProcessHost().findLeftovers(search);
     const pids = found.map(({ pid }) => pid);
     expect(pids).not.toContain(process.pid);
     expect(pids).not.toContain(process.ppid);
+  });
+
+  it('keeps a record that the system does not let it read', async () => {
+    const manager = harness.manager([]);
+    const file = path.join(harness.stateDirectory, `${'a'.repeat(32)}.json`);
+    // A file that cannot be opened, for root neither.
+    const server = createServer().listen(file);
+    await once(server, 'listening');
+    await manager.recover();
+    expect(harness.events).toMatchObject([{ type: 'recordIgnored', file }]);
+    expect(existsSync(file)).toBe(true);
+    server.close();
+    await once(server, 'close');
   });
 
   it('ignores and removes records that are not ours, and touches no other file', async () => {

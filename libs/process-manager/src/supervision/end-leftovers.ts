@@ -25,7 +25,7 @@ export async function recoverProcesses(
 ): Promise<readonly RecoveredProcess[]> {
   const { host, onEvent } = surroundings;
   const { records, ignored } = runRecords.readAll();
-  for (const record of ignored) onEvent({ type: 'recordIgnored', ...record });
+  for (const { file, why } of ignored) onEvent({ type: 'recordIgnored', file, why });
   const remembered = records.filter(({ daemon }) => !host.isDaemonAlive(daemon));
   const search = { executables: stagedPaths, remembered, lineage };
 

@@ -156,6 +156,16 @@ describe('the ports that a run exposes', () => {
     ]);
   });
 
+  it('never keep the manager from closing, however long they take', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool'], { portOpener: opener, graceMs: 50 });
+    opener.onClose = () => new Promise(() => undefined);
+    const run = await manager.start(requestFor(program, { exposes }));
+    await manager.close();
+    expect(opener.steps.at(-1)).toBe(`close ${run.runId}`);
+    expect(manager.list()).toEqual([]);
+  });
+
   it('that could not be closed are tried again with the next ones, and when the manager closes', async () => {
     const program = harness.program('tool', 'exit 0');
     const manager = harness.manager(['tool'], { portOpener: opener });

@@ -35,13 +35,9 @@ export class ExposedPorts {
   }
 
   /** @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then. */
-  async open(
-    runId: string,
-    ports: readonly ExposedPort[],
-    disconnected: AbortSignal,
-  ): Promise<void> {
+  async open(runId: string, ports: readonly ExposedPort[], abandoned: AbortSignal): Promise<void> {
     if (ports.length === 0) return;
-    const signal = AbortSignal.any([disconnected, this.#stopping.signal]);
+    const signal = AbortSignal.any([abandoned, this.#stopping.signal]);
     this.#open.add(runId);
     try {
       signal.throwIfAborted();

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
+import { errnoOf } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import type { RememberedProcess } from '../host/process-host.js';
 import { quoteText } from '../quote-text.js';
@@ -28,6 +29,8 @@ export interface RunRecord extends RememberedProcess {
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
+  /** It may be a record all the same, which the system did not let us read. */
+  readonly isUnread: boolean;
 }
 
 /** What was read. */
@@ -68,13 +71,13 @@ export class RunRecords {
 
   /**
    * Reads all records. What has the name of one but is a link, over 64 KiB, or not what we write is
-   * removed and told; files of other names are left alone.
+   * removed and told; what cannot be read is told; files of other names are left alone.
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
   readAll(): RecordsFound {
     const found = this.read();
-    for (const { file } of found.ignored) remove(file);
+    for (const { file, isUnread } of found.ignored) if (!isUnread) remove(file);
     return found;
   }
 
@@ -91,8 +94,8 @@ export class RunRecords {
       if (runId === undefined) continue;
       const file = this.#fileOf(runId);
       const found = readRecord(file, runId);
-      if (typeof found === 'object') records.push(found);
-      else ignored.push({ file, why: found });
+      if ('runId' in found) records.push(found);
+      else ignored.push({ file, ...found });
     }
     return { records, ignored };
   }
@@ -119,25 +122,32 @@ function remove(file: string): void {
   }
 }
 
-function readRecord(file: string, runId: string): RunRecord | string {
+function readRecord(file: string, runId: string): RunRecord | Omit<IgnoredRecord, 'file'> {
   let descriptor: number;
   try {
     // Without blocking: a named pipe would otherwise hold the daemon up for ever.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     descriptor = openSync(file, flags);
   } catch (error) {
-    return `cannot be opened: ${String(error)}`;
+    // That is what a link is told by.
+    return { why: `cannot be opened: ${String(error)}`, isUnread: errnoOf(error) !== 'ELOOP' };
   }
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return 'not a regular file';
-    if (stats.size > MAX_RECORD_BYTES) return `larger than ${MAX_RECORD_BYTES} bytes`;
-    return parseRecord(readFileSync(descriptor, 'utf8'), runId);
+    if (!stats.isFile()) return malformed('not a regular file');
+    if (stats.size > MAX_RECORD_BYTES) return malformed(`larger than ${MAX_RECORD_BYTES} bytes`);
+    const record = parseRecord(readFileSync(descriptor, 'utf8'), runId);
+    return typeof record === 'string' ? malformed(record) : record;
   } catch (error) {
-    return `cannot be read: ${String(error)}`;
+    // Text that is no JSON has no code of the system.
+    return { why: `cannot be read: ${String(error)}`, isUnread: errnoOf(error) !== undefined };
   } finally {
     closeSync(descriptor);
   }
+}
+
+function malformed(why: string): Omit<IgnoredRecord, 'file'> {
+  return { why, isUnread: false };
 }
 
 function parseRecord(text: string, runId: string): RunRecord | string {

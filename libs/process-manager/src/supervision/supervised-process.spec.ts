@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
 
+import type { DecisionRecord } from '../decision-record.js';
 import type { ManagedProcess } from './managed-process.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
 import type { StartRequest } from '../start-request.js';
@@ -161,6 +162,19 @@ describe('a supervised process', () => {
     const lease = run.holdLease('pipe:1');
     await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('leaseHeld');
     await expect(lease.release()).resolves.toEqual({ code: 4, reason: 'exited' });
+  });
+
+  it('gives no lease without a record of it', async () => {
+    let isFull = true;
+    const onDecision = ({ action }: DecisionRecord) => {
+      if (action === 'keepAlive' && isFull) throw new Error('the log is full');
+    };
+    const run = await startShell(FOREVER, { onDecision });
+    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('unknown');
+    isFull = false;
+    await expect(run.holdLease('pipe:1').release()).resolves.toMatchObject({
+      reason: 'leaseEnded',
+    });
   });
 
   it('serves its own connection, and others only if they know the run id (A35)', async () => {

@@ -19,6 +19,7 @@ import { ProcessError } from '../process-error.js';
 import type { HostExit, HostProcess } from '../host/process-host.js';
 import { ProcessOutput } from '../output/process-output.js';
 import { moveProcess, type ProcessState } from './process-state.js';
+import { settlesWithin } from './settles-within.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -118,7 +119,7 @@ export class SupervisedProcess implements ManagedProcess {
 
   holdLease(ownerId: string): Lease {
     this.#authorise('keepAlive', ownerId, ownerId === this.owner.id);
-    if (!this.#lease.claim()) {
+    if (this.#lease.state !== 'unclaimed') {
       const error = new ProcessError(
         'leaseHeld',
         `cannot keep ${this.name} alive: its lease is ${this.#lease.state}; wanted the first holder`,
@@ -127,7 +128,9 @@ export class SupervisedProcess implements ManagedProcess {
       this.#audit('keepAlive', ownerId, error);
       throw error;
     }
+    // No record, no lease: what throws here leaves it to the next call.
     this.#audit('keepAlive', ownerId);
+    this.#lease.claim();
     return {
       release: () => {
         if (this.#lease.release()) {
@@ -230,14 +233,4 @@ export class SupervisedProcess implements ManagedProcess {
   }
 
   readonly #onDisconnected = (): void => void this.end('ownerDisconnected');
-}
-
-function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), limitMs);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }

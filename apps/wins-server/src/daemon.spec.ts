@@ -1,0 +1,82 @@
+import { loadConfig } from '@wins/config';
+import { createProcessManager, type PortOpener } from '@wins/process-manager';
+import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startDaemon } from './daemon.js';
+import { hostSystem } from './host-system/select-host-system.js';
+import { createLoggerTo } from './logger.js';
+
+describe('a daemon whose firewall hangs', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));
+  const program = path.join(folder, 'tool');
+  const { WINS_RUNTIME_DIR: before } = process.env;
+
+  beforeAll(() => {
+    process.env['WINS_RUNTIME_DIR'] = path.join(folder, 'run');
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env['WINS_RUNTIME_DIR'];
+    else process.env['WINS_RUNTIME_DIR'] = before;
+    rmSync(folder, { recursive: true });
+  });
+
+  const hanging = () => new Promise<never>(() => undefined);
+  async function start(open: PortOpener['open']) {
+    const loaded = await loadConfig(path.join(folder, 'no-config'));
+    const events: string[] = [];
+    const manager = createProcessManager({
+      allowed: [{ path: program }],
+      stateDirectory: path.join(folder, 'state'),
+      portOpener: { open, close: () => Promise.resolve() },
+      onEvent: ({ type }) => events.push(type),
+    });
+    const daemon = await startDaemon({
+      loaded,
+      manager,
+      system: { portOpener: { open, close: hanging, sweep: hanging } },
+      hostSystem: hostSystem(process.platform),
+      logger: createLoggerTo({ debug: false, quiet: true }, { write: () => undefined }),
+      checksum: Promise.resolve(''),
+    });
+    return { daemon, events };
+  }
+
+  it('serves and closes all the same', async () => {
+    const { daemon } = await start(hanging);
+    const client = createWinsClient({ address: daemon.address });
+    await expect(client.listProcesses()).resolves.toEqual([]);
+    await client.close();
+    await daemon.close();
+  });
+
+  it('gives a start up that its client has cancelled', async () => {
+    const source = '#!/bin/sh\n';
+    writeFileSync(program, source, { mode: 0o755 });
+    const cancelling = new AbortController();
+    let givenUp: Promise<unknown> | undefined;
+    const { daemon, events } = await start((_runId, _ports, signal) => {
+      givenUp = once(signal, 'abort');
+      cancelling.abort();
+      return givenUp.then(() => signal.throwIfAborted());
+    });
+    const client = createWinsClient({ address: daemon.address });
+    const request = {
+      Path: program,
+      Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],
+      ChecksumSHA256: createHash('sha256').update(source).digest('hex'),
+    };
+    await expect(client.startProcess(request, { signal: cancelling.signal })).rejects.toMatchObject(
+      { code: 'cancelled' },
+    );
+    await givenUp;
+    // The connection of the client is still there.
+    await expect(client.listProcesses()).resolves.toEqual([]);
+    expect(events).toEqual(['startFailed']);
+    await client.close();
+    await daemon.close();
+  });
+});
