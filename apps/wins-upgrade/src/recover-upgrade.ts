@@ -159,12 +159,14 @@ async function goForward(run: UpgradeRun, worker: Worker): Promise<UpgradeResult
     await service.setCommand(record.newCommand);
   }
   if (worker === 'helper') {
-    if (status?.state !== 'running') await service.start();
     try {
+      if (status?.state !== 'running') await service.start();
       await proveNew(run);
     } catch (error) {
-      if (record.phase !== 'installing' || !(error instanceof UpgradeError)) throw error;
-      return undoUpgrade(run, error.message, worker);
+      if (!(error instanceof UpgradeError)) throw error;
+      if (record.phase === 'installing') return undoUpgrade(run, error.message, worker);
+      // It was proven once, and there is no way back: what is offered now may be the cure.
+      return finish(run, 'failed', `an interrupted upgrade was finished, but ${error.message}`);
     }
   }
   return finish(run, 'upgraded', 'an interrupted upgrade was finished');
