@@ -1,10 +1,15 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import path from 'node:path';
 import { runWins, startProgram, type Outcome } from './harness/built-program.js';
 import { nodeWithDaemon } from './harness/node-with-daemon.js';
 import { processesWith, until } from './harness/process-table.js';
 import { singleFile } from './harness/single-file.js';
 import { Supervisor } from './harness/supervisor.js';
 import { sha256, type UpgradeWorld } from './harness/upgrade-world.js';
+import { Workspace } from './harness/workspace.js';
 
 /** Lets the daemon run the helper with any words. */
 function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Promise<Outcome> {
@@ -93,24 +98,34 @@ describe('a real daemon', () => {
 
   it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
     await using world = await nodeWithDaemon();
-    const journal = `${world.folder}/journal.json`;
-    for (const [phase, next] of [
-      ['stopping', 'v1.1.0'],
-      ['trial', 'v1.2.0'],
+    for (const [effect, next] of [
+      ['stop service', 'v1.1.0'],
+      ['start service', 'v1.2.0'],
     ] as const) {
       const before = await world.rest();
       const offered = world.workspace.write('offered', singleFile(next), 0o755);
-      const helper = world.startUp(['--path', offered]);
-      await until(
-        () => existsSync(journal) && readFileSync(journal, 'utf8').includes(`"${phase}"`),
-      );
-      helper.child.kill('SIGKILL');
-      await helper.outcome;
+      await world.up(['--path', offered], { [effect]: 'before' });
+      expect(existsSync(`${world.folder}/journal.json`)).toBe(true);
       await world.supervisor.powerCycle();
       const version = await world.rest();
       expect([before, next]).toContain(version);
       expect(world.installed).toBe(sha256(singleFile(version)));
     }
+  });
+
+  it('undoes one also when its service names it through a link', async () => {
+    await using world = await nodeWithDaemon();
+    const link = world.workspace.path('link');
+    symlinkSync(world.target, link);
+    world.define(`"${link}" srv app run --config "${world.config}"`);
+    await world.supervisor.powerCycle();
+    const journal = `${world.folder}/journal.json`;
+    const offered = world.workspace.write('offered', singleFile('v1.1.0'), 0o755);
+    await world.up(['--path', offered], { 'stop service': 'before' });
+    expect(existsSync(journal)).toBe(true);
+    await world.supervisor.powerCycle();
+    await until(() => !existsSync(journal));
+    expect(world.supervisor.command[0]).toBe(link);
   });
 
   it('cannot be made of a program that is not one file', async () => {
@@ -219,5 +234,35 @@ describe('wins cli upgrade', () => {
     const older = await cliUpgrade(world, singleFile('v0.9.0'));
     expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
     expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('tells a refusal from a failure, whoever refuses', async () => {
+    await using world = await nodeWithDaemon();
+    chmodSync(path.dirname(world.target), 0o777);
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
+    ]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('waits no longer than it was told for a pipe that takes calls and answers none', async () => {
+    using workspace = new Workspace();
+    const silent = createServer();
+    await once(silent.listen(workspace.path('silent')), 'listening');
+    const helper = workspace.script('wins-upgrade', 'exit 0');
+    const { code, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', workspace.path('silent'), '--path', helper],
+        ...['--once', 'pod', '--wait-timeout', '1s'],
+      ],
+      workspace.environment,
+    );
+    silent.close();
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^wins: the daemon on pipe .* gave no answer within --wait-timeout\n$/),
+    ]);
   });
 });

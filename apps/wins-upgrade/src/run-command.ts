@@ -79,8 +79,9 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
   // Whoever reads may go away as well.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
+  let command: UpgradeCommand | undefined;
   try {
-    const command = parseCommandLine(argv);
+    command = parseCommandLine(argv);
     if (command.show === 'help' || command.show === 'version') {
       const text = command.show === 'help' ? USAGE : `rancher-wins version ${VERSION}\n`;
       process.stdout.write(text);
@@ -90,11 +91,17 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     if (command.sweep) return await sweepHelper(command);
     return report(await upgrade(command, around), command);
   } catch (error) {
-    if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
+    const code = error instanceof UpgradeError ? error.code : undefined;
+    const reason = messageOf(error);
+    if (command?.json === true) {
+      const { id } = command;
+      const outcome = code === 'refused' ? 'refused' : 'failed';
+      process.stdout.write(`${JSON.stringify({ id, outcome, reason })}\n`);
+    } else if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(reason)}\n`);
     if (argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${printable(error.stack ?? '')}\n`);
     }
-    return (error instanceof UpgradeError && EXIT_OF_ERROR[error.code]) || EXIT.failed;
+    return (code && EXIT_OF_ERROR[code]) ?? EXIT.failed;
   }
 }
 
