@@ -9,6 +9,9 @@ interface Application {
   readonly run: (argv: readonly string[]) => Promise<number>;
 }
 
+/** The mark of everything that a daemon runs; who asks a daemon to run something can neither set it nor clear it. */
+const RUN_MARK = 'RANCHER_WINS_RUN';
+
 /** What yargs' completion scripts call the program with. */
 const COMPLETION_REQUEST = '--get-yargs-completions';
 
@@ -56,8 +59,8 @@ function load(command: string | undefined): Application | undefined {
 
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** Which words an option takes only its application knows, so this one reads what was typed. */
-const READS_TYPED_WORDS = new Set<string | undefined>(['up', 'upgrade']);
+/** The updater. Which words an option takes only it knows, so it reads what was typed. */
+const UP = new Set<string | undefined>(['up', 'upgrade']);
 
 /** Without one, what reads most command lines fails. */
 function hasWorkingDirectory(): boolean {
@@ -72,6 +75,14 @@ async function run(typedArgv: readonly string[]): Promise<number> {
   const isCompletion = typedArgv[0] === COMPLETION_REQUEST;
   const argv = isCompletion ? typedArgv : normalizeArgv(typedArgv);
   const words = argv.filter((word) => !word.startsWith('-'));
+  const isUp = !isCompletion && UP.has(words[0]);
+  // The helper is this program, whole, and in a run the words are those of whoever has the pipe.
+  if (process.env[RUN_MARK] !== undefined && words[0] !== undefined && !isUp) {
+    process.stderr.write(
+      'wins: a daemon has started this, for a client: wins does only "up" then\n',
+    );
+    return 126;
+  }
   if (isCompletion) {
     // The shell asks what may follow: words are [program, …typed, the word being typed].
     const typed = argv.slice(2);
@@ -80,15 +91,14 @@ async function run(typedArgv: readonly string[]): Promise<number> {
     process.stdout.write('cli\nsrv\nup\ndoctor\ncompletion\n');
     return 0;
   }
-  const readsTypedWords = READS_TYPED_WORDS.has(words[0]);
-  if (words[0] !== undefined && !readsTypedWords && !hasWorkingDirectory()) {
+  if (words[0] !== undefined && !isUp && !hasWorkingDirectory()) {
     process.stderr.write(
       'wins: the working directory does not exist any more; change to one that does\n',
     );
     return 125;
   }
   const application = load(words[0]);
-  if (application !== undefined) return application.run(readsTypedWords ? typedArgv : argv);
+  if (application !== undefined) return application.run(isUp ? typedArgv : argv);
   if (argv.includes('--version') || argv.includes('-v')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return 0;

@@ -44,7 +44,7 @@ describe('wins cli upgrade', () => {
     expect(readFileSync(helper, 'utf8')).toBe(singleFile('v1.1.0'));
   });
 
-  it('does not stop the daemon again for what was rolled back under the same name', async () => {
+  it('does not stop the daemon again for what was rolled back under the same name, unless that was interrupted', async () => {
     const { world, helper } = await node();
     await using _world = world;
     const crashes = "\nif (process.argv.includes('run')) process.exit(7);\n";
@@ -62,5 +62,20 @@ describe('wins cli upgrade', () => {
     expect(again.starts).toBe(first.starts);
     // What has only begun with the same letters is another name.
     expect((await upgrade('pod')).starts).toBeGreaterThan(first.starts);
+    // What was only interrupted is no fault of the release, as long as that does not happen each time.
+    const interrupt = (): void => {
+      const result = JSON.stringify({ ...world.result, interrupted: true });
+      writeFileSync(`${world.folder}/result.json`, result);
+    };
+    let { starts } = await upgrade('pod-2');
+    for (const isTried of [true, true, false]) {
+      interrupt();
+      const next = await upgrade('pod-2');
+      expect([next.starts > starts, next.stderr.includes('not tried again')]).toEqual([
+        isTried,
+        !isTried,
+      ]);
+      starts = next.starts;
+    }
   });
 });

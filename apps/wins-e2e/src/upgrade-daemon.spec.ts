@@ -1,25 +1,33 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import path from 'node:path';
 import { runWins, startProgram, type Outcome } from './harness/built-program.js';
-import { fakeRelease } from './harness/fake-release.js';
 import { nodeWithDaemon } from './harness/node-with-daemon.js';
 import { processesWith, until } from './harness/process-table.js';
 import { singleFile } from './harness/single-file.js';
+import { Supervisor } from './harness/supervisor.js';
 import { sha256, type UpgradeWorld } from './harness/upgrade-world.js';
+import { Workspace } from './harness/workspace.js';
+
+/** Lets the daemon run the helper with any words. */
+function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Promise<Outcome> {
+  const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+  const run = ['cli', 'prc', 'run', '--server', world.pipe, '--path', upgrader, '--'];
+  return runWins([...run, ...words], world.workspace.environment);
+}
 
 /** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
-function upgradeThroughDaemon(
-  world: UpgradeWorld,
-  version: string,
-  ...args: string[]
-): Promise<Outcome> {
-  const upgrader = world.workspace.write('wins-upgrade', singleFile(version), 0o755);
-  return runWins(
-    [
-      ...['cli', 'prc', 'run', '--server', world.pipe, '--path', upgrader, '--'],
-      ...['up', '--json', '--service', world.definition, '--wait', '20s', ...args],
-    ],
-    world.workspace.environment,
-  );
+function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
+  const words = ['up', '--json', '--service', world.definition, '--wait', '20s'];
+  return runHelper(world, program, ...words);
+}
+
+/** A release whose daemon ends at once. */
+function crashing(version: string): string {
+  const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
+  return singleFile(version).replace('\n', crash);
 }
 
 /** Waits for the result of a helper that left its run. */
@@ -34,7 +42,7 @@ describe('a real daemon', () => {
     await using world = await nodeWithDaemon();
     for (const version of ['v1.1.0', 'v1.2.0']) {
       const before = world.supervisor.pid;
-      const { stdout, stderr, code } = await upgradeThroughDaemon(world, version);
+      const { stdout, stderr, code } = await upgradeThroughDaemon(world, singleFile(version));
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(JSON.parse(stdout.toString())).toMatchObject({
         outcome: 'handedOver',
@@ -51,12 +59,12 @@ describe('a real daemon', () => {
 
   it('tells who asks through it at once when there is nothing to do, or too little', async () => {
     await using world = await nodeWithDaemon();
-    const same = await upgradeThroughDaemon(world, 'v1.0.0');
+    const same = await upgradeThroughDaemon(world, singleFile('v1.0.0'));
     expect([same.code, JSON.parse(same.stdout.toString())]).toEqual([
       0,
       expect.objectContaining({ outcome: 'nothing' }),
     ]);
-    const older = await upgradeThroughDaemon(world, 'v0.9.0');
+    const older = await upgradeThroughDaemon(world, singleFile('v0.9.0'));
     expect([older.code, JSON.parse(older.stdout.toString())]).toEqual([
       65,
       expect.objectContaining({ outcome: 'refused' }),
@@ -67,16 +75,11 @@ describe('a real daemon', () => {
 
   it('serves again when the release that a helper brings is not well', async () => {
     await using world = await nodeWithDaemon();
-    const offered = world.workspace.write(
-      'bad',
-      fakeRelease('v2.0.0', 'lies about its version'),
-      0o755,
-    );
-    const { code } = await upgradeThroughDaemon(world, 'v1.1.0', '--path', offered);
+    const { code } = await upgradeThroughDaemon(world, crashing('v1.1.0'));
     expect(code).toBe(0);
     expect(await result(world)).toMatchObject({
       outcome: 'rolledBack',
-      reason: expect.stringContaining('found release "v9.9.9"') as string,
+      reason: expect.stringContaining('step prove failed') as string,
     });
     expect(await world.rest()).toBe('v1.0.0');
     expect(world.installed).toBe(sha256(singleFile('v1.0.0')));
@@ -95,24 +98,34 @@ describe('a real daemon', () => {
 
   it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
     await using world = await nodeWithDaemon();
-    const offer = (release: string) => [
-      '--path',
-      world.workspace.write('offered', singleFile(release), 0o755),
-    ];
-    expect((await world.up(offer('v1.1.0'))).code).toBe(0);
-    const acts = world.effects;
-    for (const [act, next] of [
-      ['stop service', 'v1.2.0'],
-      ['start service', 'v1.3.0'],
+    for (const [effect, next] of [
+      ['stop service', 'v1.1.0'],
+      ['start service', 'v1.2.0'],
     ] as const) {
       const before = await world.rest();
-      const { signal } = await world.up(offer(next), { [acts.indexOf(act) + 1]: 'after' });
-      expect(signal).toBe('SIGKILL');
+      const offered = world.workspace.write('offered', singleFile(next), 0o755);
+      await world.up(['--path', offered], { [effect]: 'before' });
+      expect(existsSync(`${world.folder}/journal.json`)).toBe(true);
       await world.supervisor.powerCycle();
       const version = await world.rest();
       expect([before, next]).toContain(version);
       expect(world.installed).toBe(sha256(singleFile(version)));
     }
+  });
+
+  it('undoes one also when its service names it through a link', async () => {
+    await using world = await nodeWithDaemon();
+    const link = world.workspace.path('link');
+    symlinkSync(world.target, link);
+    world.define(`"${link}" srv app run --config "${world.config}"`);
+    await world.supervisor.powerCycle();
+    const journal = `${world.folder}/journal.json`;
+    const offered = world.workspace.write('offered', singleFile('v1.1.0'), 0o755);
+    await world.up(['--path', offered], { 'stop service': 'before' });
+    expect(existsSync(journal)).toBe(true);
+    await world.supervisor.powerCycle();
+    await until(() => !existsSync(journal));
+    expect(world.supervisor.command[0]).toBe(link);
   });
 
   it('cannot be made of a program that is not one file', async () => {
@@ -123,6 +136,57 @@ describe('a real daemon', () => {
     );
     expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
     expect(world.supervisor.started).toHaveLength(1);
+  });
+});
+
+describe('whoever has the pipe of a daemon that may run the helper', () => {
+  it('has nothing else run or installed by it, and no other service stopped', async () => {
+    await using world = await nodeWithDaemon();
+    const { workspace } = world;
+    const proof = workspace.path('it-ran');
+    const evil = workspace.script('evil', `echo ran >> ${proof}; echo rancher-wins version v9.0.0`);
+    const others = workspace.path('others.json');
+    writeFileSync(others, JSON.stringify({ command: `"${evil}" server run` }), { mode: 0o600 });
+    await using other = await Supervisor.open(others, workspace.environment);
+    for (const [words, found] of [
+      [['--path', evil, '--service', world.definition], 'found --path'],
+      [['--path', evil, '--service', workspace.path('nosuch.json')], 'found --path'],
+      [['--path', evil, '--service', world.definition, '--dry-run'], 'found --path'],
+      [['--apart', '--path', evil, '--service', world.definition], 'found --path'],
+      [['--apart', '--service', world.definition], 'what helpers say to each other'],
+      [['--sweep', '--service', world.definition], 'what helpers say to each other'],
+      [['--service', others], 'no service that runs a daemon of wins'],
+      [['--service', workspace.path('new.json'), '--wins-args', ''], 'no service'],
+    ] as const) {
+      const { code, stderr } = await runHelper(world, singleFile('v1.1.0'), 'up', ...words);
+      expect([code, stderr]).toEqual([65, expect.stringContaining(found)]);
+    }
+    expect(existsSync(proof)).toBe(false);
+    expect(existsSync(`${evil}.upgrade`)).toBe(false);
+    expect([other.started.length, world.supervisor.started.length]).toEqual([0, 1]);
+  });
+
+  it.each([
+    [['cli', 'deliver', '--from', '/etc/hostname', '--to', 'PROOF']],
+    [['--debug', 'cli', 'deliver', '--from', '/etc/hostname', '--to', 'PROOF']],
+    [['srv', 'app', 'run', '--config', 'PROOF']],
+    [['srv', 'config', 'check', '--config', '/etc/shadow']],
+    [['doctor', '--config', '/etc/shadow']],
+    [['--config', 'up', 'srv', 'app', 'run']],
+    [['--get-yargs-completions', 'up', 'srv', '']],
+  ])('has the helper do nothing but upgrade: %j', async (words) => {
+    await using world = await nodeWithDaemon();
+    const proof = world.workspace.path('proof');
+    const { code, stdout, stderr } = await runHelper(
+      world,
+      singleFile('v1.1.0'),
+      ...words.map((word) => (word === 'PROOF' ? proof : word)),
+    );
+    expect([code, stdout.toString()]).toEqual([126, '']);
+    expect(stderr).toBe(
+      'wins: a daemon has started this, for a client: wins does only "up" then\n',
+    );
+    expect(existsSync(proof)).toBe(false);
   });
 });
 
@@ -155,11 +219,7 @@ describe('wins cli upgrade', () => {
 
   it('says so when the release before serves again', async () => {
     await using world = await nodeWithDaemon();
-    const broken = singleFile('v1.1.0').replace(
-      '\n',
-      "\nif (process.argv.includes('run')) process.exit(7);\n",
-    );
-    const { code, stderr } = await cliUpgrade(world, broken);
+    const { code, stderr } = await cliUpgrade(world, crashing('v1.1.0'));
     expect([code, stderr]).toEqual([
       125,
       expect.stringMatching(/^wins: rolledBack: step prove failed/),
@@ -174,5 +234,35 @@ describe('wins cli upgrade', () => {
     const older = await cliUpgrade(world, singleFile('v0.9.0'));
     expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
     expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('tells a refusal from a failure, whoever refuses', async () => {
+    await using world = await nodeWithDaemon();
+    chmodSync(path.dirname(world.target), 0o777);
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
+    ]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('waits no longer than it was told for a pipe that takes calls and answers none', async () => {
+    using workspace = new Workspace();
+    const silent = createServer();
+    await once(silent.listen(workspace.path('silent')), 'listening');
+    const helper = workspace.script('wins-upgrade', 'exit 0');
+    const { code, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', workspace.path('silent'), '--path', helper],
+        ...['--once', 'pod', '--wait-timeout', '1s'],
+      ],
+      workspace.environment,
+    );
+    silent.close();
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^wins: the daemon on pipe .* gave no answer within --wait-timeout\n$/),
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease, type Misbehaviour } from './harness/fake-release.js';
@@ -410,6 +411,31 @@ describe('a journal that cannot be read', () => {
     while (world.supervisor.command[0] !== world.target) await new Promise(setImmediate);
     await world.supervisor.powerCycle();
     expect(await world.rest()).toBe(version);
+  });
+});
+
+describe('an upgrade that was interrupted after its last step', () => {
+  it('does not keep the next release away when its own is not well any more', async () => {
+    await using world = await UpgradeWorld.empty();
+    const inPlace = fakeRelease('v1.1.0', 'crashes');
+    writeFileSync(world.target, inPlace, { mode: 0o755 });
+    const args = ['srv', 'app', 'run', '--config', world.config];
+    world.define(`"${world.target}" ${args.join(' ')}`);
+    const command = { imagePath: world.target, args };
+    const sums = (text: string) => ({
+      sha256: sha256(text),
+      sha1: createHash('sha1').update(text).digest('hex'),
+    });
+    const journal = {
+      ...{ format: 1, phase: 'committing', id: 'x', staged: `${world.folder}/wins-1.1.0` },
+      ...{ from: sums('old'), to: { ...sums(inPlace), version: 'v1.1.0' }, disturbed: true },
+      ...{ oldCommand: command, newCommand: command, pipe: world.pipe, oldPipe: world.pipe },
+    };
+    mkdirSync(world.folder, { mode: 0o700 });
+    writeFileSync(path.join(world.folder, 'journal.json'), JSON.stringify(journal));
+    const { code, stderr } = await world.up(['--path', world.release('v1.2.0')]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(await world.rest()).toBe('v1.2.0');
   });
 });
 

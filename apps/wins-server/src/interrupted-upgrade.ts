@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from './logger.js';
 import type { ShutdownRequest } from './shutdown-signal.js';
@@ -62,6 +62,16 @@ export function recoverInterruptedUpgrade(
 }
 
 function mayBeInterrupted(runningFile: string): boolean {
-  const isOnTrial = path.dirname(runningFile).endsWith('.upgrade');
-  return isOnTrial || existsSync(path.join(`${runningFile}.upgrade`, 'journal.json'));
+  const program = throughLinks(runningFile);
+  const isOnTrial = path.dirname(program).endsWith('.upgrade');
+  return isOnTrial || existsSync(path.join(`${program}.upgrade`, 'journal.json'));
+}
+
+/** A service may name its program through a link, and what belongs to an upgrade lies beside the program itself. */
+function throughLinks(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file; // an upgrade that has just succeeded moved it away
+  }
 }

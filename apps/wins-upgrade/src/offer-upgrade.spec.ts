@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { latestUpgrade, offerUpgrade } from './offer-upgrade.js';
+import type { UpgradeRecord } from './upgrade-journal.js';
 import type { UpgradeResult } from './upgrade-result.js';
 
 const SHA256 = 'ab'.repeat(32);
@@ -98,6 +99,21 @@ describe('a program that a daemon offers', () => {
     expect(await offer()).toMatchObject({
       kind: 'handedOver',
       id: expect.stringContaining(id) as string,
+    });
+    await words();
+  });
+
+  it('is taken again when power failed before the service was touched', async () => {
+    const command = { imagePath: target, args: ['srv', 'app', 'run'] };
+    const journal: UpgradeRecord = {
+      ...{ phase: 'staging', id: 'watched-1-x', staged: `${target}.upgrade/wins-1.1.0` },
+      to: { sha256: SHA256, sha1: 'ab'.repeat(20) },
+      ...{ oldCommand: command, newCommand: command, pipe: 'p', oldPipe: 'p', disturbed: false },
+    };
+    mkdirSync(`${target}.upgrade`, { mode: 0o700 });
+    writeFileSync(`${target}.upgrade/journal.json`, JSON.stringify({ format: 1, ...journal }));
+    expect(await offer()).toMatchObject({
+      id: expect.stringMatching(/^watched-2-/) as string,
     });
     await words();
   });

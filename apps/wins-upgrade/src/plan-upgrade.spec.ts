@@ -30,7 +30,7 @@ describe('the plan of an upgrade', () => {
     [
       'a stopped service',
       { service: { command: COMMAND, state: 'stopped' } },
-      `stage checkConfig ${TRIAL}`,
+      `stage checkConfig stop ${TRIAL}`,
     ],
     [
       'a paused service',
@@ -46,7 +46,7 @@ describe('the plan of an upgrade', () => {
     [
       'the same program, stopped',
       { offered: OLD, isServing: false, service: { command: COMMAND, state: 'stopped' } },
-      `stage checkConfig ${TRIAL}`,
+      `stage checkConfig stop ${TRIAL}`,
     ],
     [
       'the same program that does not serve',
@@ -61,7 +61,7 @@ describe('the plan of an upgrade', () => {
     [
       'a service whose program is gone',
       { service: { command: COMMAND, state: 'stopped' }, installed: undefined },
-      'stage checkConfig replace register start prove',
+      'stage checkConfig stop replace register start prove',
     ],
     [
       'a program in place that does not say its release',

@@ -116,7 +116,8 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
     return refuse('the service is disabled: once stopped it could not be started again');
   }
   const steps = new Set<UpgradeStep>(['stage', 'checkConfig']);
-  if (service !== undefined && service.state !== 'stopped') steps.add('stop');
+  // One that has just crashed says that it is stopped, and is started again when its service manager pleases.
+  if (service !== undefined) steps.add('stop');
   const trial: UpgradeStep[] = ['lend', 'start', 'reclaim', 'prove', 'replace'];
   const install: UpgradeStep[] = ['replace', 'register', 'start', 'prove'];
   const canGoBack = service !== undefined && installed !== undefined;

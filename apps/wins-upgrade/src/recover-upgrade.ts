@@ -66,7 +66,9 @@ export async function recoverInterrupted(
     await tidy({ context, places });
     return undefined;
   }
-  const run: UpgradeRun = { context, places, journal, record };
+  // When power failed the loan may have been kept, and what the journal said of it lost.
+  const disturbed = record.disturbed || isLent;
+  const run: UpgradeRun = { context, places, journal, record: { ...record, disturbed } };
   if (!known) run.record = await journal.begin(record);
   return who.worker === 'helper' ? recoverAsHelper(run) : recoverAsDaemon(run, who);
 }
@@ -106,6 +108,8 @@ async function recoverAsDaemon(
   // First of all: should this daemon fail, the next start is that of the old one.
   await nameOldProgram(run);
   if (!isTrial(record) || !onTrial) {
+    // What is told afterwards is that the old daemon serves.
+    if (!onTrial) await serving;
     const result = await undoUpgrade(run, reasonOf(record), 'daemon');
     return { ...result, restart: onTrial };
   }
@@ -155,12 +159,14 @@ async function goForward(run: UpgradeRun, worker: Worker): Promise<UpgradeResult
     await service.setCommand(record.newCommand);
   }
   if (worker === 'helper') {
-    if (status?.state !== 'running') await service.start();
     try {
+      if (status?.state !== 'running') await service.start();
       await proveNew(run);
     } catch (error) {
-      if (record.phase !== 'installing' || !(error instanceof UpgradeError)) throw error;
-      return undoUpgrade(run, error.message, worker);
+      if (!(error instanceof UpgradeError)) throw error;
+      if (record.phase === 'installing') return undoUpgrade(run, error.message, worker);
+      // It was proven once, and there is no way back: what is offered now may be the cure.
+      return finish(run, 'failed', `an interrupted upgrade was finished, but ${error.message}`);
     }
   }
   return finish(run, 'upgraded', 'an interrupted upgrade was finished');

@@ -18,8 +18,9 @@ import {
   prepareUpgrade,
   withLock,
 } from './perform-upgrade.js';
-import { describePlan } from './plan-upgrade.js';
+import { describePlan, type UpgradeWish } from './plan-upgrade.js';
 import { helpersIn, makeHelper } from './make-helper.js';
+import { runsDaemon } from './service-args.js';
 import { tidy } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
@@ -78,8 +79,9 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
   // Whoever reads may go away as well.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
+  let command: UpgradeCommand | undefined;
   try {
-    const command = parseCommandLine(argv);
+    command = parseCommandLine(argv);
     if (command.show === 'help' || command.show === 'version') {
       const text = command.show === 'help' ? USAGE : `rancher-wins version ${VERSION}\n`;
       process.stdout.write(text);
@@ -89,11 +91,17 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     if (command.sweep) return await sweepHelper(command);
     return report(await upgrade(command, around), command);
   } catch (error) {
-    if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(messageOf(error))}\n`);
+    const code = error instanceof UpgradeError ? error.code : undefined;
+    const reason = messageOf(error);
+    if (command?.json === true) {
+      const { id } = command;
+      const outcome = code === 'refused' ? 'refused' : 'failed';
+      process.stdout.write(`${JSON.stringify({ id, outcome, reason })}\n`);
+    } else if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(reason)}\n`);
     if (argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${printable(error.stack ?? '')}\n`);
     }
-    return (error instanceof UpgradeError && EXIT_OF_ERROR[error.code]) || EXIT.failed;
+    return (code && EXIT_OF_ERROR[code]) ?? EXIT.failed;
   }
 }
 
@@ -124,7 +132,8 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     if (command.debug) process.stderr.write(line);
   });
   const context = await composeUpgrade({ ...command, log, around });
-  const handOver = context.host.isInsideRun() && !command.apart;
+  const handOver = context.host.isInsideRun();
+  if (handOver) await requireOwnDaemon(context, command);
   let helper: string | undefined;
   const task = async (): Promise<Outcome> => {
     const places = await findPlaces(context, await context.service.query());
@@ -134,7 +143,7 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return dryRun(context, places, command);
     if (!handOver) return perform(context, places, command);
-    const early = await decideEarly(context, places, command);
+    const early = await decideEarly(context, places, command.wish);
     if (early !== undefined) return early;
     helper = await makeHelper(context, places, context.ownFile);
     return {
@@ -149,6 +158,25 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
   if (command.apart) await removeHelper(context, command, outcome);
   return outcome;
+}
+
+/**
+ * In a run the words are those of whoever has the pipe: they may offer the program that the whitelist names, to a daemon, and decide
+ * neither what else is run here nor which other service is stopped.
+ *
+ * @throws UpgradeError `refused`.
+ */
+async function requireOwnDaemon(
+  { service }: UpgradeContext,
+  { path: program, apart, sweep }: UpgradeCommand,
+): Promise<void> {
+  const refuse = (found: string) =>
+    new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
+  if (program !== undefined) throw refuse('found --path; wanted the program that the daemon runs');
+  if (apart || sweep) throw refuse('found what helpers say to each other');
+  const status = await service.query();
+  if (status !== undefined && runsDaemon(status.command.args)) return;
+  throw refuse(`found that ${service.name} is no service that runs a daemon of wins`);
 }
 
 /**
@@ -172,6 +200,7 @@ async function removeHelper(
 /** Removes what helpers left, as soon as they have ended. */
 async function sweepHelper(command: UpgradeCommand): Promise<number> {
   const context = await composeUpgrade({ ...command, log: new UpgradeLog() });
+  if (context.host.isInsideRun()) await requireOwnDaemon(context, command);
   const places = await findPlaces(context, await context.service.query());
   const end = performance.now() + SWEEP_LIMIT_MS;
   while ((await helpersIn(places)).length > 0 && performance.now() < end) {
@@ -271,11 +300,11 @@ async function dryRun(
 async function decideEarly(
   context: UpgradeContext,
   places: UpgradePlaces,
-  { path: program = context.ownFile, wish }: UpgradeCommand,
+  wish: UpgradeWish,
 ): Promise<UpgradeResult | undefined> {
   if ((await new UpgradeJournal(places, context.effects).read()) !== undefined) return undefined;
   try {
-    const prepared = await prepareUpgrade(context, places, program, wish);
+    const prepared = await prepareUpgrade(context, places, context.ownFile, wish);
     const { plan } = prepared;
     return plan.kind === 'steps' ? undefined : await conclude(context, places, prepared, plan);
   } finally {

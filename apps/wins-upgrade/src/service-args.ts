@@ -42,6 +42,12 @@ export function serviceOption(args: readonly string[], wanted: string): string |
   return parseOptions(args).findLast(([name]) => name === wanted)?.[1];
 }
 
+/** Whether these are the words of a service that runs a daemon, however that was registered. */
+export function runsDaemon(args: readonly string[]): boolean {
+  const words = args.filter((word) => !word.startsWith('-'));
+  return /^(srv|server) (app|application) run( |$)/.test(words.join(' '));
+}
+
 function isRun(args: readonly string[] | undefined): args is readonly string[] {
   const words = args?.filter((word) => !word.startsWith('-')) ?? [];
   return words[0] === 'srv' || words[0] === 'server';

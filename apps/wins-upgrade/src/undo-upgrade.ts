@@ -31,6 +31,7 @@ export async function undoUpgrade(
   const { context } = run;
   context.log.write('undoing', { reason });
   if (!run.record.disturbed) {
+    run.record = { ...run.record, reason };
     // On a full disk, its place is what the result needs.
     await discard(context.effects, run.record.staged);
     return finish(run, 'refused', `${reason}; the service was not touched`);

@@ -26,6 +26,8 @@ interface UpgradeReport {
   readonly id?: string;
   readonly outcome: string;
   readonly reason: string;
+  /** Whether it was undone without a fault of the release: the power failed, or the helper was killed. */
+  readonly interrupted: boolean;
 }
 
 interface Program extends ProgramDigests {
@@ -36,6 +38,10 @@ interface Program extends ProgramDigests {
 const LONGEST_REPORT = 64 * 1024;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
+/** How long a daemon that was just proven may take to say what it is. */
+const INFO_LIMIT_MS = 10_000;
+/** How often an upgrade of one name is tried that is interrupted each time: the release may be the reason. */
+const ATTEMPTS = 3;
 const EXIT_OF = new Map<string, number>([
   ['upgraded', EXIT.ok],
   ['nothing', EXIT.ok],
@@ -51,15 +57,16 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   await putBack(options, file);
   const program = { path: file, ...digestProgram(file) };
   const endMs = performance.now() + options['wait-timeout'];
-  const id =
-    options.once === undefined ? randomUUID() : `${options.once}-${randomBytes(4).toString('hex')}`;
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
   const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
 
-  const earlier = await rolledBackBefore(options, endMs, program);
-  if (earlier !== undefined) return report(earlier);
+  const attempt = await nextAttempt(options, endMs, program);
+  if (typeof attempt === 'object') return report(attempt);
+  const { once } = options;
+  const id =
+    once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
 
   tell(`${options.path} is handed over`);
   await putBack(options, program.path, program.sha256);
@@ -81,25 +88,25 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
 /**
  * Each try stops the daemon that serves, and whoever asks may ask for ever.
  *
- * @returns The result of an earlier try of the same name, if that was rolled back and is the latest.
+ * @returns The number of this try; or the result of an earlier one of the same name, if that is the latest and was rolled back for
+ * good.
  */
-async function rolledBackBefore(
+async function nextAttempt(
   options: UpgradeOptions,
   endMs: number,
   program: Program,
-): Promise<UpgradeReport | undefined> {
-  if (options.once === undefined) return undefined;
+): Promise<UpgradeReport | number> {
+  if (options.once === undefined) return 1;
+  let found: UpgradeReport | undefined;
   try {
-    const words = ['up', '--show-result', ...serviceWords(options)];
-    const found = await ask(options, endMs, program, words);
-    // What follows the last dash is of the try.
-    const isSame = found?.id?.replace(/-[^-]*$/, '') === options.once;
-    if (!isSame || found.outcome !== 'rolledBack') return undefined;
-    return { ...found, reason: `${found.reason}; not tried again as ${options.once}` };
+    found = await ask(options, endMs, program, ['up', '--show-result', ...serviceWords(options)]);
   } catch {
     // There is no result, or the upgrade itself will meet the same.
-    return undefined;
   }
+  const [, name, attempt] = /^(.*)-(\d)x[^-]*$/.exec(found?.id ?? '') ?? [];
+  if (name !== options.once || found?.outcome !== 'rolledBack') return 1;
+  if (found.interrupted && Number(attempt) < ATTEMPTS) return Number(attempt) + 1;
+  return { ...found, reason: `${found.reason}; not tried again as ${options.once}` };
 }
 
 /** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
@@ -140,7 +147,9 @@ function serviceWords({ service }: UpgradeOptions): string[] {
 
 /** Another daemon may serve than the one that the result speaks of. */
 async function compare({ server }: UpgradeOptions, program: Program): Promise<void> {
-  const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) => client.info());
+  const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) =>
+    client.info({ signal: AbortSignal.timeout(INFO_LIMIT_MS) }),
+  );
   if (info.Checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
     `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
@@ -163,6 +172,7 @@ async function report({ outcome, reason }: UpgradeReport): Promise<number> {
  * Runs the helper through the daemon.
  *
  * @returns What it reported; undefined when the daemon went away before it did.
+ * @throws CommandError when there is no answer by then.
  */
 async function ask(
   { server }: UpgradeOptions,
@@ -171,24 +181,33 @@ async function ask(
   args: readonly string[],
 ): Promise<UpgradeReport | undefined> {
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
-  return withDaemon({ server, waitTimeoutMs }, async (client) => {
-    const name = await client.startProcess({
-      ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
-      ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
+  const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
+  try {
+    return await withDaemon({ server, waitTimeoutMs }, async (client) => {
+      const request = {
+        ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
+        ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
+      };
+      const name = await client.startProcess(request, { signal });
+      const { stdout, stderr } = await output(client, name, signal);
+      return parseReport(stdout, stderr);
     });
-    const { stdout, stderr } = await output(client, name);
-    return parseReport(stdout, stderr);
-  });
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    const found = `the daemon on pipe "${server}" gave no answer within --wait-timeout`;
+    throw new CommandError(found, EXIT.failed, { cause });
+  }
 }
 
 async function output(
   client: WinsClient,
   name: Parameters<WinsClient['waitProcess']>[0],
+  signal: AbortSignal,
 ): Promise<{ stdout: string; stderr: string }> {
-  const lease = client.keepAlive(name);
+  const lease = client.keepAlive(name, { signal });
   const texts = { StdOut: '', StdErr: '' };
   try {
-    for await (const { Options: message } of client.waitProcess(name)) {
+    for await (const { Options: message } of client.waitProcess(name, { signal })) {
       if (message?.$case !== 'StdOut' && message?.$case !== 'StdErr') continue;
       texts[message.$case] += message.value.toString();
       if (texts[message.$case].length > LONGEST_REPORT) break;
@@ -220,10 +239,11 @@ function parseReport(stdout: string, stderr: string): UpgradeReport | undefined 
     });
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { id, outcome, reason } = value as Partial<Record<string, unknown>>;
+  const { id, outcome, reason, interrupted } = value as Partial<Record<string, unknown>>;
   return {
     ...(typeof id === 'string' && { id }),
     outcome: typeof outcome === 'string' ? outcome : 'unknown',
     reason: typeof reason === 'string' ? reason : '',
+    interrupted: interrupted === true,
   };
 }

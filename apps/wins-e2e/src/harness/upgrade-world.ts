@@ -10,8 +10,8 @@ import { ROOT, Workspace } from './workspace.js';
 /** What happens at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
-/** Faults by the number of the effect, the first being 1. */
-export type Faults = Readonly<Record<number, Fault>>;
+/** Faults by the number of the effect, the first being 1, or by its name. */
+export type Faults = Readonly<Record<number | string, Fault>>;
 
 /** What the result file says. */
 export interface Result {
@@ -30,7 +30,7 @@ const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
 run(process.argv.slice(2), async (effect, act) => {
-  const fault = faults[++count];
+  const fault = faults[++count] ?? faults[effect];
   fs.appendFileSync(trace, effect + '\\n');
   if (fault === 'before') return die();
   if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault });

@@ -130,9 +130,17 @@ describe('wins up on Windows', () => {
     const helper = workspace.path('held-upgrade.exe');
     copyFileSync(release('v1.1.0'), helper);
     const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
-    const { code, stdout, stderr } = await run(target, 'cli', ...args, '--allow-downgrade');
-    assert.equal(code, 65, `${stdout}${stderr}`);
-    assert.match(stderr, /mayBreakAway: true/);
+    const { code, stdout, stderr } = await run(
+      target,
+      'cli',
+      ...args,
+      '--json',
+      '--allow-downgrade',
+    );
+    assert.deepEqual([code, stderr], [65, ''], stdout);
+    const { outcome, reason } = JSON.parse(stdout) as Result;
+    assert.equal(outcome, 'refused');
+    assert.match(reason, /mayBreakAway: true/);
     await assertServes('v1.2.0');
   });
 
