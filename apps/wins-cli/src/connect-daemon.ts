@@ -63,7 +63,7 @@ async function withClient<T>(
     address,
     clientName: `${hostname()}/${process.pid}`,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ...(process.platform === 'win32' && { verifyServer: () => connectTrustedPipe(server) }),
+    ...(process.platform === 'win32' && { dial: () => connectTrustedPipe(server) }),
   });
   try {
     return await task(client);

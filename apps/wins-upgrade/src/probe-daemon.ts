@@ -16,18 +16,18 @@ export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswe
 /**
  * Makes a probe. Each one connects anew: what is judged is whoever has the pipe now.
  *
- * @param verifierOf - Gives who sees the socket to a pipe before a byte is sent: is it the service?
+ * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: whoever is there is asked.
  */
 export function createDaemonProbe(
-  verifierOf?: (pipe: string) => NonNullable<WinsClientOptions['verifyServer']>,
+  dialOf?: (pipe: string) => NonNullable<WinsClientOptions['dial']>,
 ): ProbeDaemon {
   return async (pipe, limitMs) => {
-    const verifyServer = verifierOf?.(pipe);
+    const dial = dialOf?.(pipe);
     const client = createWinsClient({
       address: resolvePipePath(pipe).address,
       connectTimeoutMs: limitMs,
       clientName: 'wins-upgrade',
-      ...(verifyServer && { verifyServer }),
+      ...(dial && { dial }),
     });
     const signal = AbortSignal.timeout(limitMs);
     try {

@@ -3,6 +3,7 @@ import { mayMove, type ChannelEnd, type ChannelState } from './channel-state.js'
 import { Fifo } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
+import { ownBytes } from './own-bytes.js';
 import type { RoundMember } from './send-round.js';
 import type { TunnelChannel } from './tunnel-channel.js';
 import { TunnelError } from './tunnel-error.js';
@@ -35,7 +36,7 @@ const READ_AHEAD_BYTES = 64 * 1024;
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
-/** A view is copied when it would keep alive a buffer of more than this many times its length. */
+/** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
 const MOST_PINNED = 4;
 
 /**
@@ -134,10 +135,9 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     }
     if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
     this.#receiveGate.heard();
-    const bytes = unpin(payload);
-    for (let at = 0; at < bytes.length; at += READ_AHEAD_BYTES) {
-      const whole = bytes.length <= READ_AHEAD_BYTES;
-      this.#acceptPiece(whole ? bytes : bytes.subarray(at, at + READ_AHEAD_BYTES));
+    for (let at = 0; at < payload.length; at += READ_AHEAD_BYTES) {
+      const whole = payload.length <= READ_AHEAD_BYTES;
+      this.#acceptPiece(whole ? payload : payload.subarray(at, at + READ_AHEAD_BYTES));
       if (this.destroyed) return;
     }
   }
@@ -250,7 +250,11 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     this.#finishReading();
   }
 
-  #acceptPiece(piece: Buffer): void {
+  #acceptPiece(view: Buffer): void {
+    // Only what a reader takes at once is not copied.
+    const small = view.length * MOST_PINNED < view.buffer.byteLength;
+    const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
+    const piece = small || waits ? ownBytes(view) : view;
     if (this.#hungry && this.#held.length === 0) {
       this.#hungry = this.push(piece);
       return;
@@ -311,14 +315,6 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
 /** One function for the `end` of every channel, as there are many short ones. */
 function destroyIfPeerClosed(this: ChannelStream): void {
   this.destroyIfPeerClosed();
-}
-
-/** A small view into a large received buffer would keep the whole of it alive for as long as nobody reads. */
-function unpin(payload: Buffer): Buffer {
-  if (payload.length * MOST_PINNED >= payload.buffer.byteLength) return payload;
-  const copy = Buffer.allocUnsafeSlow(payload.length);
-  payload.copy(copy);
-  return copy;
 }
 
 function resetError(channel: Int64, cause: Error | null): TunnelError {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { socketError } from './node-errors.js';
+import { ownBytes } from './own-bytes.js';
 import type { TunnelChannel } from './tunnel-channel.js';
 
 /**
@@ -29,7 +30,8 @@ export function joinSocket(socket: Socket, channel: TunnelChannel, lingerMs: num
   });
 
   channel.on('data', (chunk: Buffer) => {
-    if (socket.write(chunk)) return;
+    // A socket that has sent all before is likely to send this within the call.
+    if (socket.write(socket.writableLength === 0 ? chunk : ownBytes(chunk))) return;
     channel.pause();
     socket.once('drain', () => channel.resume());
   });

@@ -25,6 +25,11 @@ export function listenError(host: string, port: number, cause: unknown): TunnelE
   return translate(LISTEN_CODES, 'listen-failed', `listened on ${host} port ${port}`, port, cause);
 }
 
+/** Translates the failure to accept a connection on an address that is listened on. */
+export function acceptError(host: string, port: number, cause: unknown): TunnelError {
+  return translate({}, 'listen-failed', `accepted on ${host} port ${port}`, port, cause);
+}
+
 /** Translates the failure of an established TCP connection into what the peer is told: no more than its kind. */
 export function socketError(cause: Error | undefined): TunnelError {
   const reset = cause === undefined || codeOf(cause) === 'ECONNRESET' || codeOf(cause) === 'EPIPE';

@@ -166,6 +166,49 @@ describe('what a server answers', () => {
   });
 });
 
+describe('what a session holds for readers', () => {
+  /** A Data message in the middle of a larger read, as a WebSocket gives it. */
+  const received = (encode: MessageEncoder, payloadBytes: number): Buffer => {
+    const { message } = encode.data(1, payloadBytes);
+    const read = Buffer.alloc(4 * payloadBytes);
+    message.copy(read, 10);
+    return read.subarray(10, 10 + message.length);
+  };
+
+  it.each([
+    ['before anybody reads', () => undefined],
+    ['in the read-ahead of a reader that has stopped', (channel: ChannelStream) => channel.read(0)],
+  ])('keeps no more of a read alive than it counts, %s', async (_when, begin) => {
+    const { core, opened } = server();
+    const encode = new MessageEncoder();
+    core.message(encode.connect(1, 'tcp/localhost:1'));
+    const [channel] = opened;
+    if (channel === undefined) throw new Error('no channel was opened');
+    begin(channel);
+    for (let sentBytes = 0; sentBytes < 50 * 16_384; sentBytes += 16_384)
+      core.message(received(encode, 16_384));
+    const chunks: Buffer[] = [];
+    channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await settle();
+    expect(chunks).toHaveLength(50);
+    // The first may have gone to a reader that was waiting for it.
+    for (const chunk of chunks.slice(1)) expect(chunk.buffer.byteLength).toBe(16_384);
+    channel.destroy();
+  });
+
+  it('copies nothing for a reader that keeps up', () => {
+    const { core, opened } = server();
+    const encode = new MessageEncoder();
+    core.message(encode.connect(1, 'tcp/localhost:1'));
+    const chunks: Buffer[] = [];
+    opened[0]?.on('data', (chunk: Buffer) => chunks.push(chunk)).read(0);
+    const message = received(encode, 20_000);
+    for (let count = 0; count < 5; count += 1) core.message(message);
+    expect(chunks.map((chunk) => chunk.buffer === message.buffer)).toEqual(Array(5).fill(true));
+    opened[0]?.destroy();
+  });
+});
+
 describe('the clock of a session', () => {
   it('ends a session whose peer says nothing for a minute', () => {
     const { core, link, ends } = client();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openTunnel, type ClientTunnel } from './open-tunnel.js';
@@ -331,6 +331,80 @@ describe('a listener', () => {
     const reset = once(closing.socket, 'error') as Promise<[NodeJS.ErrnoException]>;
     await Promise.all([closing.listener.close(), closing.listener.close()]);
     expect((await reset)[0].code).toBe('ECONNRESET');
+  });
+
+  it('turns away a connection above its limit, says so, and serves the next one when there is room', async () => {
+    const echo = await echoServer();
+    const tunnel = await pair({ allowedPorts: [echo.port] });
+    const refused: unknown[] = [];
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      open: () => tunnel.client.connect(echo.port),
+      maxConnections: 1,
+      onRefused: (error) => refused.push(error),
+    });
+    closers.push(() => listener.close());
+    const first = connect(listener.port, '127.0.0.1');
+    await until(() => listener.connectionCount === 1);
+    await once(connect(listener.port, '127.0.0.1').resume(), 'close');
+    expect(refused).toMatchObject([{ code: 'too-many-channels', port: listener.port }]);
+    first.end('first');
+    expect((await readAll(first)).toString()).toBe('first');
+    await until(() => listener.connectionCount === 0);
+    expect(await tryEcho(listener.port)).toBe(true);
+  });
+
+  it('listens on its port again when the system gave it no connection, and keeps those it has', async () => {
+    const listen = jest.spyOn(Server.prototype, 'listen');
+    closers.push(() => {
+      listen.mockRestore();
+      return Promise.resolve();
+    });
+    const echo = await echoServer();
+    const tunnel = await pair({ allowedPorts: [echo.port] });
+    listen.mockClear();
+    const refused: unknown[] = [];
+    const listener = await listenTcp({
+      host: '127.0.0.1',
+      port: 0,
+      open: () => tunnel.client.connect(echo.port),
+      onRefused: (error) => refused.push(error),
+    });
+    closers.push(() => listener.close());
+    const kept = connect(listener.port, '127.0.0.1');
+    await until(() => listener.connectionCount === 1);
+    const { port } = listener;
+    const failed = listen.mock.contexts[0] as Server;
+    failed.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
+    expect(failed.listening).toBe(false);
+    expect(refused).toMatchObject([{ code: 'listen-failed', port }]);
+    await until(() => listen.mock.calls.length === 2);
+    await until(() => (listen.mock.contexts[1] as Server).listening);
+    expect(await tryEcho(port)).toBe(true);
+    kept.end('kept');
+    expect((await readAll(kept)).toString()).toBe('kept');
+    const left = connect(port, '127.0.0.1').on('error', () => undefined);
+    await until(() => listener.connectionCount === 1);
+    await listener.close();
+    expect(listener.connectionCount).toBe(0);
+    left.destroy();
+  });
+
+  it('does not listen again once it is closed', async () => {
+    const listen = jest.spyOn(Server.prototype, 'listen');
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const open = () => Promise.reject(new Error('unused'));
+      const listener = await listenTcp({ host: '127.0.0.1', port: 0, open });
+      (listen.mock.contexts[0] as Server).emit('error', new Error('accept EMFILE'));
+      expect(jest.getTimerCount()).toBe(1);
+      await listener.close();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+      listen.mockRestore();
+    }
   });
 
   it('names the reason when it cannot listen', async () => {

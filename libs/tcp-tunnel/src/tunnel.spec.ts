@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 import type { ConnectRecord } from './serve-tunnel.js';
 import { readAll, startTcpServer, until, type TcpServer } from './spec-support/tcp-server.js';
 import { openPair, type TunnelPair } from './spec-support/tunnel-pair.js';
+import { dialTcp } from './tcp-connector.js';
 import { listenTcp, type TcpListener } from './tcp-listener.js';
 import { TunnelError } from './tunnel-error.js';
 
@@ -221,6 +222,33 @@ describe('a tunnel between two of our peers', () => {
     expect([uploaded, downloaded]).toEqual([digest, digest]);
     await until(() => tunnel.client.channelCount + tunnel.server.channelCount === 0);
   }, 180_000);
+
+  it('keeps no more than the bytes themselves for a host program that does not read', async () => {
+    const server = await target((socket) => socket.pause());
+    const waiting: Buffer[] = [];
+    const tunnel = await pair({
+      allowedPorts: [server.port],
+      dial: (to) => {
+        const socket = dialTcp(to);
+        const write = socket.write.bind<(chunk: Buffer) => boolean>(socket);
+        socket.write = (chunk: Buffer) => {
+          if (socket.writableLength > 0) waiting.push(chunk);
+          return write(chunk);
+        };
+        return socket;
+      },
+    });
+    const channel = tunnel.client.connect(server.port);
+    // Larger than a quarter of what is read at once, so that it is passed on as it came while the program reads.
+    const write = () => channel.write(Buffer.alloc(20_000));
+    while (waiting.length === 0) {
+      if (!write()) await once(channel, 'drain');
+    }
+    expect(waiting.map((chunk) => chunk.buffer.byteLength - chunk.length)).toEqual(
+      waiting.map(() => 0),
+    );
+    channel.destroy();
+  });
 
   it('keeps one stream alive and memory bounded beside 100 readers that never read', async () => {
     const server = await target((socket) => {

@@ -285,14 +285,53 @@ describe('createWinsClient', () => {
     });
   });
 
-  describe('with verifyServer', () => {
-    it('shows it the connected socket before a byte is sent', async () => {
+  describe('with dial', () => {
+    const dialTo = async (where: string) => {
+      const socket = net.connect(where);
+      await once(socket, 'connect');
+      return socket;
+    };
+
+    it('speaks on what it gives, and opens no connection of its own, the first time or again', async () => {
+      const other = `${address}-unjudged`;
+      const unjudged = net.createServer((socket) => sockets.add(socket)).listen(other);
+      await once(unjudged, 'listening');
+      const accepted = jest.fn();
+      unjudged.on('connection', accepted);
+      const dialled: net.Socket[] = [];
+      await replaceClient({
+        address: other,
+        dial: async () => {
+          const socket = await dialTo(address);
+          dialled.push(socket);
+          return socket;
+        },
+      });
+      await expect(client.info()).resolves.toEqual(INFO);
+      await client.info();
+      expect(dialled).toHaveLength(1);
+      expect(sockets.size).toBe(1);
+      dialled[0]?.destroy();
+      while ((await client.info().catch(() => undefined)) === undefined);
+      expect(dialled).toHaveLength(2);
+      await client.close();
+      expect(dialled).toMatchObject([{ destroyed: true }, { destroyed: true }]);
+      // Whoever had connected came before this one.
+      const last = once(unjudged, 'connection');
+      (await dialTo(other)).destroy();
+      await last;
+      expect(accepted).toHaveBeenCalledTimes(1);
+      unjudged.close();
+    });
+
+    it('sends nothing while it judges', async () => {
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
-      const verified: net.Socket[] = [];
+      const judged: net.Socket[] = [];
       await replaceClient({
-        verifyServer: async (socket) => {
-          verified.push(socket);
+        dial: async () => {
+          const socket = await dialTo(address);
+          judged.push(socket);
           await held;
           return socket;
         },
@@ -303,8 +342,8 @@ describe('createWinsClient', () => {
       const socket = await connected;
       sockets.add(socket);
       const firstByte = once(socket, 'data');
-      while (verified.length === 0) await new Promise(setImmediate);
-      expect(verified[0]?.bytesWritten).toBe(0);
+      while (judged.length === 0) await new Promise(setImmediate);
+      expect(judged[0]?.bytesWritten).toBe(0);
       expect(socket.bytesRead).toBe(0);
       release();
       await firstByte;
@@ -312,46 +351,26 @@ describe('createWinsClient', () => {
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
     });
 
-    it('speaks on the socket that it gives in place of the first, and closes that one', async () => {
-      const firsts: net.Socket[] = [];
-      const others: net.Socket[] = [];
-      await replaceClient({
-        verifyServer: async (socket) => {
-          firsts.push(socket);
-          const other = net.connect(address);
-          others.push(other);
-          await once(other, 'connect');
-          return other;
-        },
-      });
-      await client.info();
-      await client.info();
-      expect(firsts).toMatchObject([{ destroyed: true, bytesWritten: 0 }]);
-      expect(others).toMatchObject([{ destroyed: false }]);
-      await client.close();
-      expect(others).toMatchObject([{ destroyed: true }]);
-    });
-
-    it('sends nothing to a server that it rejects, and says why', async () => {
+    it('connects to nobody when it rejects, and says why', async () => {
       const reason = new Error('the pipe belongs to somebody else');
-      await replaceClient({ verifyServer: () => Promise.reject(reason) });
-      listener.removeAllListeners('connection');
-      const connected = nextSocket();
+      const accepted = jest.fn();
+      listener.on('connection', accepted);
+      await replaceClient({ dial: () => Promise.reject(reason) });
       const error = await failure(client.info());
       expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
       expect(error.message).toContain('the pipe belongs to somebody else');
-      const socket = await connected;
-      socket.resume();
-      await once(socket, 'close');
-      expect(socket.bytesRead).toBe(0);
+      // Whoever had connected came before this one.
+      const last = nextSocket();
+      (await dialTo(address)).destroy();
+      await last;
+      expect(accepted).toHaveBeenCalledTimes(1);
     });
 
     it('does not blame an earlier rejection for a daemon that is gone', async () => {
-      await replaceClient({ verifyServer: () => Promise.reject(new Error('not ours')) });
+      const judge = jest.fn(() => Promise.reject<net.Socket>(new Error('not ours')));
+      await replaceClient({ dial: judge });
       expect((await failure(client.info())).message).toContain('not ours');
-      listener.close();
-      for (const socket of sockets) socket.destroy();
-      await once(listener, 'close');
+      judge.mockImplementation(() => dialTo(`${address}-absent`));
       for (;;) {
         // Until grpc-js has tried again, it repeats what it found last.
         const error = await failure(client.info());
@@ -361,9 +380,10 @@ describe('createWinsClient', () => {
       }
     });
 
-    it('survives a server that hangs up while it is judged', async () => {
+    it('survives a server that hung up while it was judged', async () => {
       await replaceClient({
-        verifyServer: async (socket) => {
+        dial: async () => {
+          const socket = await dialTo(address);
           await once(socket.resume(), 'close');
           return socket;
         },
@@ -373,6 +393,27 @@ describe('createWinsClient', () => {
       const call = failure(client.info());
       (await connected).destroy();
       expect((await call).code).toBe('unavailable');
+      await client.close();
+    });
+
+    it('closes the connection that comes after the client was closed', async () => {
+      let give: (socket: net.Socket) => void = () => undefined;
+      const given = new Promise<net.Socket>((resolve) => (give = resolve));
+      let begin: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => (begin = resolve));
+      await replaceClient({
+        dial: () => {
+          begin();
+          return given;
+        },
+      });
+      const call = failure(client.info());
+      await begun;
+      await client.close();
+      const late = await dialTo(address);
+      give(late);
+      await once(late, 'close');
+      expect((await call).code).toBe('cancelled');
     });
   });
 
@@ -714,7 +755,7 @@ describe('createWinsClient', () => {
       let judging: () => void = () => undefined;
       const begun = new Promise<void>((resolve) => (judging = resolve));
       await replaceClient({
-        verifyServer: () => {
+        dial: () => {
           judging();
           return new Promise(() => undefined);
         },

@@ -1,7 +1,10 @@
 import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
+import type { Socket } from 'node:net';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { dialOptions } from './dialled-transport.js';
+import type { Dial } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
 import type { ApplicationInfo } from './gen/application.js';
 import type { Void } from './gen/common.js';
@@ -16,8 +19,7 @@ import { OpenCalls } from './open-calls.js';
 import type { CallDone } from './open-calls.js';
 import { processServiceDefinition } from './process-service-definition.js';
 import { readToEnd } from './read-to-end.js';
-import { VerifiedCredentials } from './verified-credentials.js';
-import type { VerifyServer } from './verified-credentials.js';
+import { SocketCredentials } from './socket-credentials.js';
 
 /** The metadata key that carries `clientName`. */
 export const CLIENT_NAME_METADATA_KEY = 'wins-client';
@@ -35,10 +37,11 @@ export interface WinsClientOptions {
   /** An absolute path of a Unix socket, or `\\.\pipe\NAME`. */
   readonly address: string;
   /**
-   * Sees each connected socket before a byte is sent on it, resolves with it or with a better one, and rejects to give it up;
-   * nothing is sent then. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection.
+   * Opens each connection, and judges who serves it before a byte is sent: no other is made then, and `address` only names the
+   * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
+   * serves `address` is spoken to.
    */
-  readonly verifyServer?: VerifyServer;
+  readonly dial?: Dial;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
@@ -86,9 +89,7 @@ export interface WinsClient {
 const ADDRESS = /^(?:\/(?!\/)|\\\\\.\\pipe\\)[^\0\n\r\u2028\u2029]+$/;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
-function checkOptions(
-  options: WinsClientOptions,
-): Required<Omit<WinsClientOptions, 'verifyServer'>> {
+function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptions, 'dial'>> {
   const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
@@ -112,21 +113,22 @@ function checkOptions(
 class GrpcWinsClient implements WinsClient {
   readonly host: HostCalls;
   private readonly client: Client;
-  private readonly credentials: VerifiedCredentials;
+  private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
   private readonly metadata = new Metadata();
   private readonly address: string;
   private closing: Promise<void> | undefined;
+  private dialFailure: unknown;
 
   constructor(options: WinsClientOptions) {
     const { address, connectTimeoutMs, clientName } = checkOptions(options);
     this.address = address;
     if (clientName !== '') this.metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
-    const credentials = new VerifiedCredentials(options.verifyServer);
-    this.credentials = credentials;
-    this.client = new Client(`unix:${address}`, credentials, {
+    const { dial } = options;
+    this.client = new Client(`unix:${address}`, this.credentials, {
+      ...(dial && dialOptions(() => this.dial(dial))),
       'grpc.default_authority': 'localhost',
-      // Connections belong to this object alone: another client may have another verifyServer.
+      // Connections belong to this object alone: another client may have another dial.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.service_config_disable_resolution': 1,
       'grpc.enable_retries': 0,
@@ -143,7 +145,7 @@ class GrpcWinsClient implements WinsClient {
       client: this.client,
       address,
       connectTimeoutMs,
-      verifyFailure: () => credentials.verifyFailure,
+      dialFailure: () => this.dialFailure,
     });
     this.host = createHostCalls({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
@@ -224,6 +226,17 @@ class GrpcWinsClient implements WinsClient {
     await this.calls.close();
     this.client.close();
     await this.credentials.close(CLOSE_GRACE_MS);
+  }
+
+  private async dial(dial: Dial): Promise<Socket> {
+    try {
+      const socket = await dial();
+      this.dialFailure = undefined;
+      return socket;
+    } catch (error) {
+      this.dialFailure = error;
+      throw error;
+    }
   }
 
   private unary<Request, Answer>(

@@ -25,7 +25,7 @@ export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
 export type { HostCalls, NameOrAddress } from './host-calls.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
-export type { VerifyServer } from './verified-credentials.js';
+export type { Dial } from './dialled-transport.js';
 export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
 

@@ -9,8 +9,8 @@ export interface OpenCallsOptions {
   readonly client: Client;
   readonly address: string;
   readonly connectTimeoutMs: number;
-  /** Why the server was not accepted, if that is why there is no connection. */
-  readonly verifyFailure: () => unknown;
+  /** Why the latest dial failed; undefined when it did not, or nobody dials for the client. */
+  readonly dialFailure: () => unknown;
 }
 
 // Promise.withResolvers, which the oldest Node that is served does not have.
@@ -86,16 +86,16 @@ export class OpenCalls {
   }
 
   private translate(error: ServiceError, method: string): WinsClientError {
-    const { address, verifyFailure } = this.options;
+    const { address, dialFailure } = this.options;
     const translated = fromServiceError(error, { method, address });
-    const cause = verifyFailure();
+    const cause = dialFailure();
     const found = cause instanceof Error ? cause.message : 'no reason was given';
     // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
-    const judged = cause !== undefined && error.details.includes(found);
-    if (translated.code !== 'unavailable' || translated.connectionLost || !judged) {
+    const dialled = cause !== undefined && error.details.includes(found);
+    if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
       return translated;
     }
-    const details = `the server was not accepted: ${found}`;
+    const details = `no connection: ${found}`;
     return new WinsClientError('unavailable', {
       method,
       address,

@@ -78,7 +78,7 @@ export class SystemDoctorProbe implements DoctorProbe {
     const client = createWinsClient({
       address,
       clientName: 'wins doctor',
-      ...(this.system.security && { verifyServer: () => this.connect(name) }),
+      ...(this.system.security && { dial: () => this.connect(name) }),
     });
     try {
       return await client.info({ signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
