@@ -1,3 +1,4 @@
+import { inBackground } from './win32/background-call.js';
 import { consoleFunctions, waitMessage } from './win32/console.js';
 import { check } from './win32/kernel32.js';
 
@@ -20,7 +21,10 @@ const NOT_HANDLED = 0;
 
 /** Listens to a console. Whoever began it closes it. */
 export interface ConsoleEvents {
-  /** Gives the events back to Node, unless the process is ending already. Idempotent. */
+  /**
+   * Gives the events back to Node, unless the process is ending already; nothing is heard from here on. Idempotent. The system
+   * forgets the listener some instants later, which the process does not end before.
+   */
   close(): void;
 }
 
@@ -39,9 +43,12 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   // Handlers are asked the newest first. Ours tells, and leaves a final event to the one below it, which never answers.
   const hold = waitMessage();
   let isFinal = false;
+  let isOpen = true;
   const tell = koffi.register((number: number) => {
     const event = EVENTS.get(number);
     if (event === undefined) return NOT_HANDLED;
+    // The one below it may be there yet.
+    if (!isOpen) return HANDLED;
     setImmediate(onEvent, event);
     isFinal ||= FINAL.has(event);
     return FINAL.has(event) ? NOT_HANDLED : HANDLED;
@@ -52,15 +59,19 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   };
   add(hold);
   add(tell);
-  let isOpen = true;
+  // The system keeps the list of handlers to itself while it asks them, and `tell` answers on the thread of JavaScript: this
+  // thread must not wait for the list. The one that never answers goes first, while it is still shielded.
+  const forget = async (): Promise<void> => {
+    await inBackground(SetConsoleCtrlHandler, hold, 0);
+    await inBackground(SetConsoleCtrlHandler, tell, 0);
+    koffi.unregister(tell);
+  };
   return {
     close: () => {
-      // While a handler is held, the system may hold the list of them: changing it would wait for ever.
+      // While a final event is held, the list of handlers stays with the system.
       if (!isOpen || isFinal) return;
       isOpen = false;
-      SetConsoleCtrlHandler(tell, 0);
-      SetConsoleCtrlHandler(hold, 0);
-      koffi.unregister(tell);
+      void forget();
     },
   };
 }

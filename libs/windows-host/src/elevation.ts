@@ -49,15 +49,14 @@ export function processAccount(processId: number = process.pid): ProcessAccount 
 }
 
 function accountOf(token: Handle, tried: string): ProcessAccount {
-  const user = sidText(tokenInformation(token, TokenUser, tried).readBigUInt64LE(0), tried);
+  const user = readInformation(token, TokenUser, tried, (memory) => sidText(memory, 0, tried));
   if (user === SYSTEM) return { user, isPrivileged: true };
   // TOKEN_GROUPS: a count, then pairs of a pointer to a SID and its attributes, 16 bytes each.
-  const groups = tokenInformation(token, TokenGroups, tried);
-  const count = groups.readUInt32LE(0);
-  const isPrivileged = Array.from({ length: count }, (_, index) => 8 + 16 * index).some(
-    (at) =>
-      isEnabled(groups.readUInt32LE(at + 8)) &&
-      sidText(groups.readBigUInt64LE(at), tried) === ADMINISTRATORS,
+  const isPrivileged = readInformation(token, TokenGroups, tried, (groups) =>
+    Array.from({ length: groups.readUInt32LE(0) }, (_, index) => 8 + 16 * index).some(
+      (at) =>
+        isEnabled(groups.readUInt32LE(at + 8)) && sidText(groups, at, tried) === ADMINISTRATORS,
+    ),
   );
   return { user, isPrivileged };
 }
@@ -66,17 +65,29 @@ function isEnabled(attributes: number): boolean {
   return (attributes & (SE_GROUP_ENABLED | SE_GROUP_USE_FOR_DENY_ONLY)) === SE_GROUP_ENABLED;
 }
 
-/** The pointers in it lead into the same memory, so it must not be copied. */
-function tokenInformation(token: Handle, kind: number, tried: string): Buffer {
+/** The pointers in what is read lead into the same memory, so it must not be copied. */
+function readInformation<T>(
+  token: Handle,
+  kind: number,
+  tried: string,
+  read: (memory: Buffer) => T,
+): T {
   const memory = Buffer.alloc(TOKEN_BYTES);
   const isRead = tokens().GetTokenInformation(token, kind, memory, memory.length, [0]) !== 0;
   check(isRead, 'GetTokenInformation', tried);
-  return memory;
+  try {
+    return read(memory);
+  } finally {
+    // A call that is given a pointer does not keep what it leads into: until here it must not be collected.
+    memory.fill(0);
+  }
 }
 
-function sidText(sid: bigint, tried: string): string {
+/** The SID that the pointer at `offset` leads to. */
+function sidText(memory: Buffer, offset: number, tried: string): string {
   const out: [bigint | null] = [null];
-  check(tokens().ConvertSidToStringSidW(sid, out) !== 0, 'ConvertSidToStringSidW', tried);
+  const isText = tokens().ConvertSidToStringSidW(memory.readBigUInt64LE(offset), out) !== 0;
+  check(isText, 'ConvertSidToStringSidW', tried);
   try {
     return tokens().koffi.decode(out[0], 'char16_t', -1) as string;
   } finally {

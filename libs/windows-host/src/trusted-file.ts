@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { processAccount } from './elevation.js';
 import { descriptorFromText } from './file-security.js';
+import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
 import { readFileFacts } from './trusted-file-facts.js';
 import { judgeStep, stepsTo, type Distrust } from './trusted-file-judgement.js';
 import { fileFacts } from './win32/file-facts.js';
 import { check } from './win32/kernel32.js';
-import { ownAccount } from './win32/own-account.js';
 import { securityAttributes } from './win32/security-attributes.js';
 import { WindowsError } from './windows-error.js';
 
@@ -21,7 +22,7 @@ import { WindowsError } from './windows-error.js';
  * @throws WindowsError `not-found`, and what else the system says.
  */
 export function distrustOfFile(file: string): Distrust | undefined {
-  const trusted = [ownAccount()];
+  const trusted = [processAccount().user];
   const steps = stepsTo(file);
   for (const [index, step] of steps.entries()) {
     const fromEnd = steps.length - 1 - index;
@@ -33,8 +34,9 @@ export function distrustOfFile(file: string): Distrust | undefined {
 }
 
 /**
- * Makes a folder that only SYSTEM, administrators and this account can use, or looks whether one that is there already is safe
- * from others: no link in its path, and nobody else can write in it or put another in its place.
+ * Makes a folder that only SYSTEM, administrators and an account like this one can use ({@link privateFolderSecurity}), or looks
+ * whether one that is there already is safe from others: no link in its path, and nobody else can write in it or put another in
+ * its place.
  *
  * The folders above it are made as folders are made.
  *
@@ -44,10 +46,9 @@ export function distrustOfFile(file: string): Distrust | undefined {
 export function ensurePrivateFolder(absolute: string): void {
   const folder = path.win32.resolve(absolute);
   const tried = `made the private folder ${JSON.stringify(folder)}`;
-  const account = ownAccount();
+  const account = processAccount();
   mkdirSync(path.win32.dirname(folder), { recursive: true });
-  const sddl = `D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;${account})`;
-  const descriptor = descriptorFromText(sddl);
+  const descriptor = descriptorFromText(privateFolderSecurity(account));
   const security = securityAttributes({ descriptor, inheritable: false });
   const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
   try {
@@ -57,10 +58,14 @@ export function ensurePrivateFolder(absolute: string): void {
   }
   const steps = stepsTo(folder);
   for (const step of steps) {
-    const wanted = step === folder ? 'folder' : 'ancestor';
-    const distrust = judgeStep(readFileFacts(step), wanted, [account]);
+    const isFolder = step === folder;
+    const facts = readFileFacts(step);
+    const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [account.user]);
     if (distrust === undefined) continue;
-    const message = `${tried}: ${distrust.found} (${distrust.path}); wanted a folder that only administrators and this account can change`;
+    const found = `${tried}: ${distrust.found} (${distrust.path})`;
+    const wanted = 'wanted a folder that only administrators and this account can change';
+    const mending = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
+    const message = [found, wanted, mending].filter(Boolean).join('; ');
     throw new WindowsError('access-denied', message);
   }
 }

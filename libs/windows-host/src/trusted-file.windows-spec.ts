@@ -82,7 +82,10 @@ describe('a private folder', () => {
 
   it('is refused when others can write in it, and when it is a file', () => {
     letEverybodyWrite(folder);
-    assert.throws(() => ensurePrivateFolder(folder), { code: 'access-denied', message: /S-1-1-0/ });
+    assert.throws(() => ensurePrivateFolder(folder), {
+      code: 'access-denied',
+      message: /icacls .* \/remove \*S-1-1-0 /,
+    });
     const file = path.join(directory, 'file');
     writeFileSync(file, '');
     assert.throws(() => ensurePrivateFolder(file), { message: /it is no folder/ });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 
+import { processAccount } from './elevation.js';
 import { descriptorFromText } from './file-security.js';
 import { FILE_FLAG_OVERLAPPED, FILE_SHARE_ALL, OPEN_EXISTING } from './win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from './win32/kernel32.js';
@@ -12,7 +13,6 @@ import {
   namedPipes,
   PIPE_REJECT_REMOTE_CLIENTS,
 } from './win32/named-pipes.js';
-import { ownAccount } from './win32/own-account.js';
 import { OwnedHandle } from './win32/owned-handle.js';
 import { securityAttributes } from './win32/security-attributes.js';
 import { WindowsError } from './windows-error.js';
@@ -42,7 +42,8 @@ export function openOutputPipe(): OutputPipe {
   const tried = 'made a pipe for the output of a program';
   const { CreateNamedPipeW } = namedPipes();
   const { CreateFileW } = inheritableHandles();
-  const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${ownAccount()})`);
+  const { user } = processAccount();
+  const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${user})`);
   const server = CreateNamedPipeW(
     name,
     PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,

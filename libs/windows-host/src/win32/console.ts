@@ -1,4 +1,5 @@
 import { WindowsError } from '../windows-error.js';
+import type { BackgroundCall } from './background-call.js';
 import { lazily, loadSystemLibrary } from './system-library.js';
 import { addressOfFunction } from './threads.js';
 
@@ -8,9 +9,9 @@ export const consoleFunctions = lazily(() => {
   return {
     koffi,
     // https://learn.microsoft.com/windows/console/setconsolectrlhandler
-    SetConsoleCtrlHandler: bind<(handler: bigint, add: 0 | 1) => number>(
-      'int __stdcall SetConsoleCtrlHandler(void *handler, int add)',
-    ),
+    SetConsoleCtrlHandler: bind<
+      ((handler: bigint, add: 0 | 1) => number) & BackgroundCall<[handler: bigint, add: 0 | 1]>
+    >('int __stdcall SetConsoleCtrlHandler(void *handler, int add)'),
     // https://learn.microsoft.com/windows/console/handlerroutine
     handlerRoutine: lazily(() =>
       koffi.pointer(koffi.proto('__stdcall', null, 'int', ['uint32_t'])),

@@ -1,10 +1,6 @@
 import { systemError, WindowsError } from '../windows-error.js';
+import { inBackground, type BackgroundCall } from './background-call.js';
 import { lazily, loadSystemLibrary } from './system-library.js';
-
-/** A call on a thread of its own: the service behind it may take seconds, and this process has other work. */
-interface BackgroundCall<A extends unknown[]> {
-  readonly async: (...args: [...A, (error: unknown, result: number) => void]) => void;
-}
 
 type OutPointer = [bigint | number | null];
 
@@ -67,7 +63,7 @@ export async function enumerateNetworks(query: string): Promise<string> {
   const { HcnEnumerateNetworks } = computeNetwork();
   const networks: OutPointer = [null];
   const record: OutPointer = [null];
-  const result = await inBackground(HcnEnumerateNetworks, query, networks, record);
+  const { result } = await inBackground(HcnEnumerateNetworks, query, networks, record);
   return answer('listed the networks of HNS', 'HcnEnumerateNetworks', result, networks, record);
 }
 
@@ -76,13 +72,13 @@ export async function queryNetwork(id: Buffer, query: string): Promise<string> {
   const { HcnOpenNetwork, HcnQueryNetworkProperties, HcnCloseNetwork } = computeNetwork();
   const network: OutPointer = [null];
   const openRecord: OutPointer = [null];
-  const opened = await inBackground(HcnOpenNetwork, id, network, openRecord);
+  const { result: opened } = await inBackground(HcnOpenNetwork, id, network, openRecord);
   answer('opened a network of HNS', 'HcnOpenNetwork', opened, [null], openRecord);
   const handle = network[0] ?? 0;
   try {
     const found: OutPointer = [null];
     const record: OutPointer = [null];
-    const result = await inBackground(HcnQueryNetworkProperties, handle, query, found, record);
+    const { result } = await inBackground(HcnQueryNetworkProperties, handle, query, found, record);
     return answer('read a network of HNS', 'HcnQueryNetworkProperties', result, found, record);
   } finally {
     await inBackground(HcnCloseNetwork, handle);
@@ -93,19 +89,8 @@ export async function queryNetwork(id: Buffer, query: string): Promise<string> {
 export async function callFirstVersion(method: string, path: string): Promise<string> {
   const { HNSCall } = vmCompute();
   const response: OutPointer = [null];
-  const result = await inBackground(HNSCall, method, path, '', response);
+  const { result } = await inBackground(HNSCall, method, path, '', response);
   return answer(`asked HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
-}
-
-function inBackground<A extends unknown[]>(call: BackgroundCall<A>, ...args: A): Promise<number> {
-  return new Promise((resolve, reject) => {
-    call.async(...args, (error, result) => {
-      // The call has written into the buffers among them; no earlier may they be collected.
-      args.length = 0;
-      if (error instanceof Error) reject(error);
-      else resolve(result);
-    });
-  });
 }
 
 /** Takes and frees both texts, and throws when the call failed. */
