@@ -155,8 +155,8 @@ describe('whoever has the pipe of a daemon that may run the helper', () => {
       [['--apart', '--path', evil, '--service', world.definition], 'found --path'],
       [['--apart', '--service', world.definition], 'what helpers say to each other'],
       [['--sweep', '--service', world.definition], 'what helpers say to each other'],
-      [['--service', others], 'no service that runs a daemon of wins'],
-      [['--service', workspace.path('new.json'), '--wins-args', ''], 'no service'],
+      [['--service', others], 'does not run a daemon of wins'],
+      [['--service', workspace.path('new.json'), '--wins-args', ''], 'there is no service'],
     ] as const) {
       const { code, stderr } = await runHelper(world, singleFile('v1.1.0'), 'up', ...words);
       expect([code, stderr]).toEqual([65, expect.stringContaining(found)]);

@@ -81,7 +81,10 @@ export async function copyProgram(
   }
 }
 
-/** Gives a program the rights that programs have: ours to write, everyone's to run. */
+/**
+ * Gives a program the mode that programs have: ours to write, everyone's to run. Windows has none: there a program keeps the access list
+ * of the private folder, also when it is in place, and is for administrators only.
+ */
 export async function makeRunnable(effects: Effects, file: string): Promise<void> {
   try {
     await effects.run('make runnable', () => chmod(file, 0o755));

@@ -175,8 +175,9 @@ async function requireOwnDaemon(
   if (program !== undefined) throw refuse('found --path; wanted the program that the daemon runs');
   if (apart || sweep) throw refuse('found what helpers say to each other');
   const status = await service.query();
-  if (status !== undefined && runsDaemon(status.command.args)) return;
-  throw refuse(`found that ${service.name} is no service that runs a daemon of wins`);
+  if (status === undefined) throw refuse(`there is no service ${service.name}`);
+  if (runsDaemon(status.command.args)) return;
+  throw refuse(`the service ${service.name} does not run a daemon of wins`);
 }
 
 /**

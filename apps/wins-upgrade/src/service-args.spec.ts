@@ -1,4 +1,4 @@
-import { mergeServiceArgs, serviceOption } from './service-args.js';
+import { mergeServiceArgs, runsDaemon, serviceOption } from './service-args.js';
 
 const RUN = ['srv', 'app', 'run'];
 
@@ -47,5 +47,20 @@ describe('the arguments of the service after an upgrade', () => {
     expect(serviceOption([...RUN, '--config', 'a', '-config=b'], 'config')).toBe('b');
     expect(serviceOption([...RUN, '--debug'], 'config')).toBeUndefined();
     expect(serviceOption(['something', 'else'], 'config')).toBeUndefined();
+  });
+});
+
+describe('the words of a service', () => {
+  it.each([
+    ['srv app run', true],
+    ['srv app run --config C:\\x', true],
+    ['--debug server application run', true],
+    ['server', false],
+    ['server run', false],
+    ['srv config check', false],
+    ['agent srv app run', false],
+    ['', false],
+  ])('"%s": whether they run a daemon is %s', (words, expected) => {
+    expect(runsDaemon(words.split(' '))).toBe(expected);
   });
 });

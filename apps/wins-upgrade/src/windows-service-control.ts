@@ -1,6 +1,5 @@
 import {
   endProcess,
-  ensurePrivateFolder,
   isRunning,
   lockFile,
   processIdentity,
@@ -23,6 +22,7 @@ import type {
   UpgradeLock,
 } from './service-control.js';
 import { UpgradeError } from './upgrade-error.js';
+import { requirePrivateFolder } from './windows-upgrade-host.js';
 
 /** The name under which the daemon registers itself. */
 export const SERVICE_NAME = 'rancher-wins';
@@ -125,10 +125,10 @@ export class WindowsServiceControl implements ServiceControl {
           }
           if (code !== 'timeout' || running === undefined) throw error;
           endProcess(running);
-          await endOf(running);
+          await this.#endOf(running);
           await this.#noticeEnd(running);
         }
-        if (running !== undefined) await endOf(running);
+        if (running !== undefined) await this.#endOf(running);
       }),
     );
   }
@@ -138,21 +138,20 @@ export class WindowsServiceControl implements ServiceControl {
    * could be taken by anybody who wants no upgrade.
    */
   lock(): Promise<UpgradeLock | undefined> {
-    return this.effects.once('lock', () =>
-      this.#attempt('lock', async () => {
-        const { folder, lock } = await findPlaces({ service: this }, await this.query());
-        ensurePrivateFolder(folder);
-        const held = lockFile(lock);
-        return (
-          held && {
-            close: () => {
-              held.close();
-              return Promise.resolve();
-            },
-          }
-        );
-      }),
-    );
+    return this.effects.once('lock', async () => {
+      const { folder, lock } = await findPlaces({ service: this }, await this.query());
+      // A folder that others can use is refused; no service manager has failed.
+      await requirePrivateFolder(folder);
+      const held = await this.#attempt('lock', () => lockFile(lock));
+      return (
+        held && {
+          close: () => {
+            held.close();
+            return Promise.resolve();
+          },
+        }
+      );
+    });
   }
 
   /** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
@@ -163,6 +162,14 @@ export class WindowsServiceControl implements ServiceControl {
       const { pid: now } = this.#services.status(this.name);
       if (!(error instanceof WindowsError) || (now !== 0 && now !== pid)) throw error;
     }
+  }
+
+  /** A service counts as stopped when it says so, a moment before its process is gone and its program free. */
+  async #endOf(running: ProcessIdentity): Promise<void> {
+    if (await hasEnded(running)) return;
+    endProcess(running);
+    if (await hasEnded(running)) return;
+    throw this.#failure('stop', `its process ${running.pid} does not end, not even by force`);
   }
 
   /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */
@@ -204,14 +211,12 @@ function stateOf(
   return state === 'running' || state === 'stopped' || state === 'paused' ? state : 'pending';
 }
 
-/** A service counts as stopped when it says so, a moment before its process is gone and its program free. */
-async function endOf(running: ProcessIdentity): Promise<void> {
+/** Waits a while for the end of a process. */
+async function hasEnded(running: ProcessIdentity): Promise<boolean> {
   const end = performance.now() + END_MS;
-  let isForced = false;
   while (isRunning(running)) {
+    if (performance.now() >= end) return false;
     await delay(LOOK_EVERY_MS);
-    if (performance.now() < end || isForced) continue;
-    endProcess(running);
-    isForced = true;
   }
+  return true;
 }

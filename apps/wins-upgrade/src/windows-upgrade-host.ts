@@ -16,11 +16,16 @@ export function createWindowsUpgradeHost(): UpgradeHost {
   return {
     platform: process.platform,
     arch: process.arch,
-    ensurePrivateFolder: (folder) => judgeFolder('keep the state of an upgrade in', folder),
+    ensurePrivateFolder: requirePrivateFolder,
     requireTrustedFolder: (folder) => judgeFolder('replace a program in', folder),
     isInsideRun: () => process.env[RUN_MARK] !== undefined,
     startApart,
   };
+}
+
+/** As {@link UpgradeHost.ensurePrivateFolder}. */
+export function requirePrivateFolder(folder: string): Promise<void> {
+  return judgeFolder('keep the state of an upgrade in', folder);
 }
 
 // One that is there is looked at and left as it is; one that is not is made private.

@@ -1,6 +1,6 @@
 // What the service is doing, or is not, when it is to be upgraded.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
 import { isAlive, until } from './windows-workspace.js';
@@ -60,6 +60,17 @@ describe('the service of an upgrade on Windows', () => {
     assert.equal(world.services.status(world.service).pid, pid);
     assert.equal((await world.answer())?.version, 'v1.0.0');
     assert.deepEqual(world.leftovers, []);
+  });
+
+  it('is not touched when the place of the state is not ours, and that is a refusal', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    const { pid } = world.services.status(world.service);
+    writeFileSync(world.folder, 'no folder');
+    const { code, outcome, reason } = await world.up(...toNext);
+    assert.deepEqual([code, outcome], [65, 'refused'], reason);
+    assert.match(reason, /cannot keep the state of an upgrade in .*it is no folder/);
+    assert.equal(world.services.status(world.service).pid, pid);
+    rmSync(world.folder);
   });
 
   it('stays or is upgraded as a whole when another one that runs depends on it', async () => {
