@@ -506,6 +506,34 @@ describe('a client of the tunnel pipe', () => {
   });
 });
 
+describe('a client on a host whose name is not ASCII', () => {
+  it('is served, on both pipes', async () => {
+    using workspace = new Workspace();
+    const script = 'printf %s пк-1 >/proc/sys/kernel/hostname && exec "$@"';
+    const named = (...args: string[]) =>
+      startProgram('/usr/bin/unshare', ['--uts', '/bin/sh', '-c', script, 'sh', ...args], {
+        ...workspace.environment,
+      });
+    if ((await named('/bin/true').outcome).code !== 0) {
+      process.stderr.write('SKIPPED: this user may not name a host\n');
+      return;
+    }
+    const wins = (...args: string[]) => named(process.execPath, WINS, ...args);
+    await using web = await HostProgram.tcp((socket) => socket.end('there'));
+    const config = workspace.config([], { white_list: { proxyPorts: [web.port] } });
+    await using daemon = await Daemon.start(workspace, config);
+    expect(await wins('cli', 'app', 'info').outcome).toMatchObject({ code: 0, stderr: '' });
+    const [port = 0] = await freePorts(1);
+    const tunnel = wins('cli', 'proxy', '--publish', `TCP:${port}:${web.port}`);
+    await tunnel.said('the tunnel is ready');
+    const socket = await connected(port);
+    expect(await textOf(socket.end())).toBe('there');
+    tunnel.child.kill();
+    expect((await tunnel.outcome).code).toBe(0);
+    expect(JSON.stringify(daemon.log)).toContain('??-1');
+  });
+});
+
 describe('container and host as two network namespaces', () => {
   it('have the host port in the container, and only through the tunnel', async () => {
     const names = ['host', 'container'].map((name) => `wins-${process.pid}-${name}`);
