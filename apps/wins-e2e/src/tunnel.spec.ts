@@ -468,6 +468,29 @@ describe('the tunnel pipe', () => {
 });
 
 describe('a client of the tunnel pipe', () => {
+  it('has as many streams as the config says, also more than by default', async () => {
+    using workspace = new Workspace();
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    const config = workspace.config([], {
+      white_list: { proxyPorts: [echo.port] },
+      tunnel: { maxStreams: 1100 },
+    });
+    await using _daemon = await Daemon.start(workspace, config);
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${echo.port}`);
+    const answers: Promise<unknown>[] = [];
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 1050; count += 1) {
+      const socket = await connected(port);
+      sockets.push(socket);
+      answers.push(once(socket, 'data'));
+      socket.write('here');
+    }
+    await Promise.all(answers);
+    expect(tunnel.program.stderr()).not.toContain('refuse');
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('has no more streams than the config says: one more is refused, alone, until another ends', async () => {
     using workspace = new Workspace();
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
