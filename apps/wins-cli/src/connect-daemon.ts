@@ -1,6 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { hostname } from 'node:os';
+import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from './command-error.js';
 import { EXIT } from './exit-codes.js';
@@ -61,7 +61,7 @@ async function withClient<T>(
 ): Promise<T> {
   const client = createWinsClient({
     address,
-    clientName: `${hostname()}/${process.pid}`,
+    clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     ...(process.platform === 'win32' && { dial: () => connectTrustedPipe(server) }),
   });

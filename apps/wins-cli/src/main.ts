@@ -4,6 +4,7 @@
 import { CommandError } from './command-error.js';
 import { commandLine } from './command-line.js';
 import { EXIT } from './exit-codes.js';
+import { normalizeArgv } from './go-style-argv.js';
 import { printable } from './output.js';
 
 /**
@@ -24,13 +25,21 @@ export async function run(argv: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (!argv.includes('--quiet')) {
+    if (!isSet(argv, 'quiet')) {
       process.stderr.write(`wins: ${printable(message)}\n`);
-      if (argv.includes('--debug') && error instanceof Error) {
+      if (isSet(argv, 'debug') && error instanceof Error) {
         for (const line of (error.stack ?? '').split('\n'))
           process.stderr.write(`${printable(line)}\n`);
       }
     }
     return error instanceof CommandError ? error.exitCode : EXIT.failed;
   }
+}
+
+/** Whether a switch is among the words for `wins`, which may not have been understood. */
+function isSet(argv: readonly string[], name: string): boolean {
+  const words = normalizeArgv(argv);
+  const end = words.indexOf('--');
+  const ours = end === -1 ? words : words.slice(0, end);
+  return ours.includes(`--${name}`) || ours.includes(`--${name}=true`);
 }

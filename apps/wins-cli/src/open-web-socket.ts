@@ -1,5 +1,5 @@
 import { webSocketClientOptions } from '@wins/tcp-tunnel';
-import { hostname } from 'node:os';
+import { clientLabel } from './client-label.js';
 import { WebSocket } from 'ws';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
@@ -29,7 +29,7 @@ export async function openWebSocket<T>(
     ...webSocketClientOptions({ localEndpoint: true }),
     createConnection: () => connection,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    headers: { 'rancher-wins-cli-proxy': hostname() },
+    headers: { 'rancher-wins-cli-proxy': clientLabel() },
   });
   return new Promise((resolve, reject) => {
     const abort = (): void => webSocket.terminate();

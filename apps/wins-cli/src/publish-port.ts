@@ -26,14 +26,14 @@ const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
 export async function publishPort(
   { containerPort: port, hostPort }: PublishedPort,
   address: string | undefined,
-  open: ListenTcpOptions['open'],
+  options: Pick<ListenTcpOptions, 'open' | 'onRefused' | 'maxConnections'>,
 ): Promise<TcpListener> {
   try {
     try {
-      return await listenTcp({ host: address ?? ALL_ADDRESSES, port, open });
+      return await listenTcp({ host: address ?? ALL_ADDRESSES, port, ...options });
     } catch (error) {
       if (address !== undefined || !isWithoutIpv6(error)) throw error;
-      return await listenTcp({ host: ALL_IPV4_ADDRESSES, port, open });
+      return await listenTcp({ host: ALL_IPV4_ADDRESSES, port, ...options });
     }
   } catch (error) {
     if (!(error instanceof TunnelError)) throw error;

@@ -1,3 +1,4 @@
+import { TunnelError } from '@wins/tcp-tunnel';
 import { Refusals } from './refusals.js';
 
 const PREFIX = 'the peer reset the stream: ';
@@ -38,6 +39,23 @@ describe('a refused port', () => {
 
   it('is nothing that any other error of a stream tells', () => {
     look(80, 'connection reset');
+    expect(lines).toEqual([]);
+  });
+
+  it('here is told once for each tunnel, beside what the daemon says of a port of that number', () => {
+    const full = new TunnelError('too-many-channels', 'port 80 has 2 connections');
+    refusals.lookHere(80, full);
+    refusals.lookHere(80, full);
+    look(80, 'connect not allowed');
+    expect(lines).toEqual([
+      'a connection to port 80 was refused here: port 80 has 2 connections',
+      'the daemon refuses host port 80; its log says more',
+    ]);
+  });
+
+  it('here is nothing that the end of a tunnel or of its client tells', () => {
+    refusals.lookHere(80, new TunnelError('session-ended', 'the tunnel has ended'));
+    refusals.lookHere(80, new Error('there is no tunnel'));
     expect(lines).toEqual([]);
   });
 });

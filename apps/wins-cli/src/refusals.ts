@@ -1,10 +1,13 @@
+import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
+
 const REFUSED = /connect not allowed(: .*)?$/;
 const NOT_LISTED = /connect not allowed: port-allowed$/;
+const LIMITS: ReadonlySet<TunnelErrorCode> = new Set(['too-many-channels', 'listen-failed']);
 const NOT_REACHED = /dialled the loopback on port \d+: (.*)$/;
 
-/** Says once for each tunnel and port of the host why streams to it fail. */
+/** Says once for each tunnel and port why connections to it fail. */
 export class Refusals {
-  private readonly told = new Set<number>();
+  private readonly told = new Set<string>();
 
   constructor(private readonly say: (text: string) => void) {}
 
@@ -16,8 +19,18 @@ export class Refusals {
   /** Looks whether an error of a stream is the daemon's word about its port. */
   look(port: number, { message }: Error): void {
     const text = explain(port, message);
-    if (text === undefined || this.told.has(port)) return;
-    this.told.add(port);
+    if (text !== undefined) this.once(`host ${port}`, text);
+  }
+
+  /** Looks whether a connection to a published port failed by a limit here. That there is no tunnel is told elsewhere. */
+  lookHere(port: number, error: unknown): void {
+    if (!(error instanceof TunnelError) || !LIMITS.has(error.code)) return;
+    this.once(`here ${port}`, `a connection to port ${port} was refused here: ${error.message}`);
+  }
+
+  private once(subject: string, text: string): void {
+    if (this.told.has(subject)) return;
+    this.told.add(subject);
     this.say(text);
   }
 }

@@ -104,4 +104,40 @@ describe('a tunnel that is kept', () => {
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(events).toEqual([]);
   });
+
+  it('waits for the attempt that is under way when it is closed', async () => {
+    const order: string[] = [];
+    const started = keeper.start(0).catch(() => order.push('given up'));
+    await once(server, 'upgrade');
+    await keeper.close();
+    order.push('closed');
+    await started;
+    expect(order).toEqual(['given up', 'closed']);
+    expect(events).toEqual([]);
+  });
+
+  it.each(Array.from({ length: 12 }, (_, turns) => turns))(
+    'leaves no tunnel when it is closed %i turns after one has opened',
+    async (turns) => {
+      const { port } = server.address() as AddressInfo;
+      const webSocket = new WebSocket(`ws://127.0.0.1:${port}`);
+      await once(webSocket, 'open');
+      const tunnel = openTunnel(webSocket);
+      const other = new TunnelKeeper({
+        open: () => Promise.resolve(tunnel),
+        heldMs: 20,
+        onUp: () => events.push('up'),
+        onLost: () => events.push('lost'),
+        onStreamError: () => undefined,
+      });
+      const started = other.start(0).catch(() => undefined);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      const closing = other.close();
+      const told = events.length;
+      await closing;
+      await started;
+      expect(events).toHaveLength(told);
+      expect(tunnel.state).toBe('closed');
+    },
+  );
 });

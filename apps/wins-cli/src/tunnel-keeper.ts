@@ -43,8 +43,12 @@ export class TunnelKeeper {
    */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
-    const tunnel = await this.openTunnel(0, () => performance.now() < deadline);
-    this.following = this.follow(tunnel);
+    const first = this.openTunnel(0, () => performance.now() < deadline);
+    this.following = first.then(
+      (tunnel) => this.follow(tunnel),
+      () => undefined,
+    );
+    await first;
   }
 
   /**
@@ -59,7 +63,7 @@ export class TunnelKeeper {
     return this.held(port, connection.signal);
   }
 
-  /** Resets all streams and gives up. Idempotent. */
+  /** Resets all streams and gives up; nothing is told afterwards. Idempotent. */
   async close(): Promise<void> {
     const { state } = this;
     this.state = { kind: 'closed' };
@@ -99,13 +103,13 @@ export class TunnelKeeper {
 
   private async follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 0; !this.isClosed(); attempt += 1) {
       this.state = { kind: 'up', tunnel };
       this.options.onUp();
       this.wake();
       const since = performance.now();
       const end = await tunnel.closed;
-      if (this.end.signal.aborted) return;
+      if (this.isClosed()) break;
       this.state = { kind: 'down' };
       this.options.onLost(end);
       if (performance.now() - since > GOOD_TUNNEL_MS) attempt = 0;
@@ -115,6 +119,11 @@ export class TunnelKeeper {
         return; // only because of `close()`
       }
     }
+    await tunnel.close();
+  }
+
+  private isClosed(): boolean {
+    return this.end.signal.aborted;
   }
 
   private async openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {

@@ -81,9 +81,21 @@ describe('the command line', () => {
     expect(await complete('srv', 'config', '')).toContain('check');
   });
 
-  it('prints nothing but the exit code when told to be quiet', async () => {
-    const { code, stderr } = await wins('--quiet', 'cli', 'app', 'info');
-    expect(code).toBe(125);
-    expect(stderr).toBe('');
+  it.each(['--quiet', '-quiet', '--quiet=true'])(
+    'prints nothing but the exit code when told to be quiet: %s',
+    async (word) => {
+      const { code, stderr } = await wins(word, 'cli', 'app', 'info');
+      expect(code).toBe(125);
+      expect(stderr).toBe('');
+    },
+  );
+
+  it.each([
+    ['after --', ['--', '--quiet', '--debug']],
+    ['as the value of another option', ['--args', '--quiet']],
+  ])('does not take for its own what is said to a program: %s', async (_where, words) => {
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', '/absent', ...words);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/^wins: [^\n]*absent[^\n]*\n$/);
   });
 });

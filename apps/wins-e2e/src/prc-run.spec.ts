@@ -1,7 +1,17 @@
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type sendUnaryData,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
+import { processServiceDefinition } from '@wins/wins-api';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { runWins, startWins, type Outcome } from './harness/built-program.js';
 import { Daemon } from './harness/daemon.js';
 import { processesWith, until } from './harness/process-table.js';
@@ -270,5 +280,37 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     mkdirSync(workspace.path('elsewhere'), { recursive: true });
     const { stdout } = await run(echo);
     expect((JSON.parse(stdout.toString()) as { cwd: string }).cwd).toBe(workspace.folder);
+  });
+});
+
+describe('wins cli prc run, of a daemon that fails when the run is over', () => {
+  it('ends with the exit code that it was told', async () => {
+    using workspace = new Workspace();
+    const address = workspace.path('failing');
+    const server = new Server();
+    const Data = { Value: 'rancher-wins-p', RunID: '00112233445566778899aabbccddeeff' };
+    server.addService(processServiceDefinition, {
+      start: (_call: unknown, done: sendUnaryData<unknown>) => done(null, { Data }),
+      wait: (call: ServerWritableStream<unknown, unknown>) => {
+        call.write({
+          Options: { $case: 'Exit', value: { Code: 7, Signal: '', Reason: 'exited' } },
+        });
+        call.end();
+      },
+      keepAlive: (call: Readable, done: sendUnaryData<unknown>) =>
+        call.resume().on('end', () => done({ code: status.INTERNAL, details: 'no such run' })),
+    });
+    await promisify(server.bindAsync.bind(server))(
+      `unix:${address}`,
+      ServerCredentials.createInsecure(),
+    );
+    try {
+      const program = workspace.script('p', 'exit 7');
+      const args = ['cli', 'prc', 'run', '--server', address, '--path', program];
+      const { code, stderr } = await runWins(args, workspace.environment);
+      expect({ code, stderr }).toEqual({ code: 7, stderr: '' });
+    } finally {
+      server.forceShutdown();
+    }
   });
 });

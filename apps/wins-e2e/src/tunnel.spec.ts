@@ -468,6 +468,29 @@ describe('the tunnel pipe', () => {
 });
 
 describe('a client of the tunnel pipe', () => {
+  it('has as many streams as the config says, also more than by default', async () => {
+    using workspace = new Workspace();
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    const config = workspace.config([], {
+      white_list: { proxyPorts: [echo.port] },
+      tunnel: { maxStreams: 1100 },
+    });
+    await using _daemon = await Daemon.start(workspace, config);
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${echo.port}`);
+    const answers: Promise<unknown>[] = [];
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 1050; count += 1) {
+      const socket = await connected(port);
+      sockets.push(socket);
+      answers.push(once(socket, 'data'));
+      socket.write('here');
+    }
+    await Promise.all(answers);
+    expect(tunnel.program.stderr()).not.toContain('refuse');
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('has no more streams than the config says: one more is refused, alone, until another ends', async () => {
     using workspace = new Workspace();
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
@@ -503,6 +526,34 @@ describe('a client of the tunnel pipe', () => {
     const rest = textOf(first);
     first.end('still here');
     expect(await rest).toBe('still here');
+  });
+});
+
+describe('a client on a host whose name is not ASCII', () => {
+  it('is served, on both pipes', async () => {
+    using workspace = new Workspace();
+    const script = 'printf %s пк-1 >/proc/sys/kernel/hostname && exec "$@"';
+    const named = (...args: string[]) =>
+      startProgram('/usr/bin/unshare', ['--uts', '/bin/sh', '-c', script, 'sh', ...args], {
+        ...workspace.environment,
+      });
+    if ((await named('/bin/true').outcome).code !== 0) {
+      process.stderr.write('SKIPPED: this user may not name a host\n');
+      return;
+    }
+    const wins = (...args: string[]) => named(process.execPath, WINS, ...args);
+    await using web = await HostProgram.tcp((socket) => socket.end('there'));
+    const config = workspace.config([], { white_list: { proxyPorts: [web.port] } });
+    await using daemon = await Daemon.start(workspace, config);
+    expect(await wins('cli', 'app', 'info').outcome).toMatchObject({ code: 0, stderr: '' });
+    const [port = 0] = await freePorts(1);
+    const tunnel = wins('cli', 'proxy', '--publish', `TCP:${port}:${web.port}`);
+    await tunnel.said('the tunnel is ready');
+    const socket = await connected(port);
+    expect(await textOf(socket.end())).toBe('there');
+    tunnel.child.kill();
+    expect((await tunnel.outcome).code).toBe(0);
+    expect(JSON.stringify(daemon.log)).toContain('??-1');
   });
 });
 

@@ -99,7 +99,9 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
           break;
       }
     }
-    await lease.end();
+    const ended = lease.end();
+    // What is known of the end does not depend on how the lease ends.
+    await (exit === undefined && !reader.gone ? ended : ended.catch(() => undefined));
     if (reader.gone) return READER_GONE;
     // The Go daemon does not say how a process ended: the end of its output counts as success.
     if (exit === undefined) return EXIT.ok;

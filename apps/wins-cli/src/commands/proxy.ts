@@ -1,10 +1,5 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import {
-  openTunnel,
-  type PendingConnection,
-  type TcpListener,
-  type TunnelEnd,
-} from '@wins/tcp-tunnel';
+import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { EXIT } from '../exit-codes.js';
@@ -32,6 +27,8 @@ const HELD_MS = 10_000;
 /** How long open connections may go on after a signal. */
 const DRAIN_MS = 5000;
 const SHOWN_PORTS = 16;
+/** The most that a daemon allows, so that its config decides. */
+const MOST_STREAMS = 16_384;
 
 /** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
@@ -46,7 +43,10 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const refusals = new Refusals(say);
   let isFirst = true;
   const keeper = new TunnelKeeper({
-    open: (signal) => openWebSocket({ pipe: options.proxy, signal }, openTunnel),
+    open: (signal) =>
+      openWebSocket({ pipe: options.proxy, signal }, (webSocket) =>
+        openTunnel(webSocket, { maxChannels: MOST_STREAMS }),
+      ),
     heldMs: HELD_MS,
     onUp: () => {
       say(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back');
@@ -68,8 +68,12 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   try {
     readyFile.prepare();
     for (const port of ports) {
-      const open = (connection: PendingConnection) => keeper.connect(port.hostPort, connection);
-      listeners.push(await publishPort(port, address, open));
+      const listener = await publishPort(port, address, {
+        open: (connection) => keeper.connect(port.hostPort, connection),
+        maxConnections: MOST_STREAMS,
+        onRefused: (error) => refusals.lookHere(port.containerPort, error),
+      });
+      listeners.push(listener);
     }
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
@@ -78,9 +82,10 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   } catch (error) {
     throw explain(error);
   } finally {
-    readyFile.remove();
     await Promise.all(listeners.map((listener) => listener.close()));
     await keeper.close();
+    // Last: until the keeper is closed it may say that the tunnel is back.
+    readyFile.remove();
   }
 }
 
