@@ -27,8 +27,9 @@ $failed = 0
 
 function Check([string]$What, [scriptblock]$Test) {
   try {
-    $found = & $Test
-    if ($found -is [bool] -and -not $found) { throw 'it is not so' }
+    # What programs print comes before the verdict.
+    $found = @(& $Test)
+    if ($found.Count -gt 0 -and $found[-1] -is [bool] -and -not $found[-1]) { throw "it is not so: $found" }
     Write-Host "ok      $What"
   } catch {
     $script:failed++
@@ -44,7 +45,30 @@ function WaitFor([string]$What, [scriptblock]$Holds) {
   }
 }
 
+# Of its arguments `--` must be in quotes: PowerShell keeps a bare one for itself.
 function Client { & $script:exe cli @args; if ($LASTEXITCODE -ne 0) { throw "wins cli $args ended with $LASTEXITCODE" } }
+function Refused([string]$Path, [string]$Why) {
+  # What a program writes to stderr is no error of this script.
+  $ErrorActionPreference = 'Continue'
+  $said = (& $exe cli prc run --path $Path 2>&1 | ForEach-Object { "$_" }) -join ' '
+  if ($LASTEXITCODE -eq 0) { throw "$Path ran" }
+  if ($said -notmatch $Why) { throw "${Path}: it said $said; wanted $Why" }
+}
+function Allow([object[]]$Programs) {
+  $text = @{ white_list = @{ processPaths = $Programs } } | ConvertTo-Json -Depth 4
+  [IO.File]::WriteAllText($config, $text)
+}
+# A drive that every session sees, as the service must: drives of SYSTEM are of that kind.
+function SubstAsSystem([string]$Arguments, [scriptblock]$Done) {
+  $task = "wins acceptance $(Get-Random)"
+  $action = New-ScheduledTaskAction -Execute (Join-Path $system 'subst.exe') -Argument $Arguments
+  $principal = New-ScheduledTaskPrincipal -UserId 'S-1-5-18' -LogonType ServiceAccount
+  Register-ScheduledTask -TaskName $task -Action $action -Principal $principal | Out-Null
+  try {
+    Start-ScheduledTask -TaskName $task
+    WaitFor "subst $Arguments" $Done
+  } finally { Unregister-ScheduledTask -TaskName $task -Confirm:$false }
+}
 function ServicePid { (Get-CimInstance Win32_Service -Filter "Name='$service'").ProcessId }
 function ServiceCommand { (Get-CimInstance Win32_Service -Filter "Name='$service'").PathName }
 function Upgraded([string]$Program) {
@@ -61,11 +85,13 @@ New-Item -ItemType Directory $folder | Out-Null
 $exe = Join-Path $folder 'wins.exe'
 $ping = Join-Path $folder 'ping.exe'
 $config = Join-Path $folder 'config file'
+$begun = Get-Date
 Copy-Item $Wins $exe
 Copy-Item (Join-Path $system 'PING.EXE') $ping
 $helper = Join-Path $folder 'wins-upgrade.exe'
-$text = @{ white_list = @{ processPaths = @($ping, @{ path = $helper; mayBreakAway = $true }) } } | ConvertTo-Json -Depth 4
-[IO.File]::WriteAllText($config, $text)
+Copy-Item $Wins $helper
+$programs = @($ping, @{ path = $helper; mayBreakAway = $true })
+Allow $programs
 
 try {
   Check 'the service is registered, late, with a config in a folder with blanks' {
@@ -74,7 +100,7 @@ try {
   }
   Check 'failure actions restart after 5, 10 and 15 s' {
     $actions = (& $sc qfailure $service) -join ' '
-    $actions -match '5000' -and $actions -match '10000' -and $actions -match '15000'
+    $actions -match '\b5000\b' -and $actions -match '\b10000\b' -and $actions -match '\b15000\b'
   }
   Check 'an end with an error is a failure' { ((& $sc qfailureflag $service) -join ' ') -match 'TRUE' }
   Check 'the start is delayed' { ((& $sc qc $service) -join ' ') -match 'DELAYED' }
@@ -85,8 +111,11 @@ try {
     foreach ($name in 'rancher_wins', 'rancher_wins_proxy') {
       $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $name, 'InOut')
       $pipe.Connect(5000)
-      $rules = [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe).GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier])
+      # Windows PowerShell has it as a method, later ones as an extension.
+      $access = if ($PSVersionTable.PSVersion.Major -le 5) { $pipe.GetAccessControl() } else { [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe) }
+      $rules = @($access.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
       $pipe.Dispose()
+      if ($rules.Count -eq 0) { throw "$name has no access list" }
       $others = @($rules | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' })
       if ($others.Count -gt 0) { throw "$name is open to $($others.IdentityReference.Value -join ', ')" }
     }
@@ -98,9 +127,9 @@ try {
   }
   Check 'a program runs, with its firewall rules, and they go with it' {
     $run = Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--exposes', '"TCP:64001 UDP:64002"', '--args', '"-n 10 127.0.0.1"')
-    WaitFor 'two rules' { (Rules).Count -ge 2 }
+    WaitFor 'two rules' { @(Rules).Count -ge 2 }
     $run.WaitForExit()
-    WaitFor 'no rule' { (Rules).Count -eq 0 }
+    WaitFor 'no rule' { @(Rules).Count -eq 0 }
   }
   Check 'routes come once, can be seen and go' {
     foreach ($address in '203.0.113.77', '203.0.113.77') { Client route add --addresses $address }
@@ -110,17 +139,36 @@ try {
   }
   if (Get-Command Get-HnsNetwork -ErrorAction SilentlyContinue) {
     foreach ($network in Get-HnsNetwork) {
-      Check "HNS knows $($network.Name)" { (Client hns get-network --name $network.Name) -match $network.ID }
+      Check "HNS knows $($network.Name)" { ((Client hns get-network --name $network.Name) -join "`n") -match $network.ID }
     }
   }
-  Check 'junctions and short names are refused' {
+  Check 'junctions, subst drives, short names and device paths are refused, listed or not' {
     $junction = Join-Path $folder 'junction'
+    $linked = Join-Path $junction 'ping.exe'
+    $drive = 'W', 'X', 'Y', 'Z' | Where-Object { -not [IO.Directory]::Exists("${_}:\") } | Select-Object -First 1
+    $lent = "${drive}:\ping.exe"
     New-Item -ItemType Junction $junction -Target $folder | Out-Null
-    foreach ($path in (Join-Path $junction 'ping.exe'), '\\?\' + $ping) {
-      & $exe cli prc run --path $path
-      if ($LASTEXITCODE -eq 0) { throw "$path ran" }
+    try {
+      SubstAsSystem "${drive}: `"$folder`"" { [IO.File]::Exists($lent) }
+      Allow ($programs + $linked + $lent)
+      Restart-Service $service
+      Refused $linked 'a link or a junction'
+      Refused $lent 'what it opens is'
+      # Where the volume has no short names, the spelling alone is tried.
+      $short = (New-Object -ComObject Scripting.FileSystemObject).GetFile($ping).ShortPath
+      if ($short -notmatch '~\d') {
+        $short = Join-Path $folder 'PING~1.EXE'
+        Copy-Item $ping $short
+      }
+      Refused $short 'A3 short'
+      Refused ('\\?\' + $ping) 'A4 device namespace'
+    } finally {
+      [IO.Directory]::Delete($junction)
+      SubstAsSystem "${drive}: /D" { -not [IO.File]::Exists($lent) }
+      Allow $programs
+      Restart-Service $service
     }
-    [IO.Directory]::Delete($junction)
+    Client prc run --path $ping --args '-n 1 127.0.0.1' | Out-Null
   }
   Check 'a killed service takes its tree with it and comes back' {
     $run = Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--args', '"-n 600 127.0.0.1"')
@@ -137,8 +185,8 @@ try {
     Upgraded $Next
   }
   Check 'an upgrade through the daemon outlives it' {
-    Copy-Item $Wins $helper
-    Client prc run --path $helper -- up --allow-downgrade --json --wins-args --debug=false | Out-Null
+    Copy-Item $Wins $helper -Force
+    Client prc run --path $helper '--' up --allow-downgrade --json --wins-args --debug=false | Out-Null
     WaitFor 'its result' { (Get-Content "$exe.upgrade\result.json" -Raw | ConvertFrom-Json).to.sha256 -eq (Get-FileHash $Wins).Hash }
     Upgraded $Wins
   }
@@ -148,18 +196,18 @@ try {
     Upgraded $Next
   }
   Check 'nobody else may use the folder of upgrades' {
-    $rules = (Get-Acl "$exe.upgrade").Access | Where-Object { $_.IdentityReference.Value -notmatch 'SYSTEM|Administrators' }
-    @($rules).Count -eq 0
+    $rules = @((Get-Acl "$exe.upgrade").GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
+    $rules.Count -gt 0 -and @($rules | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' }).Count -eq 0
   }
   Check 'events can be read' {
-    $events = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = $service } -MaxEvents 5
+    $events = Get-WinEvent -FilterHashtable @{ LogName = 'Application'; ProviderName = $service; StartTime = $begun } -MaxEvents 5
     if ($events.Message -match 'description for Event ID') { throw 'their texts are missing' }
   }
   Check 'a wrong config ends in an event of the service control manager, and not in a hang' {
     Stop-Service $service
     [IO.File]::WriteAllText($config, 'white_list: [')
     try { Start-Service $service; throw 'it started' } catch { if ($_.Exception.Message -eq 'it started') { throw } }
-    @(Get-WinEvent -FilterHashtable @{ LogName = 'System'; ProviderName = 'Service Control Manager'; Id = 7024 } -MaxEvents 1).Count -eq 1
+    @(Get-WinEvent -FilterHashtable @{ LogName = 'System'; ProviderName = 'Service Control Manager'; Id = 7024; StartTime = $begun } -MaxEvents 1).Count -eq 1
   }
 } finally {
   & $exe srv app run --unregister

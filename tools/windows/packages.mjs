@@ -4,12 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { runNpm } from './npm.mjs';
 
 const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
 export const cacheFolder = path.resolve(
   import.meta.dirname,
   '../../node_modules/.cache/wins-windows',
 );
+
+/** On Windows another one that is found may take `C:` for a host. */
+const tar =
+  process.platform === 'win32'
+    ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
+    : 'tar';
 
 /** The absolute path of a package's file, fetched when it is not there yet. */
 export function windowsFile(name) {
@@ -25,11 +32,11 @@ function fetchInto(folder, spec, integrity, file) {
   const work = mkdtempSync(path.join(cacheFolder, 'fetch-'));
   try {
     const npm = ['pack', spec, '--silent', '--ignore-scripts', '--pack-destination', work];
-    const archive = path.join(work, execFileSync('npm', npm, { encoding: 'utf8' }).trim());
+    const archive = path.join(work, runNpm(npm, { encoding: 'utf8' }).trim());
     const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (found !== integrity)
       throw new Error(`fetched ${spec}: its digest is ${found}; ${integrity} is wanted`);
-    execFileSync('tar', ['-xzf', archive, '-C', work, `package/${file}`]);
+    execFileSync(tar, ['-xzf', archive, '-C', work, `package/${file}`]);
     rmSync(folder, { recursive: true, force: true });
     renameSync(path.join(work, 'package'), folder);
   } finally {

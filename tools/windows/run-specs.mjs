@@ -58,7 +58,14 @@ let passed = 0;
 let failed = 0;
 let skipped = 0;
 try {
-  for (const spec of specs) await run(spec);
+  for (const spec of specs) {
+    try {
+      await run(spec);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAIL ${spec}: it could not be run\n  ● ${error.message}`);
+    }
+  }
 } finally {
   machine.stop();
 }

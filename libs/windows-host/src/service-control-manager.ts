@@ -6,7 +6,8 @@ import { statusOf, using, withManager, withService } from './service-handle.js';
 import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
 import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
-import { waitFor, waitUntilGone, type WaitOptions } from './service-wait.js';
+import { waitFor, waitForCall, waitUntilGone, type WaitOptions } from './service-wait.js';
+import { inBackground } from './win32/background-call.js';
 import { check, kernel32 } from './win32/kernel32.js';
 import { services } from './win32/services.js';
 import { systemError, WindowsError } from './windows-error.js';
@@ -42,7 +43,8 @@ export interface ServiceControlManager {
    */
   setCommand(name: string, command: readonly string[]): void;
   /**
-   * Starts a service and waits until it runs. One that runs is left alone.
+   * Starts a service and waits until it runs. One that runs is left alone. Whoever gives up before the service control manager
+   * has answered, which takes up to 30 s for a program that never connects to it, leaves it to go on.
    *
    * @throws WindowsError `not-found`, `access-denied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
@@ -106,13 +108,7 @@ export function serviceControlManager(): ServiceControlManager {
       ),
     register,
     setCommand,
-    start: async (name, options = {}) =>
-      withService(name, SERVICE_START | SERVICE_QUERY_STATUS, 'started it', async (service) => {
-        const tried = `started the service ${name}`;
-        const started = services().StartServiceW(service, 0, null) !== 0;
-        checkUnless(started, 'StartServiceW', tried, ERROR_SERVICE_ALREADY_RUNNING);
-        return await waitFor('running', { service, name, tried }, options);
-      }),
+    start,
     stop: async (name, options = {}) =>
       withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stopped it', async (service) => {
         const tried = `stopped the service ${name}`;
@@ -134,6 +130,23 @@ function isThere(name: string): boolean {
     if (isCode(error, 'not-found')) return false;
     throw error;
   }
+}
+
+async function start(name: string, options: WaitOptions = {}): Promise<ServiceStatus> {
+  options.signal?.throwIfAborted();
+  const tried = `started the service ${name}`;
+  const sinceMs = performance.now();
+  // The service control manager answers when the program has connected to it, or did not for 30 s.
+  const answered = withService(name, SERVICE_START, 'started it', async (service) => {
+    const call = services().StartServiceW;
+    const { result, errorNumber } = await inBackground(call, service, 0, null);
+    if (result === 0 && errorNumber !== ERROR_SERVICE_ALREADY_RUNNING)
+      throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
+  });
+  await waitForCall(answered, options);
+  return await withService(name, SERVICE_QUERY_STATUS, 'waited for it', (service) =>
+    waitFor('running', { service, name, tried, sinceMs }, options),
+  );
 }
 
 function register(definition: ServiceDefinition): Registration {

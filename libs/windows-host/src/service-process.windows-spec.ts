@@ -234,6 +234,19 @@ function theSuite(): void {
       );
     });
 
+    it('gives up a program that does not answer the service control manager when it is told to', async () => {
+      const program =
+        'fs.writeFileSync(process.argv[1], `${process.pid}`); setInterval(() => 0, 1e8)';
+      const command = [process.execPath, '-e', program, `${folder}\\told`];
+      scm.register({ ...definition('serve'), command });
+      const giveUp = new AbortController();
+      setImmediate(() => giveUp.abort());
+      const started = scm.start(name, { signal: giveUp.signal });
+      await assert.rejects(started, { name: 'AbortError' });
+      while (!/\d/.test(told()[0] ?? '')) await delay(10);
+      process.kill(Number(told()[0]));
+    });
+
     it('gives up waiting when it is told to, and names the state that it found', async () => {
       scm.register(definition('serve'));
       await assert.rejects(scm.start(name, { timeoutMs: 300 }), {

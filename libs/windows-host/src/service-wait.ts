@@ -22,6 +22,8 @@ export interface Awaited {
   readonly name: string;
   /** What begins a message. */
   readonly tried: string;
+  /** When the waiting began, by `performance.now`. Default: now. */
+  readonly sinceMs?: number;
   /** Called before each look. */
   readonly beforeLook?: () => void;
 }
@@ -33,10 +35,10 @@ export interface Awaited {
  */
 export async function waitFor(
   wanted: 'running' | 'stopped',
-  { service, name, tried, beforeLook }: Awaited,
+  { service, name, tried, sinceMs = performance.now(), beforeLook }: Awaited,
   { timeoutMs = DEFAULT_TIMEOUT_MS, onProgress, signal }: WaitOptions,
 ): Promise<ServiceStatus> {
-  const deadline = performance.now() + timeoutMs;
+  const deadline = sinceMs + timeoutMs;
   let progress: Progress | undefined;
   for (;;) {
     signal?.throwIfAborted();
@@ -55,6 +57,20 @@ export async function waitFor(
       throw new WindowsError('timeout', `${tried}: ${found} ${why}; ${wanted} is wanted`);
     }
     await delay(LOOK_EVERY_MS, undefined, signal && { signal });
+  }
+}
+
+/** Waits for a call that cannot be taken back, until it has returned or the time is up; it goes on when it is given up. */
+export async function waitForCall(
+  call: Promise<void>,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
+): Promise<void> {
+  const over = new AbortController();
+  const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  try {
+    await Promise.race([call, delay(timeoutMs, undefined, { signal: ends })]);
+  } finally {
+    over.abort();
   }
 }
 

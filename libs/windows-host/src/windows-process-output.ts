@@ -3,7 +3,12 @@ import net from 'node:net';
 
 import { processAccount } from './elevation.js';
 import { descriptorFromText } from './file-security.js';
-import { FILE_FLAG_OVERLAPPED, FILE_SHARE_ALL, OPEN_EXISTING } from './win32/files.js';
+import {
+  FILE_FLAG_OVERLAPPED,
+  FILE_SHARE_ALL,
+  OPEN_EXISTING,
+  SECURITY_SQOS_PRESENT,
+} from './win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from './win32/kernel32.js';
 import { GENERIC_READ, GENERIC_WRITE } from './win32/file-facts.js';
 import { inheritableHandles } from './win32/inheritable-handles.js';
@@ -18,8 +23,6 @@ import { securityAttributes } from './win32/security-attributes.js';
 import { WindowsError } from './windows-error.js';
 
 const PIPE_ACCESS_INBOUND = 1;
-/** SECURITY_SQOS_PRESENT alone: no identity goes with the connection. */
-const ANONYMOUS = 0x10_0000;
 const BUFFER_BYTES = 65_536;
 
 /** One output of a child. */
@@ -64,7 +67,7 @@ export function openOutputPipe(): OutputPipe {
       0,
       securityAttributes({ inheritable: true }),
       OPEN_EXISTING,
-      ANONYMOUS,
+      SECURITY_SQOS_PRESENT,
       0,
     );
     check(client !== INVALID_HANDLE_VALUE, 'CreateFileW', tried);

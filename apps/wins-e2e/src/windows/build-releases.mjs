@@ -17,12 +17,14 @@ const RELEASES = [
   ['paused', 'v1.0.1', 'pauses'],
 ];
 
+// Computed, since a tool is no part of a project.
+const { runNpm } = await import(new URL('../../../../tools/windows/npm.mjs', import.meta.url));
 const root = path.resolve(import.meta.dirname, '../../../..');
 const out = path.join(root, 'dist/upgrade');
-const run = (...command) =>
-  execFileSync(command[0], command.slice(1), { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+const stdio = ['ignore', 'ignore', 'inherit'];
+const run = (...command) => execFileSync(command[0], command.slice(1), { cwd: root, stdio });
 
-run('npm', 'run', '--silent', 'build');
+runNpm(['run', '--silent', 'build'], { cwd: root, stdio });
 const stamp = path.join(out, 'made-of');
 const madeOf = digestOf([
   import.meta.filename,

@@ -7,15 +7,16 @@ import path from 'node:path';
 const cwd = path.resolve(import.meta.dirname, '../../../..');
 // Computed, since a tool is no part of a project.
 const engine = new URL('../../../../tools/chart/engine.mjs', import.meta.url);
+const { runNpm } = await import(new URL('../../../../tools/windows/npm.mjs', import.meta.url));
 const { missing, render, wordsOf } = await import(engine);
 const folder = path.join(cwd, 'dist/chart');
-const run = (...command) =>
-  execFileSync(command[0], command.slice(1), { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+const stdio = ['ignore', 'ignore', 'inherit'];
+const run = (...command) => execFileSync(command[0], command.slice(1), { cwd, stdio });
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 if (missing === undefined) {
-  run('npm', 'run', '--silent', 'build');
+  runNpm(['run', '--silent', 'build'], { cwd, stdio });
   for (const version of ['v1.0.0', 'v1.1.0', 'v1.2.0']) {
     run(
       process.execPath,

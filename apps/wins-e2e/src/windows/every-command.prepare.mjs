@@ -1,9 +1,7 @@
 // every-command.windows-spec.ts tries the executable that is released.
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
+// Computed, since a tool is no part of a project.
+const { runNpm } = await import(new URL('../../../../tools/windows/npm.mjs', import.meta.url));
 const cwd = path.resolve(import.meta.dirname, '../../../..');
-execFileSync('npm', ['run', '--silent', 'package'], {
-  cwd,
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+runNpm(['run', '--silent', 'package'], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });

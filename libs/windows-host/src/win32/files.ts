@@ -9,7 +9,10 @@ export const OPEN_EXISTING = 3;
 export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
 /** Without it, folders cannot be opened. */
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
-/** With SECURITY_IDENTIFICATION: the server of a pipe may learn who its client is, and cannot act in the client's name. */
+/**
+ * To open a pipe: alone its server does not learn who its client is; with SECURITY_IDENTIFICATION it does, and cannot act in the
+ * client's name. Without both it can.
+ */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
 

@@ -1,3 +1,4 @@
+import type { BackgroundCall } from './background-call.js';
 import type { Handle } from './kernel32.js';
 import { lazily, loadSystemLibrary } from './system-library.js';
 
@@ -82,7 +83,7 @@ export const services = lazily(() => {
       'int __stdcall QueryServiceStatusEx(intptr_t service, int level, _Out_ void *status, uint32_t size, _Out_ uint32_t *needed)',
     ),
     // https://learn.microsoft.com/windows/win32/api/winsvc/nf-winsvc-startservicew
-    StartServiceW: bind<(service: Handle, count: 0, words: null) => number>(
+    StartServiceW: bind<BackgroundCall<[service: Handle, count: 0, words: null]>>(
       'int __stdcall StartServiceW(intptr_t service, uint32_t count, void *words)',
     ),
     // https://learn.microsoft.com/windows/win32/api/winsvc/nf-winsvc-controlservice

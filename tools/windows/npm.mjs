@@ -1,0 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
+/** Runs npm, as {@link execFileSync} does. On Windows `npm` is a script, which is no program: Node runs what lies beside it. */
+export function runNpm(args, options) {
+  if (process.platform !== 'win32') return execFileSync('npm', args, options);
+  const npm = path.join(path.dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js');
+  return execFileSync(process.execPath, [npm, ...args], options);
+}
