@@ -34,7 +34,9 @@ async function judgeFolder(tried: string, folder: string): Promise<void> {
     await Promise.resolve(folder).then(ensurePrivateFolder);
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
-    const code = error.code === 'access-denied' ? 'refused' : 'fileFailed';
+    // What is judged and found open to others has failed in no call: a disk that cannot be written is denied by the system.
+    const isJudged = error.code === 'access-denied' && error.functionName === undefined;
+    const code = isJudged ? 'refused' : 'fileFailed';
     throw new UpgradeError(code, `cannot ${tried} ${folder}: ${error.message}`, { cause: error });
   }
 }
