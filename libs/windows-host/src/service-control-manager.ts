@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from './command-line.js';
 import { RegistryKey } from './registry.js';
 import { readConfig, type ServiceConfig } from './service-config.js';
@@ -6,7 +7,14 @@ import { statusOf, using, withManager, withService } from './service-handle.js';
 import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
 import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
-import { waitFor, waitForCall, waitUntilGone, type WaitOptions } from './service-wait.js';
+import {
+  DEFAULT_TIMEOUT_MS,
+  LOOK_EVERY_MS,
+  waitFor,
+  waitForCall,
+  waitUntilGone,
+  type WaitOptions,
+} from './service-wait.js';
 import { inBackground } from './win32/background-call.js';
 import { check, kernel32 } from './win32/kernel32.js';
 import { services } from './win32/services.js';
@@ -84,6 +92,7 @@ const SERVICE_NO_CHANGE = 0xffff_ffff;
 const SERVICE_CONTROL_STOP = 1;
 
 const ERROR_INVALID_SERVICE_CONTROL = 1052;
+const ERROR_SERVICE_DATABASE_LOCKED = 1055;
 const ERROR_SERVICE_ALREADY_RUNNING = 1056;
 const ERROR_SERVICE_CANNOT_ACCEPT_CTRL = 1061;
 const ERROR_SERVICE_NOT_ACTIVE = 1062;
@@ -139,9 +148,16 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
   // The service control manager answers when the program has connected to it, or did not for 30 s.
   const answered = withService(name, SERVICE_START, 'started it', async (service) => {
     const call = services().StartServiceW;
-    const { result, errorNumber } = await inBackground(call, service, 0, null);
-    if (result === 0 && errorNumber !== ERROR_SERVICE_ALREADY_RUNNING)
-      throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
+    const endMs = sinceMs + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    for (;;) {
+      const { result, errorNumber } = await inBackground(call, service, 0, null);
+      if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
+      const isOver = options.signal?.aborted === true || performance.now() >= endMs;
+      // Another service is being started just now, and nothing was begun.
+      if (errorNumber !== ERROR_SERVICE_DATABASE_LOCKED || isOver)
+        throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
+      await delay(LOOK_EVERY_MS);
+    }
   });
   await waitForCall(answered, options);
   return await withService(name, SERVICE_QUERY_STATUS, 'waited for it', (service) =>

@@ -4,8 +4,8 @@ import { judgeProgress, type Progress } from './service-progress.js';
 import type { ServiceStatus } from './service-status.js';
 import { WindowsError } from './windows-error.js';
 
-const DEFAULT_TIMEOUT_MS = 60_000;
-const LOOK_EVERY_MS = 100;
+export const DEFAULT_TIMEOUT_MS = 60_000;
+export const LOOK_EVERY_MS = 100;
 
 /** How long to wait for a service. */
 export interface WaitOptions {
