@@ -7,7 +7,7 @@ import { HELPER_PREFIX, helperPath, type UpgradePlaces } from './upgrade-places.
 
 /**
  * Copies a program to where the helper runs from. A daemon ends what runs its verified copies, and a target is replaced, so the
- * helper must not run from either. The caller holds the lock, and starts it without.
+ * helper must not run from either. The caller holds the lock until it has started it: a sweep may find a helper that does not run yet.
  *
  * @returns The copy; what becomes of it goes with the next sweep.
  * @throws UpgradeError `refused`; `fileFailed`.

@@ -50,7 +50,7 @@ export type OfferOutcome =
 export async function offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome> {
   const log = new UpgradeLog(offer.log);
   const context = { ...(await composeUpgrade({ ...offer, log })), ownFile: offer.runningFile };
-  const made = await withLock(context, async () => {
+  return withLock(context, async () => {
     const places = await findPlaces(context, await context.service.query());
     await requireOtherFile(offer.program, places.target);
     await context.host.requireTrustedFolder(path.dirname(places.target));
@@ -67,17 +67,15 @@ export async function offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>
     }
     log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
     const helper = await makeHelper(context, places, places.target);
-    return { kind: 'made', helper, id: `watched-${attempt}-${randomUUID()}` } as const;
+    offer.signal.throwIfAborted();
+    const id = `watched-${attempt}-${randomUUID()}`;
+    const args = apartArguments({
+      ...{ wish: { allowDowngrade: false, sha256: offer.sha256 }, path: offer.program },
+      ...{ service: offer.service, id, waitMs: undefined },
+    });
+    await context.host.startApart(helper, args);
+    return { kind: 'handedOver', id };
   });
-  if (made.kind === 'tried') return made;
-  offer.signal.throwIfAborted();
-  const { helper, id } = made;
-  const args = apartArguments({
-    ...{ wish: { allowDowngrade: false, sha256: offer.sha256 }, path: offer.program },
-    ...{ service: offer.service, id, waitMs: undefined },
-  });
-  await context.host.startApart(helper, args);
-  return { kind: 'handedOver', id };
 }
 
 /** How the latest upgrade of a service ended; undefined when none has. @throws UpgradeError */

@@ -134,7 +134,6 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
   const context = await composeUpgrade({ ...command, log, around });
   const handOver = context.host.isInsideRun();
   if (handOver) await requireOwnDaemon(context, command);
-  let helper: string | undefined;
   const task = async (): Promise<Outcome> => {
     const places = await findPlaces(context, await context.service.query());
     await context.host.requireTrustedFolder(path.dirname(places.target));
@@ -145,7 +144,8 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     if (!handOver) return perform(context, places, command);
     const early = await decideEarly(context, places, command.wish);
     if (early !== undefined) return early;
-    helper = await makeHelper(context, places, context.ownFile);
+    const helper = await makeHelper(context, places, context.ownFile);
+    await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
     return {
       outcome: 'handedOver',
       id: context.id,
@@ -154,8 +154,6 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
     };
   };
   const outcome = await (command.apart ? lockedApart(context, task) : withLock(context, task));
-  if (helper !== undefined)
-    await context.host.startApart(helper, apartArguments({ ...command, id: context.id }));
   if (command.apart) await removeHelper(context, command, outcome);
   return outcome;
 }
