@@ -108,7 +108,6 @@ async function run(spec) {
     [
       ...machine.command.slice(1),
       '--enable-source-maps',
-      '--test-timeout=120000',
       `--test-reporter=${reporter.href}`,
       `--test-reporter-destination=${machine.see(files.jsonl)}`,
       machine.see(files.cjs),

@@ -15,6 +15,7 @@ describe('a tunnel that is kept', () => {
   let carriers: WebSocket[];
   let keeper: TunnelKeeper;
   let attempts: number;
+  let heldMs: number;
   let failing: Error | undefined;
   let events: string[];
   const signal = new AbortController().signal;
@@ -22,6 +23,7 @@ describe('a tunnel that is kept', () => {
   beforeEach(async () => {
     carriers = [];
     attempts = 0;
+    heldMs = 60_000;
     failing = undefined;
     events = [];
     server = createServer();
@@ -42,7 +44,9 @@ describe('a tunnel that is kept', () => {
         await once(webSocket, 'open');
         return openTunnel(webSocket);
       },
-      heldMs: 20,
+      get heldMs() {
+        return heldMs;
+      },
       onUp: () => void events.push('up'),
       onLost: ({ reason }) => void events.push(reason),
       onStreamError: (toPort) => void events.push(`error ${toPort}`),
@@ -87,6 +91,7 @@ describe('a tunnel that is kept', () => {
   });
 
   it('gives up who waits for too long, and who has gone', async () => {
+    heldMs = 20;
     const gone = new AbortController();
     const left = keeper.connect(7, gone);
     gone.abort(new Error('left'));
@@ -125,7 +130,9 @@ describe('a tunnel that is kept', () => {
       const tunnel = openTunnel(webSocket);
       const other = new TunnelKeeper({
         open: () => Promise.resolve(tunnel),
-        heldMs: 20,
+        get heldMs() {
+          return heldMs;
+        },
         onUp: () => events.push('up'),
         onLost: () => events.push('lost'),
         onStreamError: () => undefined,

@@ -19,7 +19,7 @@ describe('programs on Windows', () => {
       names.push(effect);
       return act();
     },
-    { heldFileMs: 200 },
+    { heldFileMs: 2000 },
   );
   const file = (name: string) => path.join(folder, name);
 

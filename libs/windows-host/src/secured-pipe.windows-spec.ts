@@ -117,7 +117,7 @@ function handleCount(): number {
   return own;
 }
 
-/** For what no event tells; the runner's time limit bounds it. */
+/** For what no event tells; the limit of its file bounds it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from './command-line.js';
 import { serviceControlManager } from './service-control-manager.js';
@@ -102,15 +102,19 @@ function theSuite(): void {
     return await scm.start(name);
   };
 
+  let all: string;
   before(() => {
-    folder = mkdtempSync(path.join(tmpdir(), 'a service '));
+    all = mkdtempSync(path.join(tmpdir(), 'a service '));
+  });
+  // One for each test: a service tells more after it has said that it is stopped.
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(all, 'test '));
   });
   afterEach(async () => {
     scm.remove(name);
     assert.ok(await scm.gone(name));
-    for (const file of ['told', 'may-serve']) rmSync(`${folder}\\${file}`, { force: true });
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => rmSync(all, { recursive: true, force: true, maxRetries: 10 }));
 
   describe('the service control manager', () => {
     it('registers a service, and changes it in place', () => {
@@ -249,9 +253,9 @@ function theSuite(): void {
 
     it('gives up waiting when it is told to, and names the state that it found', async () => {
       scm.register(definition('serve'));
-      await assert.rejects(scm.start(name, { timeoutMs: 300 }), {
+      await assert.rejects(scm.start(name, { timeoutMs: 2000 }), {
         code: 'timeout',
-        message: /it is startPending, checkpoint \d+ after 300 ms; running is wanted/,
+        message: /it is startPending, checkpoint \d+ after 2000 ms; running is wanted/,
       });
       mayServe();
       await scm.start(name);

@@ -87,7 +87,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Looks again and again until it holds; the runner's limit bounds it. */
+/** Looks again and again until it holds; the limit of its file bounds it. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -151,7 +151,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
   'closes a peer that stays silent past the deadline, and spares one that has spoken': async (
     subject,
   ) => {
-    await served(subject, { onConnection: echo, handshakeTimeoutMs: 50 }, async (name) => {
+    await served(subject, { onConnection: echo, handshakeTimeoutMs: 1000 }, async (name) => {
       const spoken = await subject.connect(name);
       await exchange(spoken, Buffer.from('x'));
       // It came later, so when it is closed the deadline of the first is over too.
