@@ -38,9 +38,6 @@ if (!mayHaveMounts)
   process.stderr.write('SKIPPED: a copy among other mounts, since this user may have none\n');
 const itAmongOtherMounts = mayHaveMounts ? it : it.skip;
 
-// Real programs on a busy machine: the limit is only there to end a test that hangs.
-jest.setTimeout(60_000);
-
 const lineageOf = (directory: string): string =>
   createHash('sha256').update(directory).digest('hex').slice(0, 16);
 

@@ -19,9 +19,6 @@ import {
 const FOREVER = 'echo ready; exec sleep 1000';
 const STUBBORN = 'trap "" TERM; echo ready; while :; do sleep 1; done';
 
-// Real programs on a busy machine: the limit is only there to end a test that hangs.
-jest.setTimeout(60_000);
-
 describe('a supervised process', () => {
   let harness: ManagerHarness;
 
