@@ -73,14 +73,14 @@ describe('connectPipe', () => {
       let tries = 0;
       const random = (): number => {
         tries += 1;
-        // Absent for 20 + 40 + 80 ms by then.
-        if (tries === 4) renameSync(socketPath(), later);
-        return tries < 4 ? 1 : 0;
+        // Absent for 20 + 40 + 80 + 160 + 320 + 640 ms by then.
+        if (tries === 7) renameSync(socketPath(), later);
+        return tries < 7 ? 1 : 0.05;
       };
       await expect(
-        connectPipe(later, { timeoutMs: 60, waitTimeoutMs: 600_000, random }),
+        connectPipe(later, { timeoutMs: 1_000, waitTimeoutMs: 600_000, random }),
       ).rejects.toMatchObject({ code: 'busy' });
-      expect(tries).toBeGreaterThan(4);
+      expect(tries).toBeGreaterThan(7);
     });
 
     test('gives up at once with the reason of the signal', async () => {

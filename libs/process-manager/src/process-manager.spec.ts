@@ -49,9 +49,6 @@ function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostComm
   return { host, steps, commands };
 }
 
-// Real programs on a busy machine: the limit is only there to end a test that hangs.
-jest.setTimeout(60_000);
-
 describe('createProcessManager', () => {
   let harness: ManagerHarness;
 

@@ -134,7 +134,7 @@ describe('a server under a hostile client', () => {
       ),
       { numRuns: 40 },
     );
-  }, 30_000);
+  });
 });
 
 describe('a client under a hostile server', () => {

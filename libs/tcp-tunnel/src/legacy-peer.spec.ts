@@ -63,18 +63,19 @@ describe('a client of a server that knows no half-close', () => {
     const listener = await listenTcp({
       host: '127.0.0.1',
       port: 0,
-      lingerMs: 50,
+      lingerMs: 1_000,
       open: () => client.connect(80),
     });
     closers.push(() => listener.close());
     const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => undefined);
+    const answer = readAll(socket);
     const sending = setInterval(() => socket.write(Buffer.alloc(10_000)), 1);
     await until(() => server.dataOf(1).length > 0);
     for (let part = 0; part < 8; part += 1) server.sendData(1, Buffer.alloc(500_000, 'a'));
     server.send(server.encode.error(1, 'EOF'));
+    expect((await answer).length).toBe(4_000_000);
     await until(() => client.channelCount === 0);
-    expect((await readAll(socket)).length).toBe(4_000_000);
     await until(() => listener.connectionCount === 0);
     clearInterval(sending);
     socket.destroy();
@@ -145,14 +146,20 @@ describe('a client of a server that knows no half-close', () => {
   it('discards what is written after the server closed a stream', async () => {
     const { client, server } = await clientOfOldServer();
     const channel = client.connect(80);
-    await until(() => server.count('connect') === 1);
+    const other = client.connect(81);
+    await until(() => server.count('connect') === 2);
     server.sendData(1, 'all');
     server.send(server.encode.error(1, 'EOF'));
-    await until(() => !client.channelCount || channel.readableLength === 0);
-    channel.write('too late');
+    server.sendData(2, 'the end has arrived by now');
+    await once(other, 'data');
+    await new Promise((resolve) => channel.write('too late', resolve));
+    other.write('other');
+    await until(() => server.dataOf(2).toString() === 'other');
+    expect(server.dataOf(1).length).toBe(0);
     expect((await readAll(channel)).toString()).toBe('all');
-    await until(() => client.channelCount === 0);
-    expect(server.count('data')).toBe(0);
+    await until(() => client.channelCount === 1);
+    expect(channel.destroyed).toBe(true);
+    other.destroy();
   });
 
   it('delivers what came before a failure, then the failure', async () => {

@@ -278,9 +278,6 @@ const MOST_HELD =
   flow.inFlightBytes +
   (WIRE_MESSAGES + MOST_CHANNELS + 2) * 34 * KIB;
 
-// A failing schedule is shrunk, which takes many runs.
-jest.setTimeout(60_000);
-
 describe('two sessions over a carrier that delays', () => {
   it('carry every byte once and in order, end every stream and hold no more than the limits', async () => {
     let pauses = 0;

@@ -1,6 +1,7 @@
 import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
+import { createMarkReader } from './mark-reader.js';
 import type { Leftover, LeftoverSearch } from './process-host.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
@@ -43,13 +44,17 @@ export async function findLeftovers(
     for (const member of await findTreeMembers(processes, leader)) add(member, 'record', runId);
   }
   const executables = new Set(search.executables);
+  const markOf = createMarkReader();
   for await (const entry of inTurns(processes.values(), ENVIRONMENTS_PER_TURN)) {
     if (executables.size > 0 && executables.has(entry.executable ?? '')) {
-      const marks = [entry.marker, processes.get(entry.sessionId)?.marker];
-      const claimed = marks.some((mark) => isClaimed(context, mark));
-      add(entry, 'executable', entry.marker?.runId, claimed);
-    } else if (search.lineage !== undefined && isOrphanOf(search.lineage, entry.marker, context)) {
-      add(entry, 'marker', entry.marker?.runId);
+      const mark = await markOf(entry);
+      const leader = processes.get(entry.sessionId);
+      const marks = [mark, leader && (await markOf(leader))];
+      const claimed = marks.some((each) => isClaimed(context, each));
+      add(entry, 'executable', mark?.runId, claimed);
+    } else if (search.lineage !== undefined) {
+      const mark = await markOf(entry);
+      if (isOrphanOf(search.lineage, mark, context)) add(entry, 'marker', mark?.runId);
     }
   }
   return [...found.values()];

@@ -17,6 +17,8 @@ export class LinuxProcessEntry {
   readonly startTicks: number;
   /** It has ended and only waits to be collected: nothing of it runs. */
   readonly isZombie: boolean;
+  #isBetweenPrograms = false;
+  #environmentEnd: string | undefined;
   #marker: RunMarker | undefined | null = null;
   #executable: string | undefined | null = null;
 
@@ -28,14 +30,13 @@ export class LinuxProcessEntry {
    * @param ownMounts - What `mountsOf` tells of this process.
    */
   static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
-    const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
-    return stat === undefined ? undefined : new LinuxProcessEntry(pid, stat, ownMounts);
+    const fields = statFieldsOf(pid);
+    return fields === undefined ? undefined : new LinuxProcessEntry(pid, fields, ownMounts);
   }
 
-  private constructor(pid: number, stat: string, ownMounts: string) {
+  private constructor(pid: number, fields: readonly string[], ownMounts: string) {
     this.#ownMounts = ownMounts;
-    // The second field is the name in brackets, in which a process may put brackets and blanks.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    this.#environmentEnd = environmentEndIn(fields);
     this.pid = pid;
     this.isZombie = /^[ZX]/.test(fields[0] ?? '');
     this.parentPid = Number(fields[1]);
@@ -44,13 +45,23 @@ export class LinuxProcessEntry {
     this.startTicks = Number(fields[19]);
   }
 
-  /** The mark in the environment with which the process was started. */
+  /**
+   * The mark in the environment with which the process was started. Undefined and not kept while the process
+   * `isBetweenPrograms`: `createMarkReader` waits for that.
+   */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
       const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
+      this.#isBetweenPrograms = environment === '' && this.#changesProgram();
+      if (this.#isBetweenPrograms) return undefined;
       this.#marker = environment === undefined ? undefined : markerIn(environment);
     }
     return this.#marker;
+  }
+
+  /** The last look at the mark met the process within `execve`, where it has no environment: what it carries is unknown. */
+  get isBetweenPrograms(): boolean {
+    return this.#isBetweenPrograms;
   }
 
   /**
@@ -65,6 +76,26 @@ export class LinuxProcessEntry {
     }
     return this.#executable;
   }
+
+  // Within `execve` a process has new memory with no environment in it yet, and what is read of the old memory is empty
+  // once that is gone. What is read between two looks that find the environment at one place is the process's own.
+  #changesProgram(): boolean {
+    const before = this.#environmentEnd;
+    this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
+    const now = this.#environmentEnd;
+    return now !== undefined && (now === '0' || now !== before);
+  }
+}
+
+// From the third field on: the second is the name in brackets, in which a process may put brackets and blanks.
+function statFieldsOf(pid: number): readonly string[] | undefined {
+  const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** The address where the environment ends, `0` while it is not in place; undefined without memory (the kernel's threads). */
+function environmentEndIn(fields: readonly string[]): string | undefined {
+  return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
 
 /** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be told. */

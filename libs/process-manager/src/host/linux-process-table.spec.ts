@@ -4,6 +4,7 @@ import { copyFileSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { LinuxProcessTable } from './linux-process-table.js';
+import { createMarkReader } from './mark-reader.js';
 import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
 import { createPrivateDirectory } from '../testing/index.js';
 
@@ -29,7 +30,8 @@ describe('LinuxProcessTable', () => {
     const entry = (await table.processes()).get(pid);
     expect(entry).toMatchObject(facts);
     expect(table.startTicks(pid)).toBeGreaterThanOrEqual(table.startTicks(process.pid) ?? Infinity);
-    expect([entry?.marker, entry?.executable]).toEqual([marker, file]);
+    expect(entry && (await createMarkReader()(entry))).toEqual(marker);
+    expect(entry?.executable).toBe(file);
     rmSync(file);
     expect(table.entry(pid)?.executable).toBe(file);
     const late = table.entry(pid);
@@ -59,7 +61,8 @@ describe('LinuxProcessTable', () => {
     const env = environmentWith(formatRunMarker(marker));
     const child = spawn('/bin/sleep', ['1000'], { stdio: 'ignore', env });
     await once(child, 'spawn');
-    expect(new LinuxProcessTable().entry(child.pid ?? 0)?.marker).toEqual(marker);
+    const entry = new LinuxProcessTable().entry(child.pid ?? 0);
+    expect(entry && (await createMarkReader()(entry))).toEqual(marker);
     child.kill('SIGKILL');
     await once(child, 'exit');
   });

@@ -74,16 +74,16 @@ async function start(
   table: LinuxProcessTable | undefined,
   tokenOf: (startTicks: number) => string,
 ): Promise<HostProcess> {
-  for (const delayMs of BUSY_RETRY_DELAYS_MS) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       return await startOnce(command, daemon, table, tokenOf);
     } catch (error) {
-      if (errnoOf(error) !== 'ETXTBSY') throw spawnError(error, command.file);
+      const delayMs = BUSY_RETRY_DELAYS_MS[attempt];
+      if (errnoOf(error) !== 'ETXTBSY' || delayMs === undefined)
+        throw spawnError(error, command.file);
+      await delay(delayMs);
     }
-    await delay(delayMs);
   }
-  const message = `text file busy after ${BUSY_RETRY_DELAYS_MS.length} attempts`;
-  throw spawnError(new Error(message), command.file);
 }
 
 async function startOnce(

@@ -5,7 +5,8 @@ const LEADER = { runId: RUN_ID, pid: 100, startTicks: 5000 };
 const MARKER = { runId: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
 
 async function membersAmong(...processes: Partial<TreeProcess>[]): Promise<number[]> {
-  const stranger = { parentPid: 1, sessionId: 1, startTicks: 6000, marker: undefined };
+  const unmarked = { marker: undefined, isBetweenPrograms: false };
+  const stranger = { parentPid: 1, sessionId: 1, startTicks: 6000, ...unmarked };
   const entries = processes.map((process, index) => ({
     pid: 200 + index,
     ...stranger,

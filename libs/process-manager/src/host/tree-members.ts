@@ -1,5 +1,6 @@
 import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
+import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
 /**
  * Environments that are read before others run. Whoever has processes here chooses how large they are, up to 4 MiB that
@@ -8,10 +9,8 @@ import type { LinuxProcessEntry } from './linux-process-entry.js';
 export const ENVIRONMENTS_PER_TURN = 4;
 
 /** What decides whether a process belongs to a run. */
-export type TreeProcess = Pick<
-  LinuxProcessEntry,
-  'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'marker'
->;
+export type TreeProcess = MarkedProcess &
+  Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks'>;
 
 /** The leader of a run, which may have ended already. */
 export interface TreeLeader {
@@ -38,10 +37,11 @@ export async function findTreeMembers<Process extends TreeProcess>(
   const candidates = [...processes.values()].filter(
     (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
   );
+  const markOf = createMarkReader();
   const members = new Map<number, Process>();
   for await (const entry of inTurns(candidates, ENVIRONMENTS_PER_TURN)) {
     const inSession = !reused && entry.sessionId === leader.pid;
-    if (inSession || entry.marker?.runId === leader.runId) members.set(entry.pid, entry);
+    if (inSession || (await markOf(entry))?.runId === leader.runId) members.set(entry.pid, entry);
   }
   for (let before = -1; before !== members.size;) {
     before = members.size;

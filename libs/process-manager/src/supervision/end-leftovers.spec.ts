@@ -38,9 +38,6 @@ if (!mayHaveMounts)
   process.stderr.write('SKIPPED: a copy among other mounts, since this user may have none\n');
 const itAmongOtherMounts = mayHaveMounts ? it : it.skip;
 
-// Real programs on a busy machine: the limit is only there to end a test that hangs.
-jest.setTimeout(60_000);
-
 const lineageOf = (directory: string): string =>
   createHash('sha256').update(directory).digest('hex').slice(0, 16);
 
@@ -159,7 +156,7 @@ describe('what earlier daemons left', () => {
       markedBy(deadDaemon),
     );
     await once(child.stdout, 'data');
-    await harness.manager([], { graceMs: 50 }).recover();
+    await harness.manager([], { graceMs: 500 }).recover();
     expect(isRunning(pid)).toBe(false);
   });
 

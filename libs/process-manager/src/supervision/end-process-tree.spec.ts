@@ -26,9 +26,20 @@ describe('endProcessTree', () => {
     const tree = new StuckTree();
     tree.patience = 3;
     let forced = 0;
-    await expect(endProcessTree(tree, 200, () => (forced += 1))).resolves.toBe(true);
+    await expect(endProcessTree(tree, 1_000, () => (forced += 1))).resolves.toBe(true);
     expect(tree.asked).toEqual(['graceful', 'force', 'force', 'force']);
     expect(forced).toBe(1);
+  });
+
+  it('looks once more at the end of its time, however long a look takes', async () => {
+    const tree = new StuckTree();
+    tree.patience = 2;
+    const isGone = tree.isGone.bind(tree);
+    tree.isGone = () => {
+      for (const end = performance.now() + 5; performance.now() < end;);
+      return isGone();
+    };
+    await expect(endProcessTree(tree, 1)).resolves.toBe(true);
   });
 
   it('does not force what ends when asked', async () => {

@@ -29,11 +29,13 @@ async function isGoneWithin(
   beforeEachLook: () => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
   const deadline = performance.now() + limitMs;
+  let leftMs = limitMs;
   for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, SLOWEST_LOOK_MS)) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    const leftMs = deadline - performance.now();
+    // By what was left before the look: on a busy system a look may take longer than the whole time.
     if (leftMs <= 0) return false;
     await delay(Math.min(lookMs, Math.max(1, leftMs)));
+    leftMs = deadline - performance.now();
   }
 }

@@ -9,9 +9,6 @@ import {
   TestOwner,
 } from '../testing/manager-harness.js';
 
-// Real programs on a busy machine: the limit is only there to end a test that hangs.
-jest.setTimeout(60_000);
-
 const FOREVER = 'exec sleep 1000';
 const exposes: readonly ExposedPort[] = [
   { protocol: 'tcp', port: 80 },
