@@ -141,7 +141,11 @@ describe('wins doctor', () => {
     const lines = daemon.log.length;
     await doctor();
     expect(files()).toEqual(before);
-    const told = daemon.log.slice(lines).filter((record) => record['level'] !== 'debug');
+    // A busy machine may let the daemon stand still, which it says.
+    const stall = 'the daemon could do nothing for some time';
+    const told = daemon.log
+      .slice(lines)
+      .filter(({ level, msg }) => level !== 'debug' && msg !== stall);
     expect(told).toEqual([]);
   });
 

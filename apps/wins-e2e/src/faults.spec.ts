@@ -1,6 +1,8 @@
+import { createWinsClient } from '@wins/wins-api';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { runWins, startWins } from './harness/built-program.js';
 import { Daemon } from './harness/daemon.js';
@@ -103,6 +105,39 @@ describe('a daemon on a host in trouble', () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(child.exitCode).toBe(0);
+  });
+
+  it('does not blame clients whose handshake came while it stood still for longer than that may take', async () => {
+    const limitMs = 5000;
+    const tunnel = { handshakeTimeoutMs: limitMs };
+    await using daemon = await Daemon.start(workspace, workspace.config([], { tunnel }));
+    const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
+    const [grpc, webSocket] = [connect(String(address)), connect(String(tunnelAddress))];
+    await Promise.all([once(grpc, 'connect'), once(webSocket, 'connect')]);
+    // Whoever comes later is served, so these two have been accepted.
+    const later = createWinsClient({ address: String(address) });
+    await later.info();
+    const accepted = performance.now();
+    await later.close();
+
+    daemon.child.kill('SIGSTOP');
+    const status = `/proc/${daemon.child.pid ?? 0}/status`;
+    await until(() => /^State:\tT/m.test(readFileSync(status, 'utf8')));
+    const noSettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    grpc.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), noSettings]));
+    webSocket.write(
+      'GET / HTTP/1.1\r\nHost: wins\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nrancher-wins-cli-proxy: me\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    // It is the time itself that must pass.
+    await until(() => performance.now() - accepted > limitMs);
+    const answers = [grpc, webSocket].map(async (socket) => String(await once(socket, 'data')));
+    daemon.child.kill('SIGCONT');
+    expect(await Promise.all(answers)).toEqual([
+      expect.stringMatching(/^\0\0.\x04/s),
+      expect.stringMatching(/^HTTP\/1\.1 101 /),
+    ]);
+    for (const socket of [grpc, webSocket]) socket.destroy();
   });
 
   it('never touches a process that has the PID of one of its own by now', async () => {

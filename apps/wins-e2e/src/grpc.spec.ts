@@ -120,6 +120,9 @@ describe('the gRPC pipe', () => {
     const name = await client.startProcess(startRequest(sleeper));
     const lease = client.keepAlive(name);
     const texts = [readAll(name), readAll(name), readAll(name)];
+    // Before its first words it could be stopped without them.
+    for await (const { Options } of client.waitProcess(name))
+      if (Options?.$case === 'StdOut') break;
     await client.stopProcess(name);
     for (const text of await Promise.all(texts)) expect(text).toBe('up\nexit 143');
     await lease.end();

@@ -184,7 +184,7 @@ describe('clients of a daemon that is upgraded', () => {
     await run.printed('started');
     process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
 
-    expect((await clients.upgrade(WELL, '5s').outcome).code).toBe(0);
+    expect((await clients.upgrade(WELL, '15s').outcome).code).toBe(0);
     expect(await run.outcome).toMatchObject({
       code: 125,
       stderr: expect.stringMatching(

@@ -7,6 +7,7 @@ import {
 } from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { limitHandshake } from './limit-handshake.js';
 
 /** How long a client may take for the opening of HTTP/2: its preface and first frame. */
 const OPENING_TIMEOUT_MS = 5000;
@@ -44,9 +45,9 @@ export class Connections {
       controller.abort();
     });
     // The transport waits for a first byte; a client that stops after it must not keep its place.
-    const deadline = setTimeout(() => socket.destroy(), OPENING_TIMEOUT_MS);
+    const endLimit = limitHandshake(socket, OPENING_TIMEOUT_MS);
     const stream = await admitHttp2Connection(socket);
-    clearTimeout(deadline);
+    endLimit();
     if (stream !== undefined) identifyConnection(stream, id);
     return stream;
   }

@@ -4,6 +4,7 @@ import { serveTunnel, webSocketServerOptions, type ServerTunnel } from '@wins/tc
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { limitHandshake } from './limit-handshake.js';
 import type { Logger } from './logger.js';
 
 /** What a client of the tunnel must say of itself; every release does. */
@@ -139,9 +140,7 @@ class Handshakes {
 
   begin(socket: Duplex): void {
     // The server never listens, so its own timers do not run. A deadline for the whole is simpler anyway.
-    const deadline = setTimeout(() => socket.destroy(), this.timeoutMs);
-    this.deadlines.set(socket, deadline);
-    socket.once('close', () => clearTimeout(deadline));
+    this.limits.set(socket, limitHandshake(socket, this.timeoutMs));
     this.http.emit('connection', socket);
   }
 
@@ -150,7 +149,8 @@ class Handshakes {
     this.refusing = true;
   }
 
-  private readonly deadlines = new WeakMap<Duplex, NodeJS.Timeout>();
+  /** What ends the limit of a handshake. */
+  private readonly limits = new WeakMap<Duplex, () => void>();
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const label = clientOf(request);
@@ -163,7 +163,7 @@ class Handshakes {
       return;
     }
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      clearTimeout(this.deadlines.get(socket));
+      this.limits.get(socket)?.();
       this.done(webSocket, label);
     });
   }

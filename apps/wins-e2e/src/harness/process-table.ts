@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** PIDs of the processes whose command line contains the text; zombies do not count. */
-export function processesWith(text: string): number[] {
+/** PIDs of the processes whose command line contains every text; zombies do not count. */
+export function processesWith(...texts: string[]): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       try {
+        const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
         return (
-          readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text) &&
+          texts.every((text) => commandLine.includes(text)) &&
           !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
         );
       } catch {
