@@ -130,9 +130,7 @@ describe('a tunnel that is kept', () => {
       const tunnel = openTunnel(webSocket);
       const other = new TunnelKeeper({
         open: () => Promise.resolve(tunnel),
-        get heldMs() {
-          return heldMs;
-        },
+        heldMs,
         onUp: () => events.push('up'),
         onLost: () => events.push('lost'),
         onStreamError: () => undefined,
