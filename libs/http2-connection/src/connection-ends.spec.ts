@@ -1,0 +1,185 @@
+import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
+import type { Http2Connection } from './serve-http2-connection.js';
+import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
+
+/** Milliseconds: what comes anyhow may come soon, what must not come has time. */
+const SHORT = 30;
+const LONG = 60_000;
+
+/** Preface and empty SETTINGS, and the answer to ours. */
+const GREETING = Buffer.concat([PREFACE, settingsFrame([])]);
+const ACKNOWLEDGED = Buffer.concat([GREETING, frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0))]);
+
+interface Way {
+  readonly how: (client: FrameClient, connection: Http2Connection) => void;
+}
+
+/** Every way in which a connection with a call under way ends, and the reason that is told. */
+const WAYS: [string, string, Way][] = [
+  ['the client closes', 'clientGone', { how: (c) => c.socket.end() }],
+  ['the client vanishes', 'clientGone', { how: (c) => c.socket.destroy() }],
+  [
+    'the client vanishes with an answer unread, which resets the connection',
+    'clientGone',
+    { how: (c) => c.socket.pause().destroy() },
+  ],
+  [
+    'the client says goodbye, and gives its call up',
+    'closed',
+    {
+      how: (c) => {
+        c.send(FRAME.goaway, 0, 0, Buffer.alloc(8));
+        c.send(FRAME.rstStream, 0, 1, Buffer.alloc(4));
+      },
+    },
+  ],
+  [
+    'garbage and gone',
+    'clientGone',
+    {
+      how: (c) => c.socket.end(Buffer.alloc(5, 0xff)),
+    },
+  ],
+  ['garbage', 'frameSize', { how: (c) => c.socket.write(Buffer.alloc(12, 0xff)) }],
+  ['half a frame, and gone', 'clientGone', { how: (c) => c.socket.end(Buffer.from([0, 0, 9, 0])) }],
+  ['a frame that is illegal', 'frameOnIdleStream', { how: (c) => c.send(FRAME.data, 0, 99) }],
+  ['we close', 'closed', { how: (_, connection) => void connection.close() }],
+  [
+    'we close, with a grace',
+    'closed',
+    { how: (_, connection) => void connection.close({ graceMs: 10 }) },
+  ],
+];
+
+describe('the end of a connection', () => {
+  let server: FrameServer;
+  let client: FrameClient;
+  afterEach(async () => {
+    client[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  async function open(limits: object): Promise<void> {
+    const onStream = (): void => undefined;
+    server = await FrameServer.listen({ limits: { lingerMs: 50, ...limits }, onStream });
+    client = await FrameClient.connect(server.address);
+  }
+
+  it.each(WAYS)(
+    'frees its place, its streams and all it holds when %s: %s (A42)',
+    async (_what, reason, { how }) => {
+      await open({});
+      await client.greet();
+      client.headers(1);
+      client.headers(3);
+      client.send(FRAME.data, 0, 1, grpcMessage('unfinished').subarray(0, 8));
+      await server.until(() => server.streams.length === 2 && server.inbound.held > 0);
+      server.streams[1]?.respond({ ':status': 200 });
+      server.streams[1]?.write(Buffer.alloc(200_000));
+      const closed = server.streams.map(
+        (stream) => new Promise((resolve) => stream.once('close', resolve)),
+      );
+      how(client, server.connections[0] as Http2Connection);
+      await Promise.all(closed.slice(0, 1));
+      if (reason === 'closed') client.send(FRAME.rstStream, 0, 3, Buffer.alloc(4));
+      await Promise.all(closed);
+      await server.until(() => server.places === 0);
+      expect(server.reasons).toEqual([reason]);
+      expect(server.streams.map(({ destroyed, aborted }) => ({ destroyed, aborted }))).toEqual(
+        Array(2).fill({ destroyed: true, aborted: true }),
+      );
+      expect([server.inbound.held, server.outbound.held]).toEqual([0, 0]);
+    },
+  );
+
+  it.each<[string, string, object, (client: FrameClient) => void]>([
+    ['it says nothing', 'handshakeTimeout', { handshakeMs: SHORT }, () => undefined],
+    [
+      'it stops after its preface',
+      'handshakeTimeout',
+      { handshakeMs: SHORT },
+      (c) => void c.socket.write(PREFACE),
+    ],
+    [
+      'it never acknowledges our settings',
+      'settingsTimeout',
+      { settingsAckMs: SHORT },
+      (c) => void c.socket.write(GREETING),
+    ],
+    [
+      'it answers no ping',
+      'pingTimeout',
+      { pingIntervalMs: 1, pingTimeoutMs: 1 },
+      (c) => void c.socket.write(GREETING),
+    ],
+    ['it makes no call', 'idle', { idleMs: SHORT }, (c) => void c.socket.write(ACKNOWLEDGED)],
+  ])('comes when %s: %s', async (_what, reason, limits, how) => {
+    await open(limits);
+    how(client);
+    await server.until(() => server.places === 0 && server.reasons.length > 0);
+    expect(server.reasons).toEqual([reason]);
+  });
+
+  it('lets the last answer out to a slow reader within the grace', async () => {
+    const body = Buffer.alloc(60_000);
+    server = await FrameServer.listen({
+      limits: { lingerMs: 1 },
+      onStream: (stream) => {
+        stream.respond({ ':status': 200 }, { waitForTrailers: true });
+        stream.once('wantTrailers', () => stream.sendTrailers({}));
+        stream.end(body);
+      },
+    });
+    client = await FrameClient.connect(server.address);
+    await client.greet();
+    client.headers(1, FLAG.endHeaders | FLAG.endStream);
+    client.socket.pause();
+    await server.until(() => server.streams[0]?.closed === true);
+    void server.connections[0]?.close({ graceMs: LONG });
+    await new Promise((resolve) => setImmediate(resolve));
+    client.socket.resume();
+    await client.closed;
+    expect(client.body(1)).toEqual(body);
+    await server.until(() => server.places === 0);
+  });
+
+  it('does not come while its pings are answered', async () => {
+    await open({ pingIntervalMs: 1, pingTimeoutMs: LONG });
+    await client.greet();
+    for (let pings = 1; pings <= 5; pings++) {
+      const isPing = (): boolean =>
+        client.frames.filter(({ type }) => type === FRAME.ping).length >= pings;
+      await client.received(isPing);
+      client.send(FRAME.ping, 1, 0, Buffer.alloc(8));
+    }
+    expect(server.reasons).toEqual([]);
+  });
+
+  it('answers a call whose request does not come to its end, and leaves the connection', async () => {
+    await open({ requestMs: 20 });
+    await client.greet();
+    client.headers(1);
+    client.send(FRAME.data, 0, 1, grpcMessage('unfinished').subarray(0, 8));
+    const answer = await client.received(({ streamId }) => streamId === 1);
+    expect(client.decode(answer)).toMatchObject({ 'grpc-status': '4' });
+    await client.ping('alive');
+    expect(server.inbound.held).toBe(0);
+  });
+
+  it('has patience with a stream of requests between its messages, not within one', async () => {
+    const onStream = (): void => undefined;
+    server = await FrameServer.listen({
+      limits: { requestMs: 20 },
+      hasOneRequest: () => false,
+      onStream,
+    });
+    client = await FrameClient.connect(server.address);
+    await client.greet();
+    client.headers(1);
+    client.send(FRAME.data, 0, 1, grpcMessage('whole'));
+    client.headers(3);
+    client.send(FRAME.data, 0, 3, grpcMessage('unfinished').subarray(0, 8));
+    await client.received(({ streamId }) => streamId === 3);
+    expect(server.streams.map(({ destroyed }) => destroyed)).toEqual([false, true]);
+  });
+});

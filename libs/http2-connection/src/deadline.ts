@@ -1,0 +1,36 @@
+/**
+ * Tells when a time is over, unless it is stopped before. Keeps no process alive.
+ *
+ * After a stall of this process timers run before what came meanwhile is read; an immediate runs after, so that a client does
+ * not pay for our delay.
+ */
+export class Deadline {
+  private timer: NodeJS.Timeout | undefined;
+  private last: NodeJS.Immediate | undefined;
+
+  /** @param ms - Milliseconds. */
+  constructor(
+    private readonly ms: number,
+    private readonly over: () => void,
+  ) {}
+
+  /** Begins, or begins anew. */
+  start(): void {
+    this.stop();
+    this.timer = setTimeout(() => {
+      this.last = setImmediate(this.over);
+    }, this.ms);
+    this.timer.unref();
+  }
+
+  /** Begins unless it has begun. */
+  continue(): void {
+    if (this.timer === undefined) this.start();
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    clearImmediate(this.last);
+    this.timer = undefined;
+  }
+}

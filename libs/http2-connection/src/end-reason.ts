@@ -1,0 +1,69 @@
+/** The error codes of HTTP/2 (RFC 9113, section 7) that are used here. */
+export const HTTP2_CODE = {
+  noError: 0,
+  protocolError: 1,
+  flowControlError: 3,
+  settingsTimeout: 4,
+  streamClosed: 5,
+  frameSizeError: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compressionError: 9,
+  enhanceYourCalm: 11,
+} as const;
+
+const CODE_OF = {
+  /** The client closed it, or its socket failed. */
+  clientGone: HTTP2_CODE.noError,
+  /** We were told to close. */
+  closed: HTTP2_CODE.noError,
+  /** No call for the idle time. */
+  idle: HTTP2_CODE.noError,
+
+  handshakeTimeout: HTTP2_CODE.protocolError,
+  settingsTimeout: HTTP2_CODE.settingsTimeout,
+  pingTimeout: HTTP2_CODE.noError,
+
+  notHttp2: HTTP2_CODE.protocolError,
+  noSettings: HTTP2_CODE.protocolError,
+  frameSize: HTTP2_CODE.frameSizeError,
+  badFrame: HTTP2_CODE.protocolError,
+  badSetting: HTTP2_CODE.protocolError,
+  badStreamId: HTTP2_CODE.protocolError,
+  badHeaderBlock: HTTP2_CODE.compressionError,
+  pushPromise: HTTP2_CODE.protocolError,
+  frameOnIdleStream: HTTP2_CODE.protocolError,
+  frameAfterEnd: HTTP2_CODE.streamClosed,
+  windowExceeded: HTTP2_CODE.flowControlError,
+
+  headersTooLarge: HTTP2_CODE.enhanceYourCalm,
+  tooManyHeaderOctets: HTTP2_CODE.enhanceYourCalm,
+  tooManyFramesPerMessage: HTTP2_CODE.enhanceYourCalm,
+  tooManyResets: HTTP2_CODE.enhanceYourCalm,
+  tooManyPings: HTTP2_CODE.enhanceYourCalm,
+  tooManySettings: HTTP2_CODE.enhanceYourCalm,
+  tooManyWindowUpdates: HTTP2_CODE.enhanceYourCalm,
+  tooManyIgnoredFrames: HTTP2_CODE.enhanceYourCalm,
+  /** More octets of messages that are not whole, or not taken yet, than a connection may have. */
+  tooMuchUnfinished: HTTP2_CODE.enhanceYourCalm,
+  /** More octets wait for a client that does not read than a connection may have. */
+  notReading: HTTP2_CODE.enhanceYourCalm,
+  /** All connections together hold too much, and this one the most. */
+  mostHeld: HTTP2_CODE.enhanceYourCalm,
+} as const;
+
+/** Why a connection ended; the first cause. */
+export type EndReason = keyof typeof CODE_OF;
+
+/** The code that the client is told. */
+export function http2CodeOf(reason: EndReason): number {
+  return CODE_OF[reason];
+}
+
+/** Thrown within the library by what finds a reason to end the connection, and caught where octets come in. */
+export class ConnectionFault extends Error {
+  override readonly name = 'ConnectionFault';
+  constructor(readonly reason: EndReason) {
+    super(`the connection must end: ${reason}`);
+  }
+}

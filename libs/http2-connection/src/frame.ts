@@ -1,0 +1,79 @@
+/** The frames of RFC 9113, section 6. */
+export const FRAME = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+export const FLAG = { ack: 1, endStream: 1, endHeaders: 4, padded: 8, priority: 0x20 } as const;
+
+export const SETTING = {
+  headerTableSize: 1,
+  enablePush: 2,
+  maxConcurrentStreams: 3,
+  initialWindowSize: 4,
+  maxFrameSize: 5,
+  maxHeaderListSize: 6,
+} as const;
+
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+export const FRAME_HEADER_OCTETS = 9;
+/** The largest payload of a frame, unless a peer allows more. */
+export const DEFAULT_FRAME_OCTETS = 16_384;
+export const DEFAULT_WINDOW_OCTETS = 65_535;
+export const LARGEST_WINDOW_OCTETS = 0x7fffffff;
+
+/** A frame as it came. */
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+  readonly payload: Buffer;
+}
+
+/** Writes the header of a frame into a buffer. */
+export function writeFrameHeader(
+  into: Buffer,
+  at: number,
+  length: number,
+  type: number,
+  flags: number,
+  streamId: number,
+): void {
+  into.writeUIntBE(length, at, 3);
+  into[at + 3] = type;
+  into[at + 4] = flags;
+  into.writeUInt32BE(streamId, at + 5);
+}
+
+/** A whole frame. */
+export function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  const whole = Buffer.allocUnsafe(FRAME_HEADER_OCTETS + payload.length);
+  writeFrameHeader(whole, 0, payload.length, type, flags, streamId);
+  payload.copy(whole, FRAME_HEADER_OCTETS);
+  return whole;
+}
+
+/** A frame whose payload is numbers of four octets. */
+export function frameOfNumbers(type: number, streamId: number, ...numbers: number[]): Buffer {
+  const payload = Buffer.allocUnsafe(numbers.length * 4);
+  for (const [index, number] of numbers.entries()) payload.writeUInt32BE(number >>> 0, index * 4);
+  return frame(type, 0, streamId, payload);
+}
+
+/** A SETTINGS frame. */
+export function settingsFrame(settings: readonly (readonly [id: number, value: number])[]): Buffer {
+  const payload = Buffer.allocUnsafe(settings.length * 6);
+  for (const [index, [id, value]] of settings.entries()) {
+    payload.writeUInt16BE(id, index * 6);
+    payload.writeUInt32BE(value, index * 6 + 2);
+  }
+  return frame(FRAME.settings, 0, 0, payload);
+}

@@ -1,0 +1,75 @@
+import { ConnectionFault } from './end-reason.js';
+import { FLAG, FRAME, type Frame } from './frame.js';
+
+/** A header block that is whole. */
+export interface HeaderBlock {
+  readonly streamId: number;
+  readonly endStream: boolean;
+  readonly octets: Buffer;
+}
+
+/** Bounds on a header block on its way. */
+export interface HeaderBlockLimits {
+  /** Coded octets. */
+  readonly octets: number;
+  readonly continuations: number;
+}
+
+/** Removes the padding of a DATA or HEADERS frame. @throws ConnectionFault `badFrame` when there is more than the frame has. */
+export function withoutPadding({ flags, payload }: Frame): Buffer {
+  if ((flags & FLAG.padded) === 0) return payload;
+  const padding = payload[0];
+  if (padding === undefined || padding >= payload.length) throw new ConnectionFault('badFrame');
+  return payload.subarray(1, payload.length - padding);
+}
+
+/** Puts HEADERS and its CONTINUATION frames together. Between them no other frame may come. */
+export class HeaderBlockReader {
+  private begun: { streamId: number; endStream: boolean } | undefined;
+  private parts: Buffer[] = [];
+  private octets = 0;
+
+  constructor(private readonly limits: HeaderBlockLimits) {}
+
+  get isOpen(): boolean {
+    return this.begun !== undefined;
+  }
+
+  /**
+   * Takes a HEADERS or CONTINUATION frame; gives the block when it is whole.
+   *
+   * @throws ConnectionFault `badFrame`, `headersTooLarge`
+   */
+  take(frame: Frame): HeaderBlock | undefined {
+    const { type, flags, streamId } = frame;
+    if (type === FRAME.headers) {
+      let part = withoutPadding(frame);
+      if ((flags & FLAG.priority) !== 0) {
+        if (part.length < 5) throw new ConnectionFault('badFrame');
+        part = part.subarray(5);
+      }
+      this.begun = { streamId, endStream: (flags & FLAG.endStream) !== 0 };
+      this.add(part);
+    } else {
+      if (this.begun?.streamId !== streamId) throw new ConnectionFault('badFrame');
+      this.add(frame.payload);
+    }
+    if ((flags & FLAG.endHeaders) === 0) return undefined;
+    const [only] = this.parts;
+    const octets = this.parts.length === 1 && only ? only : Buffer.concat(this.parts);
+    const block = { ...this.begun, octets };
+    this.begun = undefined;
+    this.parts = [];
+    this.octets = 0;
+    return block;
+  }
+
+  private add(part: Buffer): void {
+    this.octets += part.length;
+    if (this.octets > this.limits.octets || this.parts.length > this.limits.continuations) {
+      throw new ConnectionFault('headersTooLarge');
+    }
+    // A part of a chunk would keep the whole chunk.
+    this.parts.push(Buffer.from(part));
+  }
+}

@@ -1,0 +1,43 @@
+import { STATIC_TABLE, type HeaderField } from './static-table.js';
+
+/** What an entry counts beyond its octets (RFC 7541, section 4.1). */
+export const FIELD_OVERHEAD = 32;
+
+/** What a header counts, in a table and in a header list. */
+export function fieldSize([name, value]: HeaderField): number {
+  return name.length + value.length + FIELD_OVERHEAD;
+}
+
+/** The headers that a peer has told to remember: 4,096 octets at most, counted as HPACK counts them; the oldest go first. */
+export class DynamicTable {
+  static readonly LARGEST = 4096;
+  /** The newest is the last. */
+  private readonly fields: HeaderField[] = [];
+  private size = 0;
+  private maxSize = DynamicTable.LARGEST;
+
+  /** The header at an index of both tables; undefined when there is none. */
+  at(index: number): HeaderField | undefined {
+    if (index <= STATIC_TABLE.length) return STATIC_TABLE[index - 1];
+    return this.fields[this.fields.length - (index - STATIC_TABLE.length)];
+  }
+
+  add(field: HeaderField): void {
+    this.fields.push(field);
+    this.size += fieldSize(field);
+    this.evict();
+  }
+
+  /** Takes a new size, at most `LARGEST`; the caller has checked. */
+  resize(maxSize: number): void {
+    this.maxSize = maxSize;
+    this.evict();
+  }
+
+  private evict(): void {
+    while (this.size > this.maxSize) {
+      const oldest = this.fields.shift();
+      if (oldest !== undefined) this.size -= fieldSize(oldest);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { DynamicTable, fieldSize } from './dynamic-table.js';
+import { decodeHuffman } from './huffman.js';
+import type { HeaderField } from './static-table.js';
+
+/** Bounds on what one header block may become. */
+export interface HeaderLimits {
+  /** Octets of names and values, and 32 for each header, as RFC 9113 counts a header list. */
+  readonly listSize: number;
+  readonly fields: number;
+}
+
+/** Why a block was not decoded. After either the tables of both sides differ: the connection cannot go on. */
+export type HpackFault = 'malformed' | 'tooLarge';
+
+/** Thrown by {@link HpackDecoder.decode}. */
+export class HpackError extends Error {
+  override readonly name = 'HpackError';
+  constructor(readonly fault: HpackFault) {
+    super(`a header block is ${fault}`);
+  }
+}
+
+/** Longest integer: five octets hold more than any index or length that a block of this size can have. */
+const MOST_INTEGER_OCTETS = 5;
+/** Changes of the table's size are for the beginning of a block, and two say all that there is to say. */
+const MOST_RESIZES = 2;
+
+/** The decoder of one connection (RFC 7541). Blocks must be given whole and in order. */
+export class HpackDecoder {
+  private readonly table = new DynamicTable();
+  private block: Buffer = Buffer.alloc(0);
+  private at = 0;
+
+  constructor(private readonly limits: HeaderLimits) {}
+
+  /** @throws HpackError */
+  decode(block: Buffer): HeaderField[] {
+    this.block = block;
+    this.at = 0;
+    const list: HeaderField[] = [];
+    let size = 0;
+    let resizes = 0;
+    while (this.at < block.length) {
+      const first = block[this.at] as number;
+      if ((first & 0xe0) === 0x20) {
+        resizes += 1;
+        this.resize(list.length === 0 && resizes <= MOST_RESIZES);
+        continue;
+      }
+      const field = first >= 0x80 ? this.field(this.integer(7)) : this.literal(first);
+      list.push(field);
+      size += fieldSize(field);
+      if (size > this.limits.listSize || list.length > this.limits.fields) {
+        throw new HpackError('tooLarge');
+      }
+    }
+    this.block = Buffer.alloc(0);
+    return list;
+  }
+
+  private resize(allowed: boolean): void {
+    const size = this.integer(5);
+    if (!allowed || size > DynamicTable.LARGEST) throw new HpackError('malformed');
+    this.table.resize(size);
+  }
+
+  private literal(first: number): HeaderField {
+    const remember = (first & 0x40) !== 0;
+    const index = this.integer(remember ? 6 : 4);
+    const name = index === 0 ? this.text() : this.field(index)[0];
+    const field: HeaderField = [name, this.text()];
+    if (remember) this.table.add(field);
+    return field;
+  }
+
+  private field(index: number): HeaderField {
+    const field = this.table.at(index);
+    if (field === undefined) throw new HpackError('malformed');
+    return field;
+  }
+
+  private octet(): number {
+    const octet = this.block[this.at];
+    if (octet === undefined) throw new HpackError('malformed');
+    this.at += 1;
+    return octet;
+  }
+
+  /** An integer whose first octet leaves it so many bits. */
+  private integer(prefixBits: number): number {
+    const most = (1 << prefixBits) - 1;
+    let value = this.octet() & most;
+    if (value < most) return value;
+    for (let count = 0; count < MOST_INTEGER_OCTETS; count++) {
+      const octet = this.octet();
+      value += (octet & 0x7f) * 2 ** (7 * count);
+      if (octet < 0x80) return value;
+    }
+    throw new HpackError('malformed');
+  }
+
+  private text(): string {
+    const isHuffman = ((this.block[this.at] ?? 0) & 0x80) !== 0;
+    const length = this.integer(7);
+    const end = this.at + length;
+    if (end > this.block.length) throw new HpackError('malformed');
+    const coded = this.block.subarray(this.at, end);
+    this.at = end;
+    const octets = isHuffman ? decodeHuffman(coded) : coded;
+    if (octets === undefined) throw new HpackError('malformed');
+    return octets.toString('latin1');
+  }
+}

@@ -1,0 +1,49 @@
+import { STATIC_TABLE, type HeaderField } from './static-table.js';
+
+const INDEXED = new Map(
+  STATIC_TABLE.map(([name, value], index) => [`${name}\0${value}`, index + 1]),
+);
+/** The first index of each name. */
+const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).reverse());
+
+/**
+ * The encoder of one connection. Answers of gRPC are a few short headers, so it remembers nothing and squeezes nothing: what
+ * the static table has is named, all else is spelled out. It says so by a table of no size at the beginning of its first block,
+ * which is right whatever size the peer allows.
+ */
+export class HpackEncoder {
+  private begun = false;
+
+  encode(fields: readonly HeaderField[]): Buffer {
+    const parts: Buffer[] = [];
+    if (!this.begun) parts.push(Buffer.of(0x20));
+    this.begun = true;
+    for (const [name, value] of fields) {
+      const indexed = INDEXED.get(`${name}\0${value}`);
+      if (indexed !== undefined) {
+        parts.push(integer(indexed, 7, 0x80));
+        continue;
+      }
+      const named = NAMED.get(name);
+      parts.push(integer(named ?? 0, 4, 0));
+      if (named === undefined) parts.push(...text(name));
+      parts.push(...text(value));
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+function text(value: string): [Buffer, Buffer] {
+  const octets = Buffer.from(value, 'latin1');
+  return [integer(octets.length, 7, 0), octets];
+}
+
+function integer(value: number, prefixBits: number, pattern: number): Buffer {
+  const most = (1 << prefixBits) - 1;
+  if (value < most) return Buffer.of(pattern | value);
+  const octets = [pattern | most];
+  let rest = value - most;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) octets.push((rest % 0x80) | 0x80);
+  octets.push(rest);
+  return Buffer.from(octets);
+}

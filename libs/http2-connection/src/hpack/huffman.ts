@@ -1,0 +1,110 @@
+/**
+ * The Huffman code of RFC 7541, appendix B, for all 256 octets. The code is canonical: codes of one length count upwards in
+ * the order of their octets, so the lengths say all.
+ */
+
+/** The number of bits of the code of each octet; the last is EOS. */
+const CODE_BITS: readonly number[] = [
+  ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28],
+  ...[28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28],
+  ...[6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6],
+  ...[5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10],
+  ...[13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7],
+  ...[7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6],
+  ...[15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5],
+  ...[6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28],
+  ...[20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23],
+  ...[24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24],
+  ...[22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23],
+  ...[21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23],
+  ...[26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25],
+  ...[19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27],
+  ...[20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23],
+  ...[26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26],
+  30,
+];
+
+const SHORTEST = 5;
+const LONGEST = 30;
+const EOS = 256;
+/** A place in the code after half an octet that no string can have: EOS, which may not be spelled out. */
+const NOWHERE = 0xffff;
+const NOTHING = 0xffff;
+
+interface HuffmanTable {
+  /** The place after a place and half an octet. The shortest code has five bits, so at most one octet comes out of it. */
+  readonly next: Uint16Array;
+  readonly octet: Uint16Array;
+  /** Whether a string may end at a place: what is left is at most seven bits, all of them set. */
+  readonly mayEnd: Uint8Array;
+}
+
+/** A place of the code's tree: `[place or leaf after 0, after 1]`; a leaf is -1 - octet. */
+function codeTree(): [number, number][] {
+  const tree: [number, number][] = [[0, 0]];
+  let code = 0;
+  for (let bits = SHORTEST; bits <= LONGEST; bits++) {
+    for (let octet = 0; octet <= EOS; octet++) {
+      if (CODE_BITS[octet] !== bits) continue;
+      let place = 0;
+      for (let bit = bits - 1; bit > 0; bit--) {
+        const node = tree[place] as [number, number];
+        const side = (code >> bit) & 1;
+        if (node[side] === 0) node[side] = tree.push([0, 0]) - 1;
+        place = node[side] as number;
+      }
+      (tree[place] as [number, number])[code & 1] = -1 - octet;
+      code++;
+    }
+    code <<= 1;
+  }
+  return tree;
+}
+
+function buildTable(): HuffmanTable {
+  const tree = codeTree();
+  const table: HuffmanTable = {
+    next: new Uint16Array(tree.length * 16),
+    octet: new Uint16Array(tree.length * 16).fill(NOTHING),
+    mayEnd: new Uint8Array(tree.length),
+  };
+  for (let place = 0; place < tree.length; place++) {
+    for (let half = 0; half < 16; half++) {
+      let at = place;
+      for (let bit = 3; bit >= 0 && at !== NOWHERE; bit--) {
+        const to = tree[at]?.[(half >> bit) & 1] ?? 0;
+        if (to >= 0) at = to;
+        else if (to === -1 - EOS) at = NOWHERE;
+        else {
+          table.octet[place * 16 + half] = -1 - to;
+          at = 0;
+        }
+      }
+      table.next[place * 16 + half] = at;
+    }
+  }
+  for (let at = 0, bits = 0; bits < 8; bits++, at = tree[at]?.[1] ?? 0) table.mayEnd[at] = 1;
+  return table;
+}
+
+const TABLE = buildTable();
+
+/**
+ * Decodes a Huffman-coded string in time linear to its octets, at most 8/5 of them come out; undefined when it is malformed:
+ * it spells out EOS, or its padding is too long or not all ones.
+ */
+export function decodeHuffman(coded: Buffer): Buffer | undefined {
+  const { next, octet, mayEnd } = TABLE;
+  const decoded = Buffer.allocUnsafe(Math.ceil((coded.length * 8) / SHORTEST));
+  let length = 0;
+  let place = 0;
+  for (let at = 0; at < coded.length * 2; at++) {
+    const pair = coded[at >> 1] as number;
+    const step = place * 16 + (at % 2 === 0 ? pair >> 4 : pair & 15);
+    place = next[step] as number;
+    if (place === NOWHERE) return undefined;
+    const out = octet[step] as number;
+    if (out !== NOTHING) decoded[length++] = out;
+  }
+  return mayEnd[place] === 1 ? decoded.subarray(0, length) : undefined;
+}

@@ -1,0 +1,523 @@
+/**
+ * The server's half of an HTTP/2 connection. It is one file because it is one thing: what each frame of a client does to the
+ * streams, windows and accounts of its connection, and how all of them end together.
+ */
+import type { Duplex } from 'node:stream';
+import type { Http2Limits } from './connection-limits.js';
+import { Deadline } from './deadline.js';
+import { ConnectionFault, HTTP2_CODE, http2CodeOf, type EndReason } from './end-reason.js';
+import * as wire from './frame.js';
+import { FLAG, FRAME, SETTING, type Frame } from './frame.js';
+import { FrameReader } from './frame-reader.js';
+import { HeaderBlockReader, type HeaderBlock } from './header-block.js';
+import { fieldSize } from './hpack/dynamic-table.js';
+import { HpackDecoder, HpackError } from './hpack/hpack-decoder.js';
+import { HpackEncoder } from './hpack/hpack-encoder.js';
+import { Http2Stream, type AnswerHeaders, type PeerAddress } from './http2-stream.js';
+import { answerFields } from './answer-fields.js';
+import { MESSAGE_HEADER_OCTETS } from './message-gatherer.js';
+import type { OctetAccount, OctetBudget } from './octet-budget.js';
+import { headersFlags, Output } from './output.js';
+import { areTrailers, requestHeaders, type RequestHeaders } from './request-headers.js';
+import type { SegmentPool } from './segment-pool.js';
+import { frameVerdict, type StreamState } from './stream-states.js';
+import { TokenBucket } from './token-bucket.js';
+
+/** What a connection asks of the application. */
+export interface ConnectionParts {
+  readonly peer: PeerAddress;
+  readonly limits: Http2Limits;
+  readonly inbound: OctetBudget;
+  readonly outbound: OctetBudget;
+  readonly segments: SegmentPool;
+  readonly answerHeaders: AnswerHeaders;
+  readonly hasOneRequest: (path: string) => boolean;
+  readonly onGreeted: () => void;
+  readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
+  readonly onEnd: (reason: EndReason) => void;
+}
+
+/** How many streams that we have ended are remembered: what is still under way to them is no fault. */
+const REMEMBERED_RESETS = 1024;
+/** Our window for a stream: the largest message fits, with its frames' padding. For the connection it is given back at once. */
+const SPARE_WINDOW_OCTETS = 64 * 1024;
+const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
+/** More settings than this in one frame are none that a client needs. */
+const MOST_SETTINGS = 64;
+/** What a call takes beside its headers and messages, ours and gRPC's, more or less. */
+const STREAM_OCTETS = 2048;
+
+export class Connection {
+  readonly closed: Promise<void>;
+  readonly peer: PeerAddress;
+  readonly limits: Http2Limits;
+  readonly segments: SegmentPool;
+
+  private readonly streams = new Map<number, Http2Stream>();
+  private readonly resetByUs = new Set<number>();
+  private lastId = 0;
+  private isGreeted = false;
+  private isDraining = false;
+  private ended: EndReason | undefined;
+
+  private readonly reader = new FrameReader();
+  private readonly headerBlock: HeaderBlockReader;
+  private readonly decoder: HpackDecoder;
+  private readonly encoder = new HpackEncoder();
+  private readonly output: Output;
+
+  private readonly streamWindow: number;
+  private theirStreamWindow = wire.DEFAULT_WINDOW_OCTETS;
+  private receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
+
+  private readonly inbound: OctetAccount;
+  private readonly outbound: OctetAccount;
+  /** Octets of answers that the streams hold, and what of them counts for this connection. */
+  private waitingOctets = 0;
+  private extraOctets = 0;
+
+  private readonly resets: TokenBucket;
+  private readonly pings: TokenBucket;
+  private readonly settings: TokenBucket;
+  private readonly windowUpdates: TokenBucket;
+  private readonly ignored: TokenBucket;
+  private readonly headerOctets: TokenBucket;
+
+  private readonly handshake: Deadline;
+  private readonly settingsAck: Deadline;
+  private readonly nextPing: Deadline;
+  private readonly pong: Deadline;
+  private readonly idle: Deadline;
+  private linger: Deadline | undefined;
+  private drain: Deadline | undefined;
+  /** When the grace is over that we gave, by `performance.now()`. */
+  private drainUntil = 0;
+  /** What was said first of the calls that are taken counts. */
+  private goawayId: number | undefined;
+
+  constructor(
+    private readonly socket: Duplex,
+    private readonly parts: ConnectionParts,
+  ) {
+    const { limits } = parts;
+    this.peer = parts.peer;
+    this.limits = limits;
+    this.segments = parts.segments;
+    this.streamWindow = limits.messageOctets + MESSAGE_HEADER_OCTETS + SPARE_WINDOW_OCTETS;
+    const { headerOctets, headerFields, continuations } = limits;
+    this.headerBlock = new HeaderBlockReader({ octets: headerOctets, continuations });
+    this.decoder = new HpackDecoder({ listSize: headerOctets, fields: headerFields });
+    this.inbound = parts.inbound.open(() => this.end('mostHeld'));
+    this.outbound = parts.outbound.open(() => this.end('mostHeld'));
+    this.resets = new TokenBucket(limits.resets);
+    this.pings = new TokenBucket(limits.pings);
+    this.settings = new TokenBucket(limits.settings);
+    this.windowUpdates = new TokenBucket(limits.windowUpdates);
+    this.ignored = new TokenBucket(limits.ignoredFrames);
+    this.headerOctets = new TokenBucket(limits.headerBlockOctets);
+    this.handshake = new Deadline(limits.handshakeMs, () => this.end('handshakeTimeout'));
+    this.settingsAck = new Deadline(limits.settingsAckMs, () => this.end('settingsTimeout'));
+    this.nextPing = new Deadline(limits.pingIntervalMs, () => this.ping());
+    this.pong = new Deadline(limits.pingTimeoutMs, () => this.end('pingTimeout'));
+    this.idle = new Deadline(limits.idleMs, () => this.end('idle'));
+    this.output = new Output(socket, {
+      sent: (frames) => {
+        this.pings.give(frames);
+        this.windowUpdates.give(4 * frames);
+      },
+      changed: () => this.judgeWaiting(),
+    });
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.end('clientGone');
+        this.linger?.stop();
+        resolve();
+      });
+    });
+    // 'close' follows, which tells all that matters.
+    socket.on('error', () => undefined);
+    socket.once('end', () => this.end('clientGone'));
+    socket.on('data', this.read);
+    this.handshake.start();
+    if (socket.destroyed) this.end('clientGone');
+  }
+
+  /** Takes no more calls; lets those under way end for so many milliseconds, then cuts them. Resolves once the socket is gone. */
+  close(graceMs: number): Promise<void> {
+    if (this.ended !== undefined || this.drain !== undefined) return this.closed;
+    this.isDraining = true;
+    this.drain = new Deadline(graceMs, () => this.end('closed'));
+    this.drainUntil = performance.now() + graceMs;
+    if (graceMs === 0 || this.streams.size === 0) {
+      this.end('closed');
+    } else {
+      this.sendGoaway(HTTP2_CODE.noError, '');
+      this.drain.start();
+    }
+    return this.closed;
+  }
+
+  sendHeaders(stream: Http2Stream, headers: AnswerHeaders, endStream: boolean): void {
+    const isFirst = headers[':status'] !== undefined;
+    const all = isFirst ? { ...headers, ...this.parts.answerHeaders } : headers;
+    const block = this.encoder.encode(answerFields(all));
+    this.output.send(wire.frame(FRAME.headers, headersFlags(endStream), stream.id, block));
+  }
+
+  wantsToSend(stream: Http2Stream): void {
+    this.output.add(stream);
+  }
+
+  waits(octets: number, extra: number): void {
+    this.waitingOctets += octets;
+    this.extraOctets += extra;
+    if (octets > 0) this.judgeWaiting();
+  }
+
+  holds(octets: number): void {
+    const held = this.inbound.held + octets;
+    this.inbound.set(held);
+    if (held > this.limits.unfinishedOctets) this.end('tooMuchUnfinished');
+  }
+
+  consumed(stream: Http2Stream, octets: number): void {
+    stream.unreturned += octets;
+    if (stream.state !== 'open' || stream.unreturned < this.streamWindow / 2) return;
+    stream.receiveWindow += stream.unreturned;
+    this.output.send(wire.frameOfNumbers(FRAME.windowUpdate, stream.id, stream.unreturned));
+    stream.unreturned = 0;
+  }
+
+  answered(stream: Http2Stream): void {
+    // A client that is not done yet is told that the rest is of no use.
+    if (stream.state === 'open') this.sendReset(stream.id, HTTP2_CODE.noError);
+    this.forget(stream, HTTP2_CODE.noError, false);
+  }
+
+  reset(stream: Http2Stream, code: number): void {
+    if (this.ended === undefined) this.sendReset(stream.id, code);
+    this.forget(stream, code, true);
+  }
+
+  /** The first reason counts. Frees all that the connection holds at once, whatever becomes of the socket. */
+  private end(reason: EndReason): void {
+    if (this.ended !== undefined) return;
+    this.ended = reason;
+    for (const { stop } of this.deadlines()) stop();
+    const streams = [...this.streams.values()];
+    this.streams.clear();
+    for (const stream of streams) stream.over(HTTP2_CODE.cancel, true);
+    this.inbound.close();
+    this.outbound.close();
+    const { socket } = this;
+    socket.off('data', this.read);
+    if (reason === 'clientGone' || !socket.writable) {
+      socket.destroy();
+    } else {
+      if (reason !== 'notHttp2') this.sendGoaway(http2CodeOf(reason), reason);
+      // What still comes is read and dropped, so that the client gets the last words; who does not go then is cut.
+      socket.once('end', () => socket.destroy()).resume();
+      socket.end();
+      // The last answers are still in the socket; within the grace they may go out.
+      const graceMs = reason === 'closed' ? this.drainUntil - performance.now() : 0;
+      const lingerMs = Math.max(this.limits.lingerMs, graceMs);
+      this.linger = new Deadline(lingerMs, () => socket.destroy());
+      this.linger.start();
+    }
+    this.parts.onEnd(reason);
+  }
+
+  private *deadlines(): Generator<{ stop: () => void }> {
+    const { handshake, settingsAck, nextPing, pong, idle, drain } = this;
+    for (const deadline of [handshake, settingsAck, nextPing, pong, idle, drain]) {
+      if (deadline !== undefined) yield { stop: () => deadline.stop() };
+    }
+  }
+
+  private readonly read = (chunk: Buffer): void => {
+    if (this.ended !== undefined) return;
+    try {
+      this.reader.read(chunk, (frame) => {
+        this.take(frame);
+        return this.ended === undefined;
+      });
+    } catch (error) {
+      if (!(error instanceof ConnectionFault)) throw error;
+      this.end(error.reason);
+    }
+  };
+
+  private take(frame: Frame): void {
+    const { type, flags, streamId, payload } = frame;
+    if (this.headerBlock.isOpen && type !== FRAME.continuation) {
+      throw new ConnectionFault('badFrame');
+    }
+    if (!this.isGreeted) this.greet(frame);
+    switch (type) {
+      case FRAME.data:
+        this.takeData(frame);
+        return;
+      case FRAME.headers:
+      case FRAME.continuation: {
+        if (type === FRAME.headers && streamId % 2 === 0) throw new ConnectionFault('badStreamId');
+        const block = this.headerBlock.take(frame);
+        if (block !== undefined) this.takeHeaders(block);
+        return;
+      }
+      case FRAME.rstStream:
+        this.takeReset(frame);
+        return;
+      case FRAME.settings:
+        this.takeSettings(frame);
+        return;
+      case FRAME.pushPromise:
+        throw new ConnectionFault('pushPromise');
+      case FRAME.ping:
+        requireFrame(payload.length === 8, streamId === 0);
+        spend(this.pings, 'tooManyPings');
+        if ((flags & FLAG.ack) === 0) {
+          this.output.send(wire.frame(FRAME.ping, FLAG.ack, 0, payload));
+        } else {
+          this.pong.stop();
+          if (this.ended === undefined) this.nextPing.continue();
+        }
+        return;
+      case FRAME.goaway:
+        requireFrame(payload.length >= 8, streamId === 0);
+        spend(this.ignored, 'tooManyIgnoredFrames');
+        this.isDraining = true;
+        if (this.streams.size === 0) this.end('clientGone');
+        return;
+      case FRAME.windowUpdate:
+        this.takeWindowUpdate(frame);
+        return;
+      case FRAME.priority:
+        requireFrame(payload.length === 5, streamId !== 0);
+        spend(this.ignored, 'tooManyIgnoredFrames');
+        return;
+      default:
+        spend(this.ignored, 'tooManyIgnoredFrames');
+    }
+  }
+
+  /** The first frame must be SETTINGS; we answer with ours. */
+  private greet({ type, flags }: Frame): void {
+    if (type !== FRAME.settings || (flags & FLAG.ack) !== 0) {
+      throw new ConnectionFault('noSettings');
+    }
+    this.isGreeted = true;
+    this.handshake.stop();
+    const { streams, headerOctets } = this.limits;
+    const ours = wire.settingsFrame([
+      [SETTING.maxConcurrentStreams, streams],
+      [SETTING.initialWindowSize, this.streamWindow],
+      [SETTING.maxHeaderListSize, headerOctets],
+    ]);
+    const more = CONNECTION_WINDOW_OCTETS - wire.DEFAULT_WINDOW_OCTETS;
+    this.receiveWindow += more;
+    this.output.send(Buffer.concat([ours, wire.frameOfNumbers(FRAME.windowUpdate, 0, more)]));
+    this.settingsAck.start();
+    this.nextPing.start();
+    this.idle.start();
+    this.parts.onGreeted();
+  }
+
+  private takeData(frame: Frame): void {
+    const { streamId, payload } = frame;
+    if (streamId === 0) throw new ConnectionFault('badStreamId');
+    this.receiveWindow -= payload.length;
+    if (this.receiveWindow < 0) throw new ConnectionFault('windowExceeded');
+    if (this.receiveWindow < CONNECTION_WINDOW_OCTETS / 2) {
+      const taken = CONNECTION_WINDOW_OCTETS - this.receiveWindow;
+      this.receiveWindow = CONNECTION_WINDOW_OCTETS;
+      this.output.send(wire.frameOfNumbers(FRAME.windowUpdate, 0, taken));
+    }
+    const stream = this.judge(frame);
+    if (stream === undefined) return;
+    stream.receiveWindow -= payload.length;
+    if (stream.receiveWindow < 0) throw new ConnectionFault('windowExceeded');
+    stream.receive(frame);
+  }
+
+  /** The stream that a frame is for; undefined when the frame came late and is dropped. @throws ConnectionFault */
+  private judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
+    const verdict = frameVerdict(this.stateOf(streamId), type);
+    if (verdict === 'pass') return this.streams.get(streamId);
+    if (verdict === 'late') spend(this.ignored, 'tooManyIgnoredFrames');
+    else if (verdict !== 'open') throw new ConnectionFault(verdict);
+    return undefined;
+  }
+
+  private stateOf(streamId: number): StreamState {
+    const stream = this.streams.get(streamId);
+    if (stream !== undefined) return stream.state;
+    if (streamId > this.lastId) return 'idle';
+    return this.resetByUs.has(streamId) ? 'resetByUs' : 'closed';
+  }
+
+  private takeHeaders({ streamId, endStream, octets }: HeaderBlock): void {
+    if (!this.headerOctets.take(octets.length)) throw new ConnectionFault('tooManyHeaderOctets');
+    const fields = this.decode(octets);
+    const isNew = this.stateOf(streamId) === 'idle';
+    const stream = this.judge({ type: FRAME.headers, streamId });
+    if (stream !== undefined) {
+      if (endStream && areTrailers(fields)) stream.endRequest();
+      else this.reset(stream, HTTP2_CODE.protocolError);
+    }
+    if (!isNew) return;
+    this.lastId = streamId;
+    if (this.isDraining || this.streams.size >= this.limits.streams) {
+      spend(this.ignored, 'tooManyIgnoredFrames');
+      this.sendReset(streamId, HTTP2_CODE.refusedStream);
+      return;
+    }
+    const headers = requestHeaders(fields);
+    if (headers === undefined) {
+      spend(this.ignored, 'tooManyIgnoredFrames');
+      this.sendReset(streamId, HTTP2_CODE.protocolError);
+      return;
+    }
+    const size = STREAM_OCTETS + fields.reduce((sum, field) => sum + fieldSize(field), 0);
+    this.open(streamId, headers, size, endStream);
+  }
+
+  private open(id: number, headers: RequestHeaders, octets: number, endStream: boolean): void {
+    const hasOneRequest = this.parts.hasOneRequest(headers[':path'] ?? '');
+    const windows = { receive: this.streamWindow, send: this.theirStreamWindow };
+    const stream = new Http2Stream(id, this, windows, hasOneRequest, octets);
+    this.streams.set(id, stream);
+    this.idle.stop();
+    stream.begin();
+    if (stream.destroyed) return;
+    if (endStream) stream.endRequest();
+    this.parts.onStream(stream, headers);
+  }
+
+  private decode(octets: Buffer) {
+    try {
+      return this.decoder.decode(octets);
+    } catch (error) {
+      if (!(error instanceof HpackError)) throw error;
+      throw new ConnectionFault(error.fault === 'tooLarge' ? 'headersTooLarge' : 'badHeaderBlock');
+    }
+  }
+
+  private takeReset(frame: Frame): void {
+    const { streamId, payload } = frame;
+    requireFrame(payload.length === 4, streamId !== 0);
+    spend(this.resets, 'tooManyResets');
+    const stream = this.judge(frame);
+    if (stream !== undefined) this.forget(stream, payload.readUInt32BE(0), true);
+  }
+
+  private takeSettings({ streamId, flags, payload }: Frame): void {
+    const isAck = (flags & FLAG.ack) !== 0;
+    requireFrame(isAck ? payload.length === 0 : payload.length % 6 === 0, streamId === 0);
+    spend(this.settings, 'tooManySettings');
+    if (isAck) {
+      this.settingsAck.stop();
+      return;
+    }
+    if (payload.length > MOST_SETTINGS * 6) throw new ConnectionFault('tooManySettings');
+    for (let at = 0; at < payload.length; at += 6) {
+      this.applySetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    }
+    this.output.send(wire.frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
+  }
+
+  private applySetting(id: number, value: number): void {
+    switch (id) {
+      case SETTING.enablePush:
+        if (value > 1) throw new ConnectionFault('badSetting');
+        return;
+      case SETTING.maxFrameSize:
+        if (value < wire.DEFAULT_FRAME_OCTETS || value > 0xffffff) {
+          throw new ConnectionFault('badSetting');
+        }
+        this.output.largestFrame = value;
+        return;
+      case SETTING.initialWindowSize: {
+        if (value > wire.LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
+        const change = value - this.theirStreamWindow;
+        this.theirStreamWindow = value;
+        for (const stream of this.streams.values()) this.widen(stream, change);
+        return;
+      }
+    }
+  }
+
+  private widen(stream: Http2Stream, octets: number): void {
+    stream.sendWindow += octets;
+    if (stream.sendWindow > wire.LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
+    this.output.add(stream);
+  }
+
+  private takeWindowUpdate(frame: Frame): void {
+    const { streamId, payload } = frame;
+    requireFrame(payload.length === 4, true);
+    spend(this.windowUpdates, 'tooManyWindowUpdates');
+    const octets = payload.readUInt32BE(0) & 0x7fffffff;
+    if (octets === 0) throw new ConnectionFault('badFrame');
+    if (streamId === 0) {
+      this.output.window += octets;
+      if (this.output.window > wire.LARGEST_WINDOW_OCTETS) {
+        throw new ConnectionFault('windowExceeded');
+      }
+      this.output.schedule();
+      return;
+    }
+    const stream = this.judge(frame);
+    if (stream !== undefined) this.widen(stream, octets);
+  }
+
+  private ping(): void {
+    this.nextPing.stop();
+    this.pong.start();
+    this.output.send(wire.frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+  }
+
+  private sendReset(streamId: number, code: number): void {
+    this.resetByUs.add(streamId);
+    if (this.resetByUs.size > REMEMBERED_RESETS) {
+      const [oldest] = this.resetByUs;
+      if (oldest !== undefined) this.resetByUs.delete(oldest);
+    }
+    this.output.send(wire.frameOfNumbers(FRAME.rstStream, streamId, code));
+  }
+
+  private sendGoaway(code: number, text: string): void {
+    const head = Buffer.alloc(8);
+    this.goawayId ??= this.lastId;
+    head.writeUInt32BE(this.goawayId);
+    head.writeUInt32BE(code, 4);
+    const payload = Buffer.concat([head, Buffer.from(text, 'latin1')]);
+    if (this.socket.writable) this.socket.write(wire.frame(FRAME.goaway, 0, 0, payload));
+  }
+
+  private forget(stream: Http2Stream, code: number, aborted: boolean): void {
+    this.streams.delete(stream.id);
+    this.output.remove(stream);
+    stream.over(code, aborted);
+    if (this.streams.size > 0 || this.ended !== undefined) return;
+    if (this.isDraining) this.end('closed');
+    else this.idle.start();
+  }
+
+  /** What waits is memory of ours that a client holds by not reading. */
+  private judgeWaiting(): void {
+    if (this.ended !== undefined) return;
+    const inSocket = this.socket.writableLength;
+    this.outbound.set(this.waitingOctets + inSocket);
+    const { waitingOctets, socketOctets } = this.limits;
+    if (this.extraOctets > waitingOctets || inSocket > socketOctets) this.end('notReading');
+  }
+}
+
+function requireFrame(rightSize: boolean, rightStream: boolean): void {
+  if (!rightSize) throw new ConnectionFault('frameSize');
+  if (!rightStream) throw new ConnectionFault('badStreamId');
+}
+
+function spend(bucket: TokenBucket, reason: EndReason): void {
+  if (!bucket.take()) throw new ConnectionFault(reason);
+}

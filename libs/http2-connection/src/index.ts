@@ -1,0 +1,29 @@
+/**
+ * The server's half of HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits.
+ *
+ * Owns what an octet of a client may do before a handler sees a call: frames, header compression, flow control, whole messages,
+ * deadlines, and the end of it all. Does not know what a call means, who may make it, or how many connections there may be.
+ *
+ * @example
+ * ```ts
+ * const budgets = { inbound: new OctetBudget(64 * MIB), outbound: new OctetBudget(128 * MIB) };
+ * const connection = serveHttp2Connection(socket, {
+ *   ...budgets,
+ *   peer: { remoteAddress: 'pipe', remotePort: 7 },
+ *   onStream: (stream, headers) => handle(stream, headers),
+ *   onEnd: (reason) => log(reason),
+ * });
+ * await connection.close({ graceMs: 2000 });
+ * ```
+ *
+ * @module
+ */
+export { serveHttp2Connection } from './serve-http2-connection.js';
+export type { Http2Connection, Http2ConnectionOptions } from './serve-http2-connection.js';
+export type { Http2Limits } from './connection-limits.js';
+export type { EndReason } from './end-reason.js';
+export type { AnswerHeaders, Http2Stream, PeerAddress } from './http2-stream.js';
+export type { RequestHeaders } from './request-headers.js';
+export type { Rate } from './token-bucket.js';
+export { OctetBudget } from './octet-budget.js';
+export { SegmentPool } from './segment-pool.js';

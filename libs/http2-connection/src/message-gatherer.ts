@@ -1,0 +1,129 @@
+import { ConnectionFault } from './end-reason.js';
+import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
+
+/** Flag and length in front of each message of gRPC. */
+export const MESSAGE_HEADER_OCTETS = 5;
+/** What a message counts beyond its octets: many small ones take more than their octets. */
+export const MESSAGE_OVERHEAD_OCTETS = 256;
+const OCTETS_PER_FRAME = 256;
+
+/** A gRPC status that answers a request which no handler should see. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+const RESOURCE_EXHAUSTED = 8;
+const UNIMPLEMENTED = 12;
+
+/** What a gatherer needs to know. */
+export interface GathererLimits {
+  readonly messageOctets: number;
+  readonly framesPerMessage: number;
+}
+
+/**
+ * Puts the messages of one stream together, however small the frames are: in segments, which it takes as the octets come and not as
+ * the message announces itself. It hands on whole messages, with the five octets in front.
+ */
+export class MessageGatherer {
+  private readonly header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
+  private headerOctets = 0;
+  /** Of the message that has begun. */
+  private segments: Buffer[] = [];
+  private length = 0;
+  private octets = 0;
+  private frames = 0;
+
+  constructor(
+    private readonly limits: GathererLimits,
+    private readonly pool: SegmentPool,
+  ) {}
+
+  /** Octets that the unfinished message takes. */
+  get capacity(): number {
+    if (this.length === 0) return 0;
+    return this.segments.length * SEGMENT_OCTETS + MESSAGE_OVERHEAD_OCTETS;
+  }
+
+  /** Whether a message has begun and is not whole. */
+  get isUnfinished(): boolean {
+    return this.headerOctets > 0;
+  }
+
+  /**
+   * Takes what a DATA frame holds, and hands on what becomes whole. Gives a refusal for a message that cannot be taken; no more
+   * must be given then.
+   *
+   * @throws ConnectionFault `tooManyFramesPerMessage`
+   */
+  take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
+    this.frames += 1;
+    const { framesPerMessage } = this.limits;
+    if (this.frames > framesPerMessage + this.length / OCTETS_PER_FRAME) {
+      throw new ConnectionFault('tooManyFramesPerMessage');
+    }
+    for (let at = 0; at < data.length;) {
+      if (this.length === 0) {
+        const copied = data.copy(
+          this.header,
+          this.headerOctets,
+          at,
+          at + MESSAGE_HEADER_OCTETS - this.headerOctets,
+        );
+        at += copied;
+        this.headerOctets += copied;
+        if (this.headerOctets < MESSAGE_HEADER_OCTETS) return undefined;
+        const refusal = this.begin();
+        if (refusal !== undefined) return refusal;
+      }
+      at += this.fill(data, at);
+      if (this.octets < this.length) continue;
+      const whole = Buffer.concat(this.segments, this.length);
+      this.release();
+      handOn(whole);
+    }
+    return undefined;
+  }
+
+  /** Gives up the message that has begun. */
+  release(): void {
+    this.pool.give(this.segments);
+    this.segments = [];
+    this.headerOctets = 0;
+    this.length = 0;
+    this.octets = 0;
+    this.frames = 0;
+  }
+
+  private begin(): Refusal | undefined {
+    const length = this.header.readUInt32BE(1);
+    const { messageOctets } = this.limits;
+    if (this.header[0] !== 0) {
+      const message = 'cannot take a compressed message; wanted one of the encoding identity';
+      return { status: UNIMPLEMENTED, message };
+    }
+    if (length > messageOctets) {
+      const message = `Received message larger than max (${length} vs ${messageOctets})`;
+      return { status: RESOURCE_EXHAUSTED, message };
+    }
+    this.length = length + MESSAGE_HEADER_OCTETS;
+    this.fill(this.header, 0);
+    return undefined;
+  }
+
+  /** Copies what the message still lacks, and says how many octets that were. */
+  private fill(data: Buffer, from: number): number {
+    let at = from;
+    while (at < data.length && this.octets < this.length) {
+      const offset = this.octets % SEGMENT_OCTETS;
+      if (offset === 0) this.segments.push(this.pool.take());
+      const segment = this.segments[this.segments.length - 1] as Buffer;
+      const end = at + Math.min(data.length - at, this.length - this.octets);
+      const copied = data.copy(segment, offset, at, end);
+      this.octets += copied;
+      at += copied;
+    }
+    return at - from;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Duplex } from 'node:stream';
+import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
+import { DEFAULT_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
+import type { Http2Stream } from './http2-stream.js';
+
+/** Octets that are given to the socket before it is asked whether it can keep up. */
+const ROUND_OCTETS = 128 * 1024;
+/** Larger frames than this save nothing. */
+const LARGEST_FRAME_OCTETS = 64 * 1024;
+
+/** What an output tells its connection. */
+export interface OutputEvents {
+  /** So many DATA frames were sent. */
+  readonly sent: (dataFrames: number) => void;
+  /** What the socket holds has changed. */
+  readonly changed: () => void;
+}
+
+/**
+ * Sends the answers of a connection: streams take turns, the client's windows are kept, and what was written is not copied. It
+ * gives the socket no more while that cannot keep up; what waits stays with the streams.
+ */
+export class Output {
+  /** What the client allows for all streams together. */
+  window = DEFAULT_WINDOW_OCTETS;
+  private frameOctets = DEFAULT_FRAME_OCTETS;
+  private readonly waiting = new Set<Http2Stream>();
+  private isScheduled = false;
+  private isFlushing = false;
+
+  constructor(
+    private readonly socket: Duplex,
+    private readonly events: OutputEvents,
+  ) {
+    socket.on('drain', () => {
+      events.changed();
+      this.flush();
+    });
+  }
+
+  /** The largest payload of a frame that the client takes. */
+  set largestFrame(octets: number) {
+    this.frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
+  }
+
+  /** Sends a frame as it is, before all that waits. */
+  send(frame: Buffer): void {
+    if (!this.socket.writable) return;
+    this.socket.write(frame);
+    this.events.changed();
+  }
+
+  /** A stream has something to send, or may send again. */
+  add(stream: Http2Stream): void {
+    if (stream.waiting === 0) return;
+    this.waiting.add(stream);
+    this.schedule();
+  }
+
+  remove(stream: Http2Stream): void {
+    this.waiting.delete(stream);
+  }
+
+  /** Sends soon: what is written in one go goes out in one go. */
+  schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    process.nextTick(() => {
+      this.isScheduled = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    const { socket } = this;
+    if (this.isFlushing || !this.maySend()) return;
+    this.isFlushing = true;
+    socket.cork();
+    try {
+      let room = ROUND_OCTETS;
+      let frames = 0;
+      for (const stream of this.waiting) {
+        if (room <= 0 || this.window <= 0 || !socket.writable) break;
+        this.waiting.delete(stream);
+        const octets = Math.min(room, this.window, stream.sendWindow, stream.waiting);
+        if (octets <= 0) continue;
+        frames += this.sendData(stream, octets);
+        room -= octets;
+        this.window -= octets;
+        stream.sendWindow -= octets;
+        stream.outputTaken();
+        // Behind all others; a set is walked in the order in which its members came.
+        if (stream.waiting > 0) this.waiting.add(stream);
+      }
+      if (frames > 0) this.events.sent(frames);
+    } finally {
+      socket.uncork();
+      this.isFlushing = false;
+    }
+    this.events.changed();
+    if (this.maySend()) this.schedule();
+  }
+
+  private maySend(): boolean {
+    const { waiting, window, socket } = this;
+    return waiting.size > 0 && window > 0 && socket.writable && !socket.writableNeedDrain;
+  }
+
+  private sendData(stream: Http2Stream, octets: number): number {
+    const data = stream.takeOutput(octets);
+    const frames = Math.ceil(data.length / this.frameOctets);
+    const headers = Buffer.allocUnsafe(frames * FRAME_HEADER_OCTETS);
+    for (let index = 0; index < frames; index++) {
+      const part = data.subarray(index * this.frameOctets, (index + 1) * this.frameOctets);
+      const at = index * FRAME_HEADER_OCTETS;
+      writeFrameHeader(headers, at, part.length, FRAME.data, 0, stream.id);
+      this.socket.write(headers.subarray(at, at + FRAME_HEADER_OCTETS));
+      this.socket.write(part);
+    }
+    return frames;
+  }
+}
+
+/** The flags of a HEADERS frame that is a whole block. */
+export function headersFlags(endStream: boolean): number {
+  return FLAG.endHeaders | (endStream ? FLAG.endStream : 0);
+}

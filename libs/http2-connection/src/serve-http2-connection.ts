@@ -1,0 +1,66 @@
+import type { Duplex } from 'node:stream';
+import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
+import type { EndReason } from './end-reason.js';
+import { Connection } from './http2-connection.js';
+import type { AnswerHeaders, Http2Stream, PeerAddress } from './http2-stream.js';
+import type { OctetBudget } from './octet-budget.js';
+import type { RequestHeaders } from './request-headers.js';
+import { SegmentPool } from './segment-pool.js';
+
+/** How {@link serveHttp2Connection} serves. */
+export interface Http2ConnectionOptions {
+  /** Told once the client has greeted: its preface and SETTINGS are there. */
+  readonly onGreeted?: () => void;
+  /** Takes each call as soon as its headers are there. */
+  readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
+  /** Told once why the connection ended, when all it held is free; its socket may live for `lingerMs` more. */
+  readonly onEnd?: (reason: EndReason) => void;
+  /** Whether a call by this path sends one message only; it has `requestMs` for all of it then. Default: each does. */
+  readonly hasOneRequest?: (path: string) => boolean;
+  /** What the requests of several connections may hold together: 64 MiB are plenty. */
+  readonly inbound: OctetBudget;
+  /** What may wait for the clients of several connections together: 128 MiB are plenty. */
+  readonly outbound: OctetBudget;
+  /** What several connections put requests together in. Default: memory of this connection alone. */
+  readonly segments?: SegmentPool;
+  /** What handlers are told of the peer. */
+  readonly peer: PeerAddress;
+  /** Set among the first headers of each answer, whatever the handler says. Default none. */
+  readonly answerHeaders?: AnswerHeaders;
+  /** See {@link Http2Limits} for the defaults. */
+  readonly limits?: Partial<Http2Limits>;
+}
+
+/** A connection that is served. */
+export interface Http2Connection {
+  /** Resolves once the socket is gone. */
+  readonly closed: Promise<void>;
+  /**
+   * Takes no more calls, lets those under way end for `graceMs` (default 0), then cuts them. Resolves with `closed`. Idempotent.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves HTTP/2 for gRPC on a socket, which belongs to the connection from now on: it is destroyed when the connection ends, and
+ * the connection ends with it. Never throws for what a client sends.
+ */
+export function serveHttp2Connection(
+  socket: Duplex,
+  options: Http2ConnectionOptions,
+): Http2Connection {
+  const { onStream, inbound, outbound, peer } = options;
+  const connection = new Connection(socket, {
+    ...{ onStream, inbound, outbound, peer },
+    onGreeted: options.onGreeted ?? (() => undefined),
+    onEnd: options.onEnd ?? (() => undefined),
+    hasOneRequest: options.hasOneRequest ?? (() => true),
+    answerHeaders: options.answerHeaders ?? {},
+    segments: options.segments ?? new SegmentPool(),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  });
+  return {
+    closed: connection.closed,
+    close: ({ graceMs = 0 } = {}) => connection.close(graceMs),
+  };
+}

@@ -1,0 +1,8 @@
+/**
+ * Aids for tests of a server: a client that says in frames whatever it is told to say, and a server of calls that echo.
+ *
+ * @module
+ */
+export { FrameClient, grpcMessage, type ReceivedFrame } from './frame-client.js';
+export { echo, FrameServer, type FrameServerOptions } from './frame-server.js';
+export { FLAG, FRAME, frame, frameOfNumbers, PREFACE, SETTING, settingsFrame } from '../frame.js';
