@@ -1,0 +1,104 @@
+import type { AuditFacts } from './audit-record.js';
+
+const WINDOW_MS = 1000;
+const FULL_PER_WINDOW = 10;
+const MAX_KEYS = 1024;
+const TOLD_GROUPS = 8;
+/** What records that anybody can cause may take of the log's room: so much at once, and so much a second. */
+const BURST_BYTES = 1024 * 1024;
+const BYTES_PER_MS = 4;
+const OTHERS = '*others';
+
+/** Whose records are counted together when there are many of them. */
+export interface Flood {
+  /** Who causes them, for example a connection. */
+  readonly client: string;
+  /** How it was decided; allowed and others have a share of the log's room each. */
+  readonly verdict: string;
+  /** The record stands for an act: it is counted only beyond ten a second of its own kind, client and subject. */
+  readonly act?: string;
+}
+
+interface Group {
+  readonly client: string;
+  readonly kind: string;
+  readonly verdict: string;
+  seen: number;
+  counted: number;
+}
+
+/**
+ * Lets the first ten records of a second through, by client, kind and verdict, and counts the rest. Pure but for what it
+ * remembers: 1,024 groups at most; more are counted together.
+ */
+export class FloodGate {
+  #windowStartMs = 0;
+  #groups = new Map<string, Group>();
+  #counted = 0;
+  readonly #shares = new Map<boolean, { bytes: number; atMs: number }>();
+
+  /** Whether a record is to be written; else it is counted. */
+  admit(kind: string, sizeBytes: number, flood: Flood, nowMs: number): boolean {
+    const { client, verdict, act } = flood;
+    const group = this.#groupOf(JSON.stringify([kind, verdict, client, act]), {
+      ...{ client, kind, verdict },
+      mayShare: act === undefined,
+    });
+    if (group === undefined) return true;
+    group.seen += 1;
+    const isFew = group.client !== OTHERS && group.seen <= FULL_PER_WINDOW;
+    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeBytes, nowMs))) {
+      return true;
+    }
+    group.counted += 1;
+    this.#counted += 1;
+    return false;
+  }
+
+  /** How long to wait for the end of this second; undefined when nothing was counted. */
+  dueInMs(nowMs: number): number | undefined {
+    if (this.#counted === 0) return undefined;
+    return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);
+  }
+
+  /** Begins a second, when the last one is over or has to be. @returns What was counted in it. */
+  turn(nowMs: number, force = false): AuditFacts | undefined {
+    if (!force && nowMs - this.#windowStartMs < WINDOW_MS) return undefined;
+    this.#windowStartMs = nowMs;
+    const total = this.#counted;
+    const groups = [...this.#groups.values()].filter(({ counted }) => counted > 0);
+    this.#groups = new Map();
+    this.#counted = 0;
+    if (total === 0) return undefined;
+    const told = groups
+      .sort((a, b) => b.counted - a.counted)
+      .slice(0, TOLD_GROUPS)
+      .map(({ client, kind, verdict, counted: count }) => ({ kind, client, verdict, count }));
+    const others = total - told.reduce((sum, { count }) => sum + count, 0);
+    return { kind: 'counted', count: total, groups: told, ...(others > 0 && { others }) };
+  }
+
+  #groupOf(
+    key: string,
+    { mayShare, ...facts }: Omit<Group, 'seen' | 'counted'> & { readonly mayShare: boolean },
+  ): Group | undefined {
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const isFull = this.#groups.size >= MAX_KEYS;
+    if (isFull && !mayShare) return undefined;
+    // All for whom there is no room are one more group, named after the first of them.
+    const shared = isFull ? this.#groups.get(OTHERS) : undefined;
+    if (shared !== undefined) return shared;
+    const group = { ...facts, ...(isFull && { client: OTHERS }), seen: 0, counted: 0 };
+    this.#groups.set(isFull ? OTHERS : key, group);
+    return group;
+  }
+
+  #take(isAllowed: boolean, sizeBytes: number, nowMs: number): boolean {
+    const { bytes, atMs } = this.#shares.get(isAllowed) ?? { bytes: BURST_BYTES, atMs: nowMs };
+    const filled = Math.min(BURST_BYTES, bytes + (nowMs - atMs) * BYTES_PER_MS);
+    const isEnough = filled >= sizeBytes;
+    this.#shares.set(isAllowed, { bytes: isEnough ? filled - sizeBytes : filled, atMs: nowMs });
+    return isEnough;
+  }
+}

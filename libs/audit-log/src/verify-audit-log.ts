@@ -1,0 +1,159 @@
+import { stat } from 'node:fs/promises';
+import { auditFileName, auditFilePath, auditFiles } from './audit-files.js';
+import { decodeLine, MAX_LINE_BYTES, NO_LINE, type AuditRecord } from './audit-record.js';
+import { fileLines, type FileLine } from './file-lines.js';
+
+const MAX_PROBLEMS = 100;
+
+/** What is wrong, and where. */
+export interface AuditProblem {
+  readonly file: string;
+  /** From 1; 0 for the file as a whole. */
+  readonly line: number;
+  readonly what: string;
+}
+
+/** What was found in a log. */
+export interface AuditVerdict {
+  /** Every line is the one that was written, and none is missing but those that the log itself says were removed. */
+  readonly ok: boolean;
+  readonly records: number;
+  readonly firstSeq?: number;
+  readonly lastSeq?: number;
+  /** SHA-256 of the last line: kept elsewhere, it shows a log that was cut short. */
+  readonly lastHash?: string;
+  /** Records that the log itself says it lost. */
+  readonly lost: number;
+  /** Bytes of a last line without an end: what a crash leaves, or a writer that is writing. */
+  readonly unfinishedBytes: number;
+  /** The first 100. */
+  readonly problems: readonly AuditProblem[];
+  readonly problemCount: number;
+}
+
+/**
+ * Reads a whole log and checks that it is complete and unchanged. It may be written to meanwhile.
+ *
+ * A chain without a key shows what was edited, removed or put in, by whoever did not write all later lines anew as well; that the
+ * last lines are missing shows only to who knows their number or `lastHash`.
+ *
+ * @param options - `newestBytes`: of the newest file alone, and only so much of its end; lines then count from where reading began,
+ * and what is missing before is not noticed.
+ * @throws what Node throws for a folder or file that cannot be read.
+ */
+export async function verifyAuditLog(
+  directory: string,
+  { newestBytes }: { readonly newestBytes?: number } = {},
+): Promise<AuditVerdict> {
+  const isPart = newestBytes !== undefined;
+  const numbers = (await auditFiles(directory)).slice(isPart ? -1 : 0);
+  const check = new ChainCheck(isPart);
+  for (const [index, number] of numbers.entries()) {
+    const isLast = index === numbers.length - 1;
+    try {
+      check.beginFile(number);
+      const file = auditFilePath(directory, number);
+      const start = isPart ? Math.max(0, (await stat(file)).size - newestBytes) : 0;
+      for await (const line of fileLines(file, MAX_LINE_BYTES, start)) {
+        check.add(line, isLast);
+      }
+    } catch (error) {
+      // The oldest file may be removed while we read.
+      if (!check.isEmpty || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return check.verdict();
+}
+
+class ChainCheck {
+  #file = '';
+  #number = 0;
+  #firstNumber: number | undefined;
+  #records = 0;
+  #firstSeq: number | undefined;
+  #lastSeq: number | undefined;
+  #hash: string | undefined;
+  #lost = 0;
+  #unfinishedBytes = 0;
+  /** The last file that a record says was removed. */
+  #removed = 0;
+  readonly #problems: AuditProblem[] = [];
+  #problemCount = 0;
+
+  /** @param isPart - The log has more, which is not looked at. */
+  constructor(private readonly isPart: boolean) {}
+
+  get isEmpty(): boolean {
+    return this.#hash === undefined;
+  }
+
+  beginFile(number: number): void {
+    this.#number = number;
+    this.#file = auditFileName(number);
+  }
+
+  add({ number, text, sha256, sizeBytes, isEnded }: FileLine, isLastFile: boolean): void {
+    if (!isEnded && isLastFile) {
+      this.#unfinishedBytes = sizeBytes;
+      return;
+    }
+    const isFirst = this.isEmpty;
+    const before = this.#hash;
+    this.#firstNumber ??= this.#number;
+    this.#hash = sha256;
+    const record = text === undefined ? undefined : decodeLine(text);
+    if (!isEnded) this.#complain(number, 'the line has no end');
+    if (record === undefined) {
+      this.#complain(number, 'the line is no record');
+      if (this.#lastSeq !== undefined) this.#lastSeq += 1;
+      return;
+    }
+    this.#records += 1;
+    this.#firstSeq ??= record.seq;
+    const wantedSeq = isFirst ? this.#beginning(record.seq, 1) : (this.#lastSeq ?? 0) + 1;
+    if (record.seq !== wantedSeq) {
+      this.#complain(number, `the number is ${record.seq}; wanted ${wantedSeq}`);
+    }
+    if (record.prev !== (before ?? this.#beginning(record.prev, NO_LINE))) {
+      this.#complain(number, 'it does not follow the line before, which was edited or removed');
+    }
+    this.#lastSeq = record.seq;
+    this.#look(record);
+  }
+
+  verdict(): AuditVerdict {
+    const first = this.#firstNumber ?? 1;
+    if (!this.isPart && first > this.#removed + 1) {
+      this.#file = auditFileName(first);
+      this.#complain(0, 'the files before this one are missing, and no record says why');
+    }
+    return {
+      ok: this.#problemCount === 0,
+      records: this.#records,
+      ...(this.#firstSeq !== undefined && { firstSeq: this.#firstSeq }),
+      ...(this.#lastSeq !== undefined && { lastSeq: this.#lastSeq }),
+      ...(this.#hash !== undefined && { lastHash: this.#hash }),
+      lost: this.#lost,
+      unfinishedBytes: this.#unfinishedBytes,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+    };
+  }
+
+  /** What the first line of all must say; one of a later file follows what was removed. */
+  #beginning<T>(found: T, wanted: T): T {
+    return this.#firstNumber === 1 && !this.isPart ? wanted : found;
+  }
+
+  #look({ kind, lost, files }: AuditRecord): void {
+    if ((kind === 'lost' || kind === 'resumed') && typeof lost === 'number') this.#lost += lost;
+    if (kind !== 'removed' || !Array.isArray(files)) return;
+    const last = /\d+/.exec(String(files.at(-1)))?.[0];
+    this.#removed = Math.max(this.#removed, Number(last ?? 0));
+  }
+
+  #complain(line: number, what: string): void {
+    this.#problemCount += 1;
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file: this.#file, line, what });
+  }
+}
