@@ -1,0 +1,55 @@
+import type koffiModule from 'koffi';
+import { LinuxError } from './linux-error.js';
+
+type Koffi = typeof koffiModule;
+
+/** The calls of the C library that Node does not offer. */
+export interface CLibrary {
+  // https://man7.org/linux/man-pages/man2/getsockopt.2.html
+  readonly getsockopt: (
+    fd: number,
+    level: number,
+    name: number,
+    value: Buffer,
+    lengthBytes: [number],
+  ) => number;
+  /** Why the call before failed. */
+  readonly errno: () => number;
+  // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; only in that of GNU
+  readonly malloc_trim?: (keepBytes: number) => number;
+}
+
+/**
+ * The C library that this process runs with.
+ *
+ * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.
+ */
+export function loadCLibrary(): CLibrary {
+  if (process.platform !== 'linux') {
+    throw new LinuxError('unavailable', `called Linux: this is ${process.platform}; wanted linux`);
+  }
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
+    const koffi = require('koffi') as Koffi;
+    const library = koffi.load(null);
+    return {
+      getsockopt: library.func(
+        'int getsockopt(int fd, int level, int name, void *value, _Inout_ uint32_t *length)',
+      ) as never,
+      errno: () => koffi.errno(),
+      ...mallocTrim(library),
+    };
+  } catch (cause) {
+    const found = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    const message = `loaded the addon that calls the C library: ${found}; who connects is not known`;
+    throw new LinuxError('unavailable', message, { cause });
+  }
+}
+
+function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_trim'> {
+  try {
+    return { malloc_trim: library.func('int malloc_trim(size_t pad)') as never };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { processOrigin } from './process-origin.js';
+
+const ID = '0123456789abcdef'.repeat(4);
+const INNER = 'f'.repeat(64);
+const onLinux = process.platform === 'linux' ? describe : describe.skip;
+
+onLinux('where a process lives', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-origin-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  let count = 0;
+  function described(cgroup: string): string {
+    const made = path.join(folder, `${(count += 1)}`);
+    mkdirSync(path.join(made, 'ns'), { recursive: true });
+    symlinkSync('mnt:[77]', path.join(made, 'ns/mnt'));
+    writeFileSync(path.join(made, 'cgroup'), cgroup);
+    return made;
+  }
+
+  it('is the host when it sees what we see, whatever its control group', () => {
+    expect(processOrigin(process.pid)).toEqual({ kind: 'host' });
+  });
+
+  it.each([
+    ['containerd of Kubernetes', `0::/kubepods.slice/pod1/cri-containerd-${ID}.scope\n`, ID],
+    ['Docker, version 1', `9:pids:/docker/${ID}\n0::/\n`, ID],
+    ['a group that the container made', `0::/docker/${ID}/mine/${INNER}\n`, ID],
+    ['a container in a container', `0::/docker/${ID}/docker/${INNER}\n`, ID],
+    ['no runtime that we know', '0::/user.slice\n', 'mounts:77'],
+    ['more than 64 digits, which is no id', `0::/x/${ID}0\n`, 'mounts:77'],
+    ['nothing', '', 'mounts:77'],
+  ])('is a container: %s', (_what, cgroup, id) => {
+    expect(processOrigin(1, described(cgroup))).toEqual({ kind: 'container', id });
+  });
+
+  it.each([
+    ['has ended', 2 ** 22 + 1],
+    ['cannot be seen from here', 0],
+  ])('is not known of one that %s', (_what, pid) => {
+    expect(processOrigin(pid)).toEqual({ kind: 'unknown' });
+  });
+});
