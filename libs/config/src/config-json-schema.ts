@@ -15,6 +15,7 @@ export function configJsonSchema(): Record<string, unknown> {
       const { shorthand } = notationOf(zodSchema);
       delete jsonSchema['shorthand'];
       delete jsonSchema['strictKeys'];
+      delete jsonSchema['asWritten'];
       if (shorthand === undefined) return;
 
       const { description, ...full } = jsonSchema;

@@ -1,21 +1,29 @@
 import * as z from 'zod';
+import { isRouteNetwork } from './route-network.js';
 
 /**
  * How a part of the file may be written besides its full form; travels in the schema's metadata.
  *
  * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`,
  * a lone scalar stands for a list of one. `strictKeys`: an unknown or empty key is always an error,
- * because leaving it out would widen what is allowed.
+ * because leaving it out would widen what is allowed. `asWritten`: names are of the operator's choice; every scalar is text, or what
+ * it looks like.
  */
 export interface Notation {
   readonly shorthand?: string | true;
   readonly strictKeys?: boolean;
+  readonly asWritten?: 'text' | 'typed';
 }
 
 // Control characters (C0, DEL, C1), line separators and lone surrogates: no name or path has them.
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
-const VARIABLE_NAME = /^(?=.*\S)[^=\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
+/** What the system knows of who connects; a beginning of a container's id is long enough to mean one. */
+const CALLER =
+  /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
+const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
+const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
+const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
 
 const flag = () => z.boolean({ error: 'true or false' });
 const matching = (pattern: RegExp, expected: string) =>
@@ -29,9 +37,15 @@ function port() {
   return z.int({ error }).min(1, { error }).max(65535, { error });
 }
 
-function count(what: string, most: number) {
-  const error = `${what}, a whole number from 1 to ${most}`;
-  return z.int({ error }).min(1, { error }).max(most, { error });
+function count(what: string, most: number, least = 1) {
+  const error = `${what}, a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+function routeNetwork() {
+  const error =
+    'a network such as 10.42.0.0/16, of /8 or smaller, no bit set below its prefix, and no part of it loopback, link-local, multicast or reserved';
+  return z.string({ error }).refine(isRouteNetwork, { error });
 }
 
 function list<Item extends z.ZodType>(item: Item, what: string) {
@@ -57,9 +71,44 @@ function allowedPath() {
         shorthand: true,
       } satisfies Notation & z.GlobalMeta)
       .optional(),
-    envs: list(matching(VARIABLE_NAME, 'the name of an environment variable'), 'names')
+    envs: list(
+      matching(VARIABLE_PATTERN, 'the name of an environment variable, or a beginning and "*"'),
+      'names',
+    )
+      .refine((names) => names.length === 1 || !names.includes('any'), {
+        error: 'names, or "any" alone',
+      })
       .meta({
-        description: 'Names of otherwise refused environment variables that a client may set.',
+        description:
+          'Environment variables that a client may set: names, or beginnings such as KUBE_*; or any but guarded ones. By default none.',
+        shorthand: true,
+      } satisfies Notation & z.GlobalMeta)
+      .optional(),
+    args: argumentRules()
+      .meta({
+        description:
+          'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
+        asWritten: 'typed',
+      } satisfies Notation & z.GlobalMeta)
+      .optional(),
+    directories: list(someText('a path'), 'paths')
+      .meta({
+        description:
+          "Folders in which a client may have the program run, besides the program's own.",
+        shorthand: true,
+      } satisfies Notation & z.GlobalMeta)
+      .optional(),
+    for: list(
+      matching(
+        CALLER,
+        'administrators, user:UID, account:SID, container:ID (or 12 digits of it and "*") or container:*',
+      ),
+      'callers',
+    )
+      .min(1, { error: 'at least one caller' })
+      .meta({
+        description:
+          'Who may run it, as the system knows them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
         shorthand: true,
       } satisfies Notation & z.GlobalMeta)
       .optional(),
@@ -69,6 +118,45 @@ function allowedPath() {
       )
       .optional(),
   }).meta({ shorthand: 'path', strictKeys: true } satisfies Notation & z.GlobalMeta);
+}
+
+/** Everything in it is checked here as to form; what its paths mean is judged elsewhere. */
+function argumentRules() {
+  // No transformation, for which the JSON Schema would lose the defaults around it.
+  const word = z
+    .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
+    .overwrite(String)
+    .refine((text) => /^[^\0\p{Cs}]*$/u.test(String(text)), { error: 'a word without NUL' });
+  const number = (name: string) => z.int({ error: `a whole number as "${name}"` });
+  const wanted =
+    'a word, {integer: {min, max}}, {port: true}, {pathUnder: FOLDER} or {oneOf: [WORDS]}';
+  const form = z
+    .strictObject(
+      {
+        integer: z
+          .strictObject({ min: number('min'), max: number('max') }, { error: 'min and max' })
+          .optional(),
+        port: z.literal(true, { error: 'true' }).optional(),
+        pathUnder: someText('a path').optional(),
+        oneOf: z
+          .array(word, { error: 'a list of words' })
+          .min(1, { error: 'at least one word' })
+          .optional(),
+        after: word.describe('Text in front of it, such as --port=.').optional(),
+      },
+      { error: wanted },
+    )
+    .refine(({ after: _after, ...forms }) => Object.keys(forms).length === 1, { error: wanted });
+  const pattern = z.union([word, form], { error: wanted });
+  return z.union(
+    [
+      z.enum(['none', 'any']),
+      z.array(z.array(pattern, { error: 'a list of arguments' }), {
+        error: 'none, any, or a list of argument lists',
+      }),
+    ],
+    { error: 'none, any, or a list of argument lists' },
+  );
 }
 
 /**
@@ -83,6 +171,17 @@ export const FILE_SCHEMA = section({
   pipeAccess: someText('a security descriptor in SDDL')
     .describe('Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.')
     .optional(),
+  processEnvironment: z
+    .record(
+      matching(VARIABLE_NAME, 'the name of an environment variable'),
+      matching(VARIABLE_VALUE, 'text of at most 32,767 characters, without NUL'),
+      { error: 'a section (NAME: value pairs)' },
+    )
+    .meta({
+      description: 'Environment variables of every run, besides the minimal ones.',
+      asWritten: 'text',
+    } satisfies Notation & z.GlobalMeta)
+    .default({}),
   white_list: section({
     processPaths: list(allowedPath(), 'paths')
       .describe('Programs that containers may run. Empty: nothing may run.')
@@ -105,6 +204,29 @@ export const FILE_SCHEMA = section({
       .default(5000),
   })
     .describe('What clients of the tunnel pipe may use of the daemon.')
+    .prefault({}),
+  routes: section({
+    allow: list(routeNetwork(), 'networks')
+      .describe('Networks to which containers may lead routes of the host. Empty: none.')
+      .default([]),
+  })
+    .describe('What containers may change in the routing table of the host.')
+    .prefault({}),
+  reflection: flag()
+    .describe('Tell generic clients of the gRPC pipe which services there are.')
+    .default(false),
+  audit: section({
+    directory: someText('a folder')
+      .describe('Where daemons keep their audit logs, each in a folder named after its pipe.')
+      .optional(),
+    maxFileBytes: count('bytes', 2 ** 30, 2 ** 16)
+      .describe('A file of the audit log that would become larger is followed by the next.')
+      .default(2 ** 23),
+    maxFiles: count('how many files', 1024, 2)
+      .describe('Beyond so many files of the audit log the oldest is removed.')
+      .default(16),
+  })
+    .describe('The record of what was allowed and refused.')
     .prefault({}),
   upgrade: section({
     mode: z

@@ -1,4 +1,4 @@
-import { type ConfigChanges, ConfigError, editConfig } from './index.js';
+import { type ConfigChanges, ConfigError, editConfig, parseConfig } from './index.js';
 
 /** The codes of the problems for which a change is refused. */
 function refusals(text: string, changes: ConfigChanges): string[] {
@@ -85,6 +85,16 @@ it('takes back what an entry was allowed, also when nothing else of it changes',
     'white_list.processPaths': [{ path: 'a', mayBreakAway: true }],
   });
   expect(given).toContain('mayBreakAway');
+});
+
+it('narrows the arguments of an entry, and lets an entry that has the same ones alone', () => {
+  const args = [['-c', { pathUnder: '/etc/a' }], []];
+  const wanted = { 'white_list.processPaths': [{ path: 'a', args, directories: ['/d'] }] };
+  const after = editConfig('white_list:\n  processPaths:\n    - a\n', wanted);
+  expect(parseConfig(after).config.whiteList.processPaths).toMatchObject([
+    { path: 'a', args, directories: ['/d'] },
+  ]);
+  expect(editConfig(after, wanted)).toBe(after);
 });
 
 it('puts the entries of a list into a new order', () => {

@@ -4,6 +4,7 @@ import { describeProblem } from './config-problem.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from './file-values.js';
 import { foldKey } from './key-spelling.js';
+import type { ArgumentRules } from './wins-config.js';
 import { readYaml } from './yaml-source.js';
 
 /** A value that can be written into a file: a scalar, or the entries of a list. */
@@ -17,6 +18,9 @@ export type EditItem =
       readonly path: string;
       readonly sha256?: readonly string[];
       readonly envs?: readonly string[];
+      readonly args?: ArgumentRules;
+      readonly directories?: readonly string[];
+      readonly for?: readonly string[];
       readonly mayBreakAway?: boolean;
     };
 
@@ -262,8 +266,9 @@ class TextEditor {
 function identity(item: EditItem): string {
   if (typeof item === 'number') return String(item);
   const entry = typeof item === 'string' ? { path: item } : item;
-  const { path, sha256 = [], envs = [], mayBreakAway = false } = entry;
-  return JSON.stringify([path, sha256, envs, mayBreakAway]);
+  const { path, sha256 = [], envs = [], args = 'any', directories = [] } = entry;
+  const { for: callers = [], mayBreakAway = false } = entry;
+  return JSON.stringify([path, sha256, envs, args, directories, callers, mayBreakAway]);
 }
 
 /** A value in JSON, which YAML reads too. */

@@ -1,9 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
 import * as z from 'zod';
-import { bareSchema, entryOf, fieldsOf, notationOf } from './config-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from './config-schema.js';
 import { quote } from './config-problem.js';
 import { foldKey, nearestKey } from './key-spelling.js';
-import { offsetOf, type YamlSource } from './yaml-source.js';
+import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 
 /** Values visited at most, counting those behind aliases each time they are used. */
 export const MAX_VALUES = 100_000;
@@ -39,12 +39,16 @@ interface Level {
 
 type Entry = Pair<Node, Node | null>;
 
+const TEXT = z.unknown().meta({ asWritten: 'text' } satisfies Notation);
+const TYPED = z.unknown().meta({ asWritten: 'typed' } satisfies Notation);
+
 class FileReader {
   readonly #source: YamlSource;
   readonly #schema: z.ZodType;
   readonly #strict: boolean;
   readonly #places = new Map<string, ValuePlace>();
   #visited = 0;
+  #depth = 0;
 
   constructor(source: YamlSource, schema: z.ZodType, strict: boolean) {
     this.#source = source;
@@ -58,7 +62,22 @@ class FileReader {
     return { value, places: this.#places };
   }
 
+  /** An anchor that holds an alias to itself has no bottom, and the text does not show how deep aliases lead. */
   #value(written: Node | null, schema: z.core.$ZodType, path: string): unknown {
+    if (this.#depth > MAX_DEPTH) {
+      const { report } = this.#source;
+      const found = `more than ${MAX_DEPTH} levels`;
+      const expected = `at most ${MAX_DEPTH} levels`;
+      report.error({ code: 'tooDeep', offset: offsetOf(written), found, expected });
+      report.throwIfBroken();
+    }
+    this.#depth += 1;
+    const value = this.#valueHere(written, schema, path);
+    this.#depth -= 1;
+    return value;
+  }
+
+  #valueHere(written: Node | null, schema: z.core.$ZodType, path: string): unknown {
     const { report } = this.#source;
     const offset = offsetOf(written);
     if (++this.#visited > MAX_VALUES) {
@@ -79,7 +98,8 @@ class FileReader {
     this.#places.set(path, { offset, found: describe(node) });
     if (isNothing(node)) return null;
 
-    const { shorthand, strictKeys = false } = notationOf(bareSchema(schema));
+    const { shorthand, strictKeys = false, asWritten } = notationOf(bareSchema(schema));
+    if (asWritten) return this.#written(node, path, asWritten === 'typed' ? TYPED : TEXT);
     const fields = fieldsOf(schema);
     if (fields !== undefined) {
       if (isMap<Node, Node | null>(node))
@@ -94,6 +114,39 @@ class FileReader {
       return shorthand === true && isScalar(node) ? this.#items([node], entry, path) : {};
     }
     return isScalar(node) ? scalarValue(node, bareSchema(schema)) : {};
+  }
+
+  /** A value of which the schema does not tell the shape before it is read. */
+  #written(node: Node, path: string, schema: z.core.$ZodType): unknown {
+    const within = (inner: Node | null, innerPath: string): unknown =>
+      this.#value(inner, schema, innerPath);
+    if (isSeq<Node | null>(node))
+      return node.items.map((item, index) => within(item, `${path}[${index}]`));
+    if (!isMap<Node, Node | null>(node)) {
+      if (!isScalar(node)) return {};
+      return schema === TYPED ? typedScalar(node) : String(node.value);
+    }
+    // No prototype: a name such as __proto__ is a name like any other.
+    const values = Object.create(null) as Record<string, unknown>;
+    for (const pair of node.items) {
+      const key = this.#keyText(pair, path);
+      if (key === undefined) continue;
+      if (Object.hasOwn(values, key)) {
+        const { report } = this.#source;
+        const keyPath = join(path, key);
+        const found = `${quote(key)} a second time`;
+        const expected = 'the key once';
+        report.error({
+          code: 'twoSpellings',
+          keyPath,
+          offset: offsetOf(pair.key),
+          found,
+          expected,
+        });
+      }
+      values[key] = within(pair.value, join(path, key));
+    }
+    return values;
   }
 
   #items(nodes: readonly (Node | null)[], element: z.core.$ZodType, path: string): unknown[] {
@@ -192,6 +245,15 @@ function misplacedKey(written: string, schema: z.core.$ZodType, path = ''): stri
     if (inside !== undefined) return inside;
   }
   return undefined;
+}
+
+/** Takes a scalar as it looks: what is not quoted may be a whole number, `true` or `false`. */
+function typedScalar(node: Scalar): unknown {
+  const text = String(node.value);
+  if (!isPlain(node)) return text;
+  if (text === 'true' || text === 'false') return text === 'true';
+  // No leading zero, which would be lost.
+  return /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
 }
 
 /** Takes a scalar as its field means it; text that does not fit stays text. */

@@ -27,10 +27,16 @@ export { loadConfig } from './load-config.js';
 export type { LoadedConfig, LoadOptions } from './load-config.js';
 export { parseConfig } from './parse-config.js';
 export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse-config.js';
+export { refuseValues } from './refuse-values.js';
+export type { RefusedValue } from './refuse-values.js';
 export { saveConfig } from './save-config.js';
 export type {
   AllowedPath,
+  ArgumentPattern,
+  ArgumentRules,
+  AuditSettings,
   CsiProxySettings,
+  RouteGrants,
   SystemAgentSettings,
   TlsSettings,
   TunnelLimits,

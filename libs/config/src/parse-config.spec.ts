@@ -35,7 +35,7 @@ function warningsOf(text: string): string[] {
     .map(({ code, line, keyPath }) => `${line ?? '-'} ${code} ${keyPath}`);
 }
 
-const allowed = (path: string) => ({ path, sha256: [], envs: [] });
+const allowed = (path: string) => ({ path, sha256: [], envs: [], directories: [] });
 
 describe('the published files', () => {
   it('reads the JSON of a bootstrap script, with byte order mark, CRLF and a quoted port', () => {
@@ -97,8 +97,12 @@ describe('defaults', () => {
       debug: false,
       listen: 'rancher_wins',
       proxy: 'rancher_wins_proxy',
+      processEnvironment: {},
       whiteList: { processPaths: [], proxyPorts: [] },
       tunnel: { maxSessions: 16, maxStreams: 1024, handshakeTimeoutMs: 5000 },
+      routes: { allow: [] },
+      reflection: false,
+      audit: { maxFileBytes: 8_388_608, maxFiles: 16 },
       upgrade: { mode: 'none', watchingPath: 'c:/etc/rancher/wins/wins.exe' },
       agentStrictTlsMode: false,
     });
@@ -305,7 +309,7 @@ describe('values', () => {
   it('takes a lone digest and a lone variable for a list of one', () => {
     const text = `white_list: {processPaths: [{path: a, sha256: ${DIGEST}, envs: A_B}]}`;
     expect(read(text).config.whiteList.processPaths).toEqual([
-      { path: 'a', sha256: [DIGEST], envs: ['A_B'] },
+      { path: 'a', sha256: [DIGEST], envs: ['A_B'], directories: [] },
     ]);
   });
 
@@ -362,6 +366,12 @@ describe('values', () => {
     ['tunnel: {maxSessions: 0}', 'tunnel.maxSessions'],
     ['tunnel: {maxStreams: 16385}', 'tunnel.maxStreams'],
     ['tunnel: {handshakeTimeoutMs: soon}', 'tunnel.handshakeTimeoutMs'],
+    ['routes: {allow: [10.42.0.0/16, 169.0.0.0/8]}', 'routes.allow[1]'],
+    ['routes: {allow: all}', 'routes.allow'],
+    ['reflection: perhaps', 'reflection'],
+    ['audit: {maxFileBytes: 1000}', 'audit.maxFileBytes'],
+    ['audit: {maxFiles: 1}', 'audit.maxFiles'],
+    ['audit: {directory: ""}', 'audit.directory'],
     ['proxy: rancher_wins', 'proxy'],
     ['{listen: one, proxy: "npipe:////./pipe/One"}', 'proxy'],
     ['listen: \\\\.\\pipe\\rancher_wins_proxy', 'proxy'],
@@ -580,12 +590,38 @@ describe('limits', () => {
     expect(errorsOf(text)).toEqual([expect.stringContaining('tooManyValues')]);
   });
 
+  it.each([
+    ['an anchor that holds an alias to itself', 'processEnvironment: [&a [*a]]'],
+    [
+      'aliases that lead deeper and deeper',
+      `args: [${Array.from({ length: 2000 }, (_, index) => `&a${index} [*a${index - 1}]`)
+        .join(',')
+        .replace('*a-1', '')}]`,
+    ],
+  ])('refuses %s', (_name, text) => {
+    const entry = `white_list: {processPaths: [{path: a, ${text}}]}`;
+    const texts = text.startsWith('args')
+      ? [entry]
+      : [text, entry.replace('processEnvironment', 'args')];
+    for (const each of texts) expect(errorsOf(each)).toEqual([expect.stringContaining('tooDeep')]);
+  });
+
   it('gives a file up at 1,000 problems', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `key${index}: 1\n`).join('');
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1001);
     expect(problems.at(-1)?.code).toBe('tooManyProblems');
     expect(problemsOf('}'.repeat(20_000))).toHaveLength(1001);
+  });
+});
+
+describe('the networks of routes.allow', () => {
+  it('are read as they stand, each once', () => {
+    const { config, warnings } = read(
+      'white_list: {processPaths: [a]}\nroutes:\n  allow: [10.42.0.0/16, "2001:db8::/32", 10.42.0.0/16]\n',
+    );
+    expect(config.routes.allow).toEqual(['10.42.0.0/16', '2001:db8::/32']);
+    expect(warnings).toMatchObject([{ code: 'duplicateEntry', keyPath: 'routes.allow[2]' }]);
   });
 });
 
@@ -610,11 +646,17 @@ describe('origins', () => {
       { key: 'listen', value: 'x', origin: { line: 3, column: 9 } },
       { key: 'proxy', value: 'rancher_wins_proxy', origin: 'default' },
       { key: 'pipeAccess', value: undefined, origin: 'default' },
+      { key: 'processEnvironment', value: {}, origin: 'default' },
       { key: 'white_list.processPaths[0]', value: { path: 'a' }, origin: { line: 2, column: 18 } },
       { key: 'white_list.proxyPorts', value: [], origin: 'default' },
       { key: 'tunnel.maxSessions', value: 16, origin: 'default' },
       { key: 'tunnel.maxStreams', value: 1024, origin: 'default' },
       { key: 'tunnel.handshakeTimeoutMs', value: 5000, origin: 'default' },
+      { key: 'routes.allow', value: [], origin: 'default' },
+      { key: 'reflection', value: false, origin: 'default' },
+      { key: 'audit.directory', value: undefined, origin: 'default' },
+      { key: 'audit.maxFileBytes', value: 8_388_608, origin: 'default' },
+      { key: 'audit.maxFiles', value: 16, origin: 'default' },
       { key: 'upgrade.mode', value: 'none', origin: 'default' },
       { key: 'upgrade.watchingPath', value: 'c:/etc/rancher/wins/wins.exe', origin: 'default' },
       { key: 'systemagent', value: undefined, origin: 'default' },
@@ -622,5 +664,94 @@ describe('origins', () => {
       { key: 'tls-config', value: undefined, origin: 'default' },
       { key: 'agentStrictTLSMode', value: false, origin: 'default' },
     ]);
+  });
+});
+
+describe('what a run gets', () => {
+  const entry = (more: string) =>
+    read(`white_list: {processPaths: [{path: a, ${more}}]}`).config.whiteList.processPaths[0];
+
+  it.each<[string, unknown]>([
+    ['envs: any', { envs: 'any' }],
+    ['envs: [any]', { envs: 'any' }],
+    ['envs: KUBE_*', { envs: ['KUBE_*'] }],
+    ['args: none', { args: 'none' }],
+    ['args: any', { args: 'any' }],
+    ['args: []', { args: [] }],
+    ['args: [[]]', { args: [[]] }],
+    [
+      'args: [[up], [-c, {pathUnder: "C:\\\\x"}]]',
+      { args: [['up'], ['-c', { pathUnder: 'C:\\x' }]] },
+    ],
+    ['args: [[80, true, "80", 007]]', { args: [['80', 'true', '80', '007']] }],
+    [
+      'args: [[{integer: {min: -1, max: 9}}, {port: true, after: --p=}, {oneOf: [a, 1]}]]',
+      {
+        args: [
+          [{ integer: { min: -1, max: 9 } }, { port: true, after: '--p=' }, { oneOf: ['a', '1'] }],
+        ],
+      },
+    ],
+    ['directories: c:/x', { directories: ['c:/x'] }],
+    ['for: administrators', { for: ['administrators'] }],
+    ['for: [user:0, account:S-1-5-18]', { for: ['user:0', 'account:S-1-5-18'] }],
+    [
+      'for: [container:*, container:0123456789ab*]',
+      { for: ['container:*', 'container:0123456789ab*'] },
+    ],
+  ])('is read from %s', (text, expected) => {
+    expect(entry(text)).toMatchObject(expected as object);
+  });
+
+  it.each([
+    ['envs: "*"', 'white_list.processPaths[0].envs[0]', 'the name of an environment variable'],
+    ['envs: [any, A]', 'white_list.processPaths[0].envs', '"any" alone'],
+    ['args: up', 'white_list.processPaths[0].args', 'none, any, or'],
+    ['args: [up]', 'white_list.processPaths[0].args[0]', 'a list of arguments'],
+    ['args:', 'white_list.processPaths[0].args', 'none, any, or'],
+    ['args: [[{port: 80}]]', 'white_list.processPaths[0].args[0][0].port', 'true'],
+    ['args: [[{rest: true}]]', 'white_list.processPaths[0].args[0][0]', 'pathUnder'],
+    ['args: [[{oneOf: []}]]', 'white_list.processPaths[0].args[0][0].oneOf', 'at least one'],
+    [
+      'args: [[{integer: {min: 1}}]]',
+      'white_list.processPaths[0].args[0][0].integer.max',
+      'number',
+    ],
+    ['args: [[{port: true, port: true}]]', 'white_list.processPaths[0].args[0][0].port', 'once'],
+    ['for: []', 'white_list.processPaths[0].for', 'at least one caller'],
+    ['for:', 'white_list.processPaths[0].for', 'a list of callers'],
+    ['for: everybody', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: user:root', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: "*"', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: container:0123*', 'white_list.processPaths[0].for[0]', '12 digits'],
+    ['directories: [~]', 'white_list.processPaths[0].directories[0]', 'a path'],
+  ])('is refused in %s', (text, keyPath, expected) => {
+    const problems = problemsOf(`white_list: {processPaths: [{path: a, ${text}}]}`);
+    expect(problems).toContainEqual(
+      expect.objectContaining({ keyPath, expected: expect.stringContaining(expected) as string }),
+    );
+  });
+
+  it('has variables of the operator, their names as he writes them', () => {
+    const text = 'processEnvironment: {HTTP_PROXY: "http://x", http_proxy: y, N: 1, T: yes}';
+    expect(read(text).config.processEnvironment).toEqual({
+      ...{ HTTP_PROXY: 'http://x', http_proxy: 'y', N: '1', T: 'yes' },
+    });
+  });
+
+  it.each([
+    [
+      'processEnvironment: {A=B: x}',
+      'processEnvironment.A=B',
+      'the name of an environment variable',
+    ],
+    ['processEnvironment: {A: [x]}', 'processEnvironment.A', 'text'],
+    ['processEnvironment: {A: }', 'processEnvironment.A', 'text'],
+    ['processEnvironment: [A]', 'processEnvironment', 'NAME: value'],
+    ['processEnvironment: {A: x, A: y}', 'processEnvironment.A', 'once'],
+  ])('refuses %s', (text, keyPath, expected) => {
+    expect(problemsOf(text)).toContainEqual(
+      expect.objectContaining({ keyPath, expected: expect.stringContaining(expected) as string }),
+    );
   });
 });

@@ -78,7 +78,7 @@ function reportIssues(
   report: ProblemReport,
 ): void {
   const told = new Set<string>();
-  for (const issue of issues) {
+  for (const issue of issues.map(nearestIssue)) {
     const keyPath = formatPath(issue.path);
     // One value may break several rules of one key; they share their wording.
     if (told.has(keyPath)) continue;
@@ -92,6 +92,21 @@ function reportIssues(
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
     report.error({ code, keyPath, ...place, expected: issue.message });
   }
+}
+
+/** Of a value that may have several shapes: what is wrong with the one that it comes nearest to. Of a name: what is wrong with it. */
+function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code === 'invalid_key') {
+    return { ...issue, message: issue.issues[0]?.message ?? issue.message };
+  }
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors
+    .flatMap(([first]) => (first === undefined ? [] : [nearestIssue(first)]))
+    .reduce<z.core.$ZodIssue | undefined>(
+      (best, next) => (next.path.length > (best?.path.length ?? 0) ? next : best),
+      undefined,
+    );
+  return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
 /** Each pipe has a protocol of its own, so one name cannot serve both. */
@@ -158,6 +173,7 @@ function warnAboutContent(
     report,
   );
   warnAboutRepeats(proxyPorts, 'white_list.proxyPorts', places, report);
+  warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({

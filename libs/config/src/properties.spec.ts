@@ -154,6 +154,7 @@ it('gives after saving what was asked for, and every other value as it was', () 
             ((value ?? []) as (string | { path: string })[]).map((item) => ({
               sha256: [],
               envs: [],
+              directories: [],
               ...(typeof item === 'string' ? { path: item } : item),
             })),
           );

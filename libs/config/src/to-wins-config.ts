@@ -1,6 +1,6 @@
 import type { FileContent } from './config-schema.js';
 import { defaultWatchingPath } from './default-config.js';
-import type { WinsConfig } from './wins-config.js';
+import type { ArgumentRules, WinsConfig } from './wins-config.js';
 
 /** Names the checked content of a file as the program does, and completes it. */
 export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): WinsConfig {
@@ -12,18 +12,26 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     listen: file.listen,
     proxy: file.proxy,
     ...(file.pipeAccess !== undefined && { pipeAccess: file.pipeAccess }),
+    processEnvironment: file.processEnvironment,
     whiteList: {
       processPaths: whiteList.processPaths.map(
-        ({ path, sha256 = [], envs = [], mayBreakAway }) => ({
+        ({ path, sha256 = [], envs = [], args, directories = [], for: callers, mayBreakAway }) => ({
           path,
           sha256,
-          envs,
+          envs: envs[0] === 'any' ? 'any' : envs,
+          // Words are texts by now, and each form is exactly one of the forms: the schema saw to it.
+          ...(args !== undefined && { args: args as ArgumentRules }),
+          directories,
+          ...(callers !== undefined && { for: callers }),
           ...(mayBreakAway !== undefined && { mayBreakAway }),
         }),
       ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
     },
     tunnel: file.tunnel,
+    routes: { allow: [...new Set(file.routes.allow)] },
+    reflection: file.reflection,
+    audit: withoutEmpty(file.audit),
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),

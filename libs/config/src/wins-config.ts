@@ -12,10 +12,18 @@ export interface WinsConfig {
   readonly proxy: string;
   /** `pipeAccess`: who may open the pipes on Windows, as SDDL; absent means administrators and SYSTEM. */
   readonly pipeAccess?: string;
+  /** `processEnvironment`: variables that every run gets besides the minimal ones. Default: none. */
+  readonly processEnvironment: Readonly<Record<string, string>>;
   /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
   readonly whiteList: WhiteList;
   /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
   readonly tunnel: TunnelLimits;
+  /** `routes`: what clients may change in the routing table of the host. */
+  readonly routes: RouteGrants;
+  /** `reflection`: tell generic clients of the gRPC pipe which services there are. Default false. */
+  readonly reflection: boolean;
+  /** `audit`: the record of what was allowed and refused. */
+  readonly audit: AuditSettings;
   /** `upgrade`: the daemon being upgraded to a watched file. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
@@ -42,20 +50,64 @@ export interface AllowedPath {
   readonly path: string;
   /** Lower-case hex SHA-256 digests, one of which the content must have; empty means not pinned. */
   readonly sha256: readonly string[];
-  /** Names of environment variables a client may set although they are refused by default. */
-  readonly envs: readonly string[];
+  /**
+   * Environment variables a client may set: names, or beginnings with a trailing `*`; or `any` but the guarded ones, which must
+   * be named. Empty (the default) means none.
+   */
+  readonly envs: readonly string[] | 'any';
+  /** Arguments a client may pass; absent means any. */
+  readonly args?: ArgumentRules;
+  /** Folders in which a client may have it run, besides its own. Empty by default. */
+  readonly directories: readonly string[];
+  /**
+   * Who may run it: `administrators`, `user:UID`, `account:SID`, `container:ID` (or a beginning of 12 digits and `*`),
+   * `container:*`. Absent means everybody who may open the pipe; never empty.
+   */
+  readonly for?: readonly string[];
   /** Whether it may leave processes behind on purpose on Windows; absent means no. */
   readonly mayBreakAway?: boolean;
 }
 
+/** No arguments, any, or exactly one of these lists. */
+export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
+
+/** One argument: the word itself, or a form of it; `after` is text in front of the form. */
+export type ArgumentPattern =
+  | string
+  | ({ readonly after?: string } & (
+      | { readonly integer: { readonly min: number; readonly max: number } }
+      | { readonly port: true }
+      | { readonly pathUnder: string }
+      | { readonly oneOf: readonly string[] }
+    ));
+
 /** Bounds on what clients of the tunnel pipe may use of the daemon. */
 export interface TunnelLimits {
-  /** Clients at a time, 1 to 1,024. Default 16; one more is turned away. */
+  /** Clients at a time, 1 to 1,024. Default 16; one more is turned away. One container or user gets half, one is for administrators. */
   readonly maxSessions: number;
   /** TCP streams of one client at a time, 1 to 16,384. Default 1,024; one more is refused, alone. */
   readonly maxStreams: number;
   /** From the connection to the end of the handshake, at most 600,000. Default 5,000; then it is cut. */
   readonly handshakeTimeoutMs: number;
+}
+
+/** What clients may change in the routing table of the host. */
+export interface RouteGrants {
+  /**
+   * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses into which routes may be added and removed. Empty (the
+   * default) means none. Each has a prefix of 8 bits or more and no part of loopback, link-local, multicast and reserved.
+   */
+  readonly allow: readonly string[];
+}
+
+/** The record of what was allowed and refused. */
+export interface AuditSettings {
+  /** Where daemons keep their logs, each in a folder named after its pipe; absent means a place of the system. */
+  readonly directory?: string;
+  /** A file that would become larger is followed by the next, 65,536 to 1,073,741,824. Default 8,388,608. */
+  readonly maxFileBytes: number;
+  /** Beyond so many the oldest is removed, 2 to 1,024. Default 16. */
+  readonly maxFiles: number;
 }
 
 /** Self-upgrade by a watched file. */
