@@ -14,8 +14,12 @@ export interface DecisionRecord {
   readonly verdict: 'allowed' | 'refused';
   /** `ProcessOwner.id` of the connection that asked. */
   readonly requester: string;
-  readonly requesterLabel?: string;
-  readonly runId: string;
+  /** What the client calls itself: its own words, proof of nothing. */
+  readonly clientSays?: string;
+  /** `ProcessOwner.client` of a start, as the system describes it. */
+  readonly client?: Readonly<Record<string, string | number>>;
+  /** Names the run without giving a right to it: the `mark` of `ManagedProcess`. */
+  readonly mark: string;
   readonly path: string;
   readonly name?: string;
   /** The code of the refusal. */
@@ -32,7 +36,7 @@ export interface DecisionRecord {
 /** The record of a start that was refused or that may now happen. */
 export function startDecision(
   { owner, path, args, envs }: StartRequest,
-  runId: string,
+  mark: string,
   outcome: {
     readonly plan?: StartPlan | undefined;
     readonly sha256?: string;
@@ -45,8 +49,9 @@ export function startDecision(
     action: 'start',
     verdict: refusal === undefined ? 'allowed' : 'refused',
     requester: owner.id,
-    ...(owner.label === undefined ? {} : { requesterLabel: owner.label }),
-    runId,
+    ...(owner.label === undefined ? {} : { clientSays: owner.label }),
+    ...(owner.client === undefined ? {} : { client: owner.client.description }),
+    mark,
     path: path.slice(0, MAX_AUDITED_PATH),
     ...(plan === undefined ? {} : { name: plan.name }),
     ...(refusal === undefined ? {} : { code: refusal.code }),

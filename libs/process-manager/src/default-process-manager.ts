@@ -1,21 +1,25 @@
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 
 import { startDecision } from './decision-record.js';
 import { endStaleCopies, recoverProcesses } from './supervision/end-leftovers.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import type { ManagedProcess } from './supervision/managed-process.js';
+import { markOf } from './host/run-marker.js';
+import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './manager-event.js';
 import type { CompleteOptions } from './manager-options.js';
 import { ProcessError } from './process-error.js';
 import type { HostProcess } from './host/process-host.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
+import { minimalEnvironment } from './policy/minimal-environment.js';
 import { processNameKey } from './policy/process-name.js';
 import { stagedPathsOf } from './policy/staged-paths.js';
+import { ClientQuota } from './supervision/client-quota.js';
 import { lineageOf } from './supervision/lineage.js';
 import { quoteText } from './quote-text.js';
 import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
-import { stageBinary, type StagedBinary } from './staging/staged-binary.js';
+import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { SupervisedProcess } from './supervision/supervised-process.js';
@@ -23,6 +27,8 @@ import { assertDirectory } from './staging/working-directory.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
 import { settlesWithin } from './supervision/settles-within.js';
 
+// A start that waits keeps its request, of up to 1 MiB.
+const MAX_PENDING_STARTS = 256;
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;
 
@@ -32,7 +38,14 @@ interface Reservation {
   readonly path: string;
 }
 
-/** The order of things: policy, trust, leftovers, copy, audit, run, record, supervision. */
+/** What a start has taken and gives back when its run has ended, or it fails. */
+interface Claims {
+  name: Reservation | undefined;
+  /** Gives the place of the client back. */
+  place: (() => void) | undefined;
+}
+
+/** The order of things: policy, trust, copy, name, leftovers, audit, run, record, supervision. */
 export class DefaultProcessManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -43,6 +56,9 @@ export class DefaultProcessManager implements ProcessManager {
   readonly #taken = new Map<string, Reservation>();
   readonly #starts = new Set<Promise<unknown>>();
   readonly #lineage: string;
+  readonly #minimal: Readonly<Record<string, string>>;
+  readonly #quota: ClientQuota;
+  #processEnvironment: Readonly<Record<string, string>>;
   #allowed: readonly AllowedExecutable[];
   #closing: Promise<void> | undefined;
 
@@ -52,10 +68,10 @@ export class DefaultProcessManager implements ProcessManager {
       ...options,
       onDecision: (record) => {
         try {
-          onDecision(record);
+          const recorded = onDecision(record);
+          return recorded instanceof Promise ? recorded.catch(unaudited) : undefined;
         } catch (cause) {
-          const message = `cannot audit the decision: ${String(cause)}`;
-          throw new ProcessError('unknown', message, { cause });
+          return unaudited(cause);
         }
       },
       // In a microtask of its own, so that what a listener throws cannot stop a supervision half-way.
@@ -63,7 +79,14 @@ export class DefaultProcessManager implements ProcessManager {
     };
     this.#ports = new ExposedPorts(this.#options);
     this.#allowed = options.allowed;
+    this.#processEnvironment = options.processEnvironment;
+    this.#quota = new ClientQuota(options.maxRunsPerClient);
+    const { dialect } = options.host;
     options.host.ensurePrivateDirectory(options.stateDirectory);
+    const temporaryDirectory = path.join(options.stateDirectory, 'temp');
+    // Elsewhere the one of the system will do: what is in it belongs to who made it.
+    if (dialect === 'windows') options.host.ensurePrivateDirectory(temporaryDirectory);
+    this.#minimal = minimalEnvironment({ dialect, own: options.environment, temporaryDirectory });
     this.#records = new RunRecords(options.stateDirectory);
     this.#lineage = lineageOf(options.stateDirectory);
     this.#registry = new RunRegistry(
@@ -91,6 +114,10 @@ export class DefaultProcessManager implements ProcessManager {
     this.#allowed = [...allowed];
   }
 
+  setProcessEnvironment(environment: Readonly<Record<string, string>>): void {
+    this.#processEnvironment = { ...environment };
+  }
+
   find(name: RunName): ManagedProcess {
     return this.#registry.find(name);
   }
@@ -115,36 +142,38 @@ export class DefaultProcessManager implements ProcessManager {
   }
 
   async #start(request: StartRequest, signal: AbortSignal | undefined): Promise<ManagedProcess> {
-    const { host, onDecision } = this.#options;
+    const { onDecision } = this.#options;
     const runId = randomBytes(16).toString('hex');
+    const mark = markOf(runId);
+    const claims: Claims = { name: undefined, place: undefined };
     let plan: StartPlan | undefined;
-    let reservation: Reservation | undefined;
     let staged: StagedBinary | undefined;
     try {
       try {
         this.#checkpoint(request, signal);
-        const { environment } = this.#options;
-        plan = planStart(request, { allowed: this.#allowed, environment, dialect: host.dialect });
-        reservation = this.#reserve(plan);
-        staged = await this.#prepare(plan, () => this.#checkpoint(request, signal));
-        onDecision(startDecision(request, runId, { plan, sha256: staged.sha256 }));
+        claims.place = this.#admit(request);
+        plan = this.#plan(request);
+        staged = await this.#prepare(plan, request, claims, () =>
+          this.#checkpoint(request, signal),
+        );
+        await onDecision(startDecision(request, mark, { plan, sha256: staged.sha256 }));
       } catch (error) {
         const refusal = asProcessError(error);
-        onDecision(startDecision(request, runId, { plan, refusal }));
+        await onDecision(startDecision(request, mark, { plan, refusal }));
         throw refusal;
       }
       const { disconnected } = request.owner;
       const abandoned =
         signal === undefined ? disconnected : AbortSignal.any([disconnected, signal]);
       const { sha256 } = staged;
-      const run = await this.#run(request, plan, reservation, { runId, sha256, abandoned });
+      const run = await this.#run(request, plan, claims, { runId, mark, sha256, abandoned });
       if (this.#abandoned(request, signal) !== undefined) {
         await run.end(this.#closing === undefined ? 'stopped' : 'daemonStopping');
         this.#checkpoint(request, signal);
       }
       return run;
     } catch (error) {
-      this.#release(reservation);
+      this.#release(claims);
       throw error;
     } finally {
       // It runs, or it never will.
@@ -152,11 +181,27 @@ export class DefaultProcessManager implements ProcessManager {
     }
   }
 
-  /** Takes the name before anything waits, so that two starts cannot both pass. */
-  #reserve({ name, path }: StartPlan): Reservation {
+  /** Takes a place of the client, before anything is done for it. */
+  #admit({ owner }: StartRequest): () => void {
+    if (this.#starts.size >= MAX_PENDING_STARTS) {
+      const message = `cannot start a process: ${MAX_PENDING_STARTS} are being started already`;
+      throw new ProcessError('tooManyProcesses', message);
+    }
+    return this.#quota.take(clientOf(owner));
+  }
+
+  #plan(request: StartRequest): StartPlan {
+    const { dialect } = this.#options.host;
+    const base = [this.#minimal, this.#processEnvironment];
+    const plan = planStart(request, { allowed: this.#allowed, base, dialect });
+    // What is refused later would be refused for the same reason after the copy was made.
+    this.#assertFree(plan);
+    return plan;
+  }
+
+  #assertFree({ name, path }: StartPlan): void {
     const { host, maxProcesses } = this.#options;
-    const key = processNameKey(name, host.dialect);
-    const holder = this.#taken.get(key);
+    const holder = this.#taken.get(processNameKey(name, host.dialect));
     if (holder !== undefined) {
       const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder.path)}`;
       throw new ProcessError('alreadyRunning', message, { path: holder.path });
@@ -165,24 +210,41 @@ export class DefaultProcessManager implements ProcessManager {
       const message = `cannot start ${quoteText(path)}: ${maxProcesses} processes run already`;
       throw new ProcessError('tooManyProcesses', message, { path });
     }
-    const reservation = { key, path };
+  }
+
+  /** Takes the name without waiting for anything, so that two starts cannot both pass. */
+  #reserve(plan: StartPlan): Reservation {
+    this.#assertFree(plan);
+    const key = processNameKey(plan.name, this.#options.host.dialect);
+    const reservation = { key, path: plan.path };
     this.#taken.set(key, reservation);
     return reservation;
   }
 
-  /** Frees the name, unless somebody else has it by now. */
-  #release(reservation: Reservation | undefined): void {
-    if (reservation === undefined || this.#taken.get(reservation.key) !== reservation) return;
-    this.#taken.delete(reservation.key);
+  /** Frees the name, unless somebody else has it by now, and the place of the client. */
+  #release({ name, place }: Claims): void {
+    place?.();
+    if (name !== undefined && this.#taken.get(name.key) === name) this.#taken.delete(name.key);
   }
 
-  async #prepare(plan: StartPlan, checkpoint: () => void): Promise<StagedBinary> {
+  /**
+   * Checks all that can be checked, takes the name, and gives the copy the place in which it runs. Until the bytes are known to
+   * be the right ones nothing is taken: whoever asks with a wrong checksum stands in nobody's way.
+   */
+  async #prepare(
+    plan: StartPlan,
+    { owner }: StartRequest,
+    claims: Claims,
+    checkpoint: () => void,
+  ): Promise<StagedBinary> {
     const { host, maxExecutableBytes } = this.#options;
     await host.assertTrustedFile(plan.path);
     await assertDirectory(plan.directory);
-    await endStaleCopies(this.#options, plan.stagedPath);
-    return this.#slots.run(() =>
-      stageBinary({
+    if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
+    return this.#slots.run(clientOf(owner), async () => {
+      checkpoint();
+      this.#assertFree(plan);
+      const copy = await copyVerified({
         source: plan.path,
         target: plan.stagedPath,
         expected: plan.digest,
@@ -190,54 +252,68 @@ export class DefaultProcessManager implements ProcessManager {
         maxBytes: maxExecutableBytes,
         checkpoint,
         hold: host.holdFile?.bind(host),
-      }),
-    );
+      });
+      try {
+        claims.name = this.#reserve(plan);
+        await endStaleCopies(this.#options, plan.stagedPath);
+        return await copy.place();
+      } catch (error) {
+        await copy.discard();
+        throw error;
+      }
+    });
   }
 
   async #run(
     { owner, exposes = [] }: StartRequest,
     plan: StartPlan,
-    reservation: Reservation,
+    claims: Claims,
     {
       runId,
+      mark,
       sha256,
       abandoned,
-    }: { readonly runId: string; readonly sha256: string; readonly abandoned: AbortSignal },
+    }: {
+      readonly runId: string;
+      readonly mark: string;
+      readonly sha256: string;
+      readonly abandoned: AbortSignal;
+    },
   ): Promise<SupervisedProcess> {
     const { host, onEvent } = this.#options;
-    await this.#ports.open(runId, exposes, abandoned);
+    await this.#ports.open(mark, exposes, abandoned);
     const { name, path, stagedPath, args, env, directory } = plan;
     let hostProcess: HostProcess;
     try {
       const lineage = this.#lineage;
       const mayBreakAway = plan.rule.mayBreakAway ?? false;
       const program = { file: stagedPath, argv0: path, args, env, directory };
-      hostProcess = await host.start({ runId, lineage, ...program, mayBreakAway });
+      hostProcess = await host.start({ mark, lineage, ...program, mayBreakAway });
     } catch (error) {
-      onEvent({ type: 'startFailed', runId, error });
-      this.#ports.close(runId);
+      onEvent({ type: 'startFailed', mark, error });
+      this.#ports.close(mark);
       throw asProcessError(error);
     }
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
     try {
-      this.#records.write({ runId, pid, startToken, name, path, daemon: host.daemon });
+      this.#records.write({ mark, pid, startToken, name, path, daemon: host.daemon });
     } catch (error) {
       unrecorded = error;
     }
     const run = new SupervisedProcess({
       ...this.#options,
-      run: { name, runId, path, stagedPath, sha256, owner, exposes },
+      run: { name, runId, mark, path, stagedPath, sha256, owner, exposes },
       hostProcess,
       onEnded: (ended, treeGone) => {
-        this.#release(reservation);
+        this.#release(claims);
         this.#onEnded(ended, treeGone);
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
     this.#registry.add(run);
-    onEvent({ type: 'started', runId, name, path, pid });
+    onEvent({ type: 'started', mark, name, path, pid });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
       this.#registry.forget(run);
@@ -247,11 +323,11 @@ export class DefaultProcessManager implements ProcessManager {
   }
 
   #onEnded(run: SupervisedProcess, treeGone: boolean): void {
-    const { name, runId, state } = run;
-    this.#ports.close(runId);
-    if (treeGone) this.#records.remove(runId);
+    const { name, mark, state } = run;
+    this.#ports.close(mark);
+    if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended')
-      this.#options.onEvent({ type: 'ended', runId, name, exit: state.exit });
+      this.#options.onEvent({ type: 'ended', mark, name, exit: state.exit });
     this.#registry.linger(run);
     this.#forgetIfDone(run);
   }
@@ -277,6 +353,16 @@ export class DefaultProcessManager implements ProcessManager {
     }
     return undefined;
   }
+}
+
+/** Whom a quota counts: who is behind the connection where that is known. */
+function clientOf({ client, id }: ProcessOwner): string {
+  return client?.key ?? id;
+}
+
+function unaudited(cause: unknown): never {
+  const found = cause instanceof Error ? cause.message : String(cause);
+  throw new ProcessError('auditUnavailable', `cannot record the decision: ${found}`, { cause });
 }
 
 function asProcessError(error: unknown): ProcessError {

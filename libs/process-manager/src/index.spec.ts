@@ -37,11 +37,11 @@ describe('the library, by its face', () => {
     const error = new ProcessError('spawnFailed', 'no', {
       cause,
       path: '/a',
-      runId: 'b',
+      mark: 'b',
       rule: 'c',
     });
     expect(error).toMatchObject({ name: 'ProcessError', code: 'spawnFailed', cause });
-    expect(error).toMatchObject({ path: '/a', runId: 'b', rule: 'c' });
+    expect(error).toMatchObject({ path: '/a', mark: 'b', rule: 'c' });
     expect(error).toBeInstanceOf(Error);
     expect(new ProcessError('unknown', 'no')).not.toHaveProperty('cause');
   });

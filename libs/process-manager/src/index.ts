@@ -28,13 +28,18 @@
  */
 export { createProcessManager } from './create-process-manager.js';
 export type { DecisionRecord } from './decision-record.js';
+export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
+export type { AllowedVariables } from './policy/child-environment.js';
 export {
   checkAllowedExecutables,
+  doubtAllowedExecutables,
   judgeExecutablePath,
   type AllowedExecutable,
   type AllowedExecutableProblem,
   type Verdict,
 } from './policy/executable-policy.js';
+export { checkProcessEnvironment } from './policy/process-environment.js';
+export { START_LIMITS } from './policy/start-limits.js';
 export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
 export type { ExitReason, ProcessExit } from './supervision/exit-reason.js';
 export type {

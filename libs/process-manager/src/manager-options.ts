@@ -23,8 +23,13 @@ export interface ProcessManagerOptions {
   readonly allowed: readonly AllowedExecutable[];
   /** Absolute path of a directory of this daemon alone; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** What children inherit, less what `start` removes. Default: the daemon's own environment. */
+  /**
+   * Where facts about the machine are read (`TZ`, `SystemRoot`, `ProgramData`, …) of which every run's environment is made;
+   * nothing else of it reaches a run. Default: the daemon's own environment.
+   */
   readonly environment?: NodeJS.ProcessEnv;
+  /** What every run gets besides, by the operator's word. See `checkProcessEnvironment`. Default: nothing. */
+  readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system. Default: `createNodeProcessHost()`. */
   readonly host?: ProcessHost;
   /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
@@ -47,10 +52,15 @@ export interface ProcessManagerOptions {
   readonly maxBufferedBytes?: number;
   /** Runs that may start or run at once, and ended runs remembered beside them. Default 256. */
   readonly maxProcesses?: number;
+  /** Runs of one client (`ProcessOwner.client`, else the connection) that may start or run at once. Default 128: half the house. */
+  readonly maxRunsPerClient?: number;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;
-  /** Gets one record per decision, before its effect; what it throws refuses the request. */
-  readonly onDecision?: (record: DecisionRecord) => void;
+  /**
+   * Gets one record per decision, before its effect; what it throws refuses the request as `auditUnavailable`. A promise is
+   * waited for before a start and a stop, and refuses them when it rejects; a lease and a reader wait for none.
+   */
+  readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
   /** Gets what happens, in order, each in a microtask of its own; what it throws is uncaught. */
   readonly onEvent?: (event: ManagerEvent) => void;
 }
@@ -68,6 +78,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     allowed: [...options.allowed],
     stateDirectory,
     environment: options.environment ?? process.env,
+    processEnvironment: options.processEnvironment ?? {},
     host: options.host ?? createNodeProcessHost(),
     portOpener: options.portOpener ?? OPEN_ANYWAY,
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
@@ -81,6 +92,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       2 ** 30,
     ),
     maxProcesses: checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536),
+    maxRunsPerClient: checked('maxRunsPerClient', options.maxRunsPerClient ?? 128, 1, 65_536),
     maxExecutableBytes: checked(
       'maxExecutableBytes',
       options.maxExecutableBytes ?? MAX_EXECUTABLE_BYTES,

@@ -2,8 +2,12 @@
 export type ProcessErrorCode =
   | 'aborted'
   | 'alreadyRunning'
+  | 'argumentsNotAllowed'
+  | 'auditUnavailable'
+  | 'callerNotAllowed'
   | 'checksumMismatch'
   | 'digestNotPinned'
+  | 'directoryNotAllowed'
   | 'directoryNotFound'
   | 'envNotAllowed'
   | 'hostUnsupported'
@@ -30,8 +34,8 @@ export interface ProcessErrorDetails {
   readonly path?: string;
   /** The rule that refused, for example `A5 trailing dot or space`. */
   readonly rule?: string;
-  /** The run in question, 32 hexadecimal digits. */
-  readonly runId?: string;
+  /** The mark of the run in question. */
+  readonly mark?: string;
 }
 
 /** The one error of this library: branch on `code`, show `message`, log `cause`. */
@@ -39,7 +43,7 @@ export class ProcessError extends Error {
   readonly code: ProcessErrorCode;
   readonly path: string | undefined;
   readonly rule: string | undefined;
-  readonly runId: string | undefined;
+  readonly mark: string | undefined;
 
   constructor(code: ProcessErrorCode, message: string, details: ProcessErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -47,6 +51,6 @@ export class ProcessError extends Error {
     this.code = code;
     this.path = details.path;
     this.rule = details.rule;
-    this.runId = details.runId;
+    this.mark = details.mark;
   }
 }

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -12,6 +13,7 @@ import {
 import path from 'node:path';
 
 import { createProcessManager } from './create-process-manager.js';
+import type { DecisionRecord } from './decision-record.js';
 import {
   codeOf,
   isRunning,
@@ -120,6 +122,36 @@ describe('createProcessManager', () => {
     expect(next.path).toBe(other.path);
   });
 
+  it('lets a start with the right checksum pass beside a flood with wrong ones (A55)', async () => {
+    const program = harness.program('tool', FOREVER);
+    const manager = harness.manager(['tool']);
+    const attacker = new TestOwner('pipe:2');
+    const wrong = requestFor(program, { sha256: '0'.repeat(64), owner: attacker });
+    for (let round = 0; round < 5; round += 1) {
+      const flood = Array.from({ length: 20 }, () => codeOf(manager.start(wrong)));
+      const run = await manager.start(requestFor(program));
+      const codes = new Set(await Promise.all(flood));
+      codes.delete('alreadyRunning');
+      expect([...codes]).toEqual(['checksumMismatch']);
+      await run.stop('pipe:1');
+    }
+    expect(readdirSync(harness.programs).sort()).toEqual(['rancher-wins-tool', 'tool']);
+  });
+
+  it('limits what one client starts and runs, and no other (A55)', async () => {
+    const names = ['one', 'two', 'three'];
+    const request = (name: string) => requestFor(harness.program(name, FOREVER));
+    const manager = harness.manager(names, { maxRunsPerClient: 1 });
+    const client = { key: 'container a', description: {} };
+    const owner = (id: string, more: object = {}) => Object.assign(new TestOwner(id), more);
+    const run = await manager.start({ ...request('one'), owner: owner('pipe:1', { client }) });
+    const second = { ...request('two'), owner: owner('pipe:2', { client }) };
+    await expect(codeOf(manager.start(second))).resolves.toBe('tooManyProcesses');
+    await expect(codeOf(manager.start(request('three')))).resolves.toBe('no error');
+    await run.stop('pipe:1');
+    await expect(codeOf(manager.start(second))).resolves.toBe('no error');
+  });
+
   it('lets exactly one of two simultaneous starts pass', async () => {
     const program = harness.program('tool', FOREVER);
     const manager = harness.manager(['tool']);
@@ -159,7 +191,7 @@ describe('createProcessManager', () => {
       throw new Error('disk full');
     };
     const auditless = harness.manager(['tool'], { host: refused.host, onDecision });
-    await expect(codeOf(auditless.start(requestFor(program)))).resolves.toBe('unknown');
+    await expect(codeOf(auditless.start(requestFor(program)))).resolves.toBe('auditUnavailable');
     expect(refused.steps).toEqual([expect.stringMatching(/^hold/), 'release']);
 
     writeFileSync(program.path, '#!/nowhere\n');
@@ -204,40 +236,83 @@ describe('createProcessManager', () => {
 
   it('checks arguments, variables, ports and the directory before anything runs', async () => {
     const program = harness.program('tool', 'exit 0');
-    const manager = harness.manager(['tool']);
+    const open = path.join(harness.directory.path, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const missing = path.join(harness.programs, 'missing');
+    const directories = ['/', open, missing, program.path];
+    const manager = harness.manager([], {
+      allowed: [{ path: program.path, args: [['up'], []], directories }],
+    });
     const code = (overrides: object) => codeOf(manager.start(requestFor(program, overrides)));
     await expect(code({ args: ['a\0b'] })).resolves.toBe('invalidArgument');
+    await expect(code({ args: ['down'] })).resolves.toBe('argumentsNotAllowed');
+    await expect(code({ args: Array(4097).fill('x') })).resolves.toBe('invalidArgument');
+    await expect(code({ envs: ['A=1'] })).resolves.toBe('envNotAllowed');
     await expect(code({ envs: ['A'] })).resolves.toBe('invalidArgument');
     await expect(code({ envs: ['LD_PRELOAD=x'] })).resolves.toBe('envNotAllowed');
     await expect(code({ exposes: [{ protocol: 'tcp', port: 0 }] })).resolves.toBe(
       'invalidArgument',
     );
     await expect(code({ directory: 'relative' })).resolves.toBe('invalidArgument');
-    await expect(code({ directory: '/no/such/place' })).resolves.toBe('directoryNotFound');
+    await expect(code({ directory: '/no/such/place' })).resolves.toBe('directoryNotAllowed');
+    await expect(code({ directory: missing })).resolves.toBe('directoryNotFound');
     await expect(code({ directory: program.path })).resolves.toBe('directoryNotFound');
+    await expect(code({ directory: open })).resolves.toBe('pathNotTrusted');
     expect(harness.decisions.map(({ verdict }) => verdict)).not.toContain('allowed');
-    await expect(code({ directory: '/' })).resolves.toBe('no error');
+    await expect(code({ directory: '/', args: ['up'] })).resolves.toBe('no error');
   });
 
-  it('gives the child a clean environment and its own variables on top (A21)', async () => {
+  it('starts for those whom the entry is for, as the system knows them (A60)', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const manager = harness.manager([], {
+      allowed: [{ path: program.path }, { path: program.path, for: ['user:7', 'container:*'] }],
+    });
+    const start = (...callers: (readonly string[])[]) =>
+      manager.start(
+        requestFor(program, {
+          owner: {
+            id: 'pipe:1',
+            label: 'user:7',
+            disconnected: new AbortController().signal,
+            ...(callers[0] && { client: { key: 'k', description: { uid: 7 }, names: callers[0] } }),
+          },
+        }),
+      );
+    for (const names of [[undefined], [[]], [['administrators', 'user:0']]] as const) {
+      const refused = start(...(names[0] === undefined ? [] : [names[0]]));
+      await expect(refused).rejects.toMatchObject({ code: 'callerNotAllowed' });
+    }
+    await expect(start(['user:8'])).rejects.toThrow(/for "user:8": [^]*"for" of the entry/);
+    expect(harness.decisions.at(-1)).toMatchObject({
+      ...{ verdict: 'refused', code: 'callerNotAllowed', rule: 'A60 caller not allowed' },
+    });
+    await expect(start(['user:7'])).resolves.toMatchObject({ path: program.path });
+  });
+
+  it('gives the child a minimal environment, the operator’s variables and those that the entry grants (A21, A40, A41)', async () => {
     const program = harness.program('tool', 'env');
     const manager = harness.manager([], {
-      allowed: [{ path: program.path, envs: ['BASH_ENV'] }],
-      environment: { HOME: '/h', PATH: '/usr/bin:/bin', WINS_X: 'x', NODE_OPTIONS: '--x' },
+      allowed: [{ path: program.path, envs: ['A', 'BASH_ENV'] }],
+      environment: { HOME: '/h', AWS_SECRET_ACCESS_KEY: 's3cret', NODE_OPTIONS: '--x' },
+      processEnvironment: { ZONE: 'old' },
     });
+    manager.setProcessEnvironment({ ZONE: 'a', LANG: 'C' });
     const run = await manager.start(requestFor(program, { envs: ['A=1', 'BASH_ENV=/b'] }));
     const lines = (await outputOf(run)).stdout
       .split('\n')
       .filter((line) => !/^(PWD|_)=/.test(line));
     const marker = lines.find((line) => line.startsWith('RANCHER_WINS_RUN='));
     expect(marker).toMatch(
-      new RegExp(`^RANCHER_WINS_RUN=${run.runId}:[0-9a-f]{16}:${process.pid}:`),
+      new RegExp(`^RANCHER_WINS_RUN=${run.mark}:[0-9a-f]{16}:${process.pid}:`),
     );
     expect(lines.filter((line) => line !== marker && line !== '').sort()).toEqual([
       'A=1',
       'BASH_ENV=/b',
-      'HOME=/h',
-      'PATH=/usr/bin:/bin',
+      'HOME=/nonexistent',
+      'LANG=C',
+      'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      'ZONE=a',
     ]);
   });
 
@@ -255,7 +330,7 @@ describe('createProcessManager', () => {
 
   it('writes one audit record per decision, without arguments or values (A34)', async () => {
     const program = harness.program('tool', FOREVER);
-    const manager = harness.manager(['tool']);
+    const manager = harness.manager([], { allowed: [{ path: program.path, envs: ['TOKEN'] }] });
     const owner = Object.assign(new TestOwner(), { label: 'pod a' });
     const secret = { args: ['--token=s3cret'], envs: ['TOKEN=s3cret', 's3cret'] };
     await codeOf(manager.start(requestFor(program, { owner, ...secret })));
@@ -265,7 +340,7 @@ describe('createProcessManager', () => {
     run.read('pipe:1').close();
     run.holdLease('pipe:1');
     await codeOf(() => run.stop('pipe:2'));
-    const { runId } = run;
+    const { mark } = run;
     expect(harness.decisions).toMatchObject([
       {
         action: 'start',
@@ -278,17 +353,18 @@ describe('createProcessManager', () => {
           action: 'start',
           verdict: 'allowed',
           requester: 'pipe:1',
-          requesterLabel: 'pod a',
-          runId,
+          clientSays: 'pod a',
+          mark,
         },
         ...{ path: program.path, rule: program.path, sha256: program.sha256 },
         ...{ name: 'rancher-wins-tool', argumentCount: 1, environmentNames: ['TOKEN'] },
       },
-      { action: 'wait', verdict: 'allowed', runId },
-      { action: 'keepAlive', verdict: 'allowed', runId },
-      { action: 'stop', verdict: 'refused', requester: 'pipe:2', code: 'notOwner', runId },
+      { action: 'wait', verdict: 'allowed', mark },
+      { action: 'keepAlive', verdict: 'allowed', mark },
+      { action: 'stop', verdict: 'refused', requester: 'pipe:2', code: 'notOwner', mark },
     ]);
     expect(JSON.stringify(harness.decisions)).not.toContain('s3cret');
+    expect(JSON.stringify([harness.decisions, harness.events])).not.toContain(run.runId);
   });
 
   it('does not run what cannot be audited', async () => {
@@ -300,6 +376,48 @@ describe('createProcessManager', () => {
     await expect(manager.start(requestFor(program))).rejects.toThrow('audit log is full');
     expect(existsSync(path.join(harness.programs, 'ran'))).toBe(false);
     await expect(manager.start(requestFor(program))).rejects.toThrow('audit log is full');
+  });
+
+  it('runs nothing before the record of it is written, and stops nothing either', async () => {
+    const program = harness.program('tool', 'touch ran; exec sleep 1000');
+    const ran = path.join(harness.programs, 'ran');
+    let settle = { written: (): void => undefined, failed: (_: Error): void => undefined };
+    let told: () => void = () => undefined;
+    const onDecision = ({ verdict, action }: DecisionRecord) => {
+      if (verdict === 'refused' || (action !== 'start' && action !== 'stop')) return;
+      told();
+      return new Promise<void>((written, failed) => (settle = { written, failed }));
+    };
+    const decided = () => new Promise<void>((resolve) => (told = resolve));
+    const manager = harness.manager(['tool'], { onDecision });
+
+    let asked = decided();
+    const refused = codeOf(manager.start(requestFor(program)));
+    await asked;
+    settle.failed(new Error('disk full'));
+    await expect(refused).resolves.toBe('auditUnavailable');
+    expect(existsSync(ran)).toBe(false);
+
+    asked = decided();
+    const starting = manager.start(requestFor(program));
+    await asked;
+    expect(manager.list()).toEqual([]);
+    settle.written();
+    const run = await starting;
+
+    asked = decided();
+    const kept = codeOf(run.stop('pipe:1'));
+    await asked;
+    settle.failed(new Error('disk full'));
+    await expect(kept).resolves.toBe('auditUnavailable');
+    expect(run.state.kind).toBe('running');
+
+    asked = decided();
+    const stopping = run.stop('pipe:1');
+    await asked;
+    expect(run.state.kind).toBe('running');
+    settle.written();
+    await expect(stopping).resolves.toMatchObject({ reason: 'stopped' });
   });
 
   it('finds the newest run by name and any run by id, until it was given back', async () => {
@@ -389,7 +507,7 @@ describe('createProcessManager', () => {
       code: 'spawnFailed',
       cause: { code: 'ENOENT' },
     });
-    const huge = { args: ['x'.repeat(3_000_000)] };
+    const huge = { args: Array<string>(60).fill('x'.repeat(60_000)) };
     const good = harness.program('tool', 'exit 0');
     await expect(codeOf(manager.start(requestFor(good, huge)))).resolves.toBe('invalidArgument');
     await expect(codeOf(manager.start(requestFor(good)))).resolves.toBe('no error');
@@ -414,7 +532,7 @@ describe('createProcessManager', () => {
   it('keeps a record of each living run, and none afterwards', async () => {
     const program = harness.program('tool', FOREVER);
     const run = await harness.manager(['tool']).start(requestFor(program));
-    const file = path.join(harness.stateDirectory, `${run.runId}.json`);
+    const file = path.join(harness.stateDirectory, `${run.mark}.json`);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: run.pid, name: run.name });
     await run.stop('pipe:1');
     expect(readdirSync(harness.stateDirectory)).toEqual([]);

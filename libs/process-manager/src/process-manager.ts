@@ -23,17 +23,19 @@ export interface ProcessManager {
   /**
    * Verifies and runs a program: policy, then trust in its place, then a verified copy, then the copy
    * runs in a tree of its own. One run per name at a time; the run ends when its owner disconnects.
-   * Children inherit the environment less `WINS_*` and the variables that make programs load code;
-   * of these a client may set only what the entry lists in `envs`.
+   * The name is taken by the first whose copy was verified, so that nobody holds one with a wrong checksum.
+   * A run gets a minimal environment, the operator's `processEnvironment`, and of the client's what the entry's `envs` grants.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `invalidArgument`,
-   * `envNotAllowed`, `directoryNotFound`, `notFound`, `checksumMismatch`, `digestNotPinned`,
+   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`,
    * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
+  /** Replaces what every run gets besides the minimal environment, for starts from now on. */
+  setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
   /**
    * The newest run of a name, or exactly the one with the run id; ended ones are found for a while.
    *

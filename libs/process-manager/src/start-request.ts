@@ -1,17 +1,20 @@
 import path from 'node:path';
 
+import { allowsArguments, describeArgumentRules } from './policy/argument-rules.js';
+import { allowsCaller } from './policy/caller-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
-import {
-  judgeExecutablePath,
-  parsePath,
-  type AllowedExecutable,
-} from './policy/executable-policy.js';
+import { judgeExecutablePath, type AllowedExecutable } from './policy/executable-policy.js';
+import { parsePath } from './policy/parse-path.js';
+import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
 import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
 import type { PathDialect } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
 import { processName, stagedPathOf } from './policy/process-name.js';
 import { quoteText } from './quote-text.js';
+
+// More is no help to a reader.
+const MAX_DESCRIBED_RULES = 512;
 
 /** What a client asks to run. */
 export interface StartRequest {
@@ -20,12 +23,13 @@ export interface StartRequest {
   /** Digests of the file as the client sees it, hexadecimal; at least one, the stronger decides. */
   readonly sha1?: string;
   readonly sha256?: string;
-  /** Passed as they are; no shell is involved. */
+  /** Passed as they are; no shell is involved. At most 4,096 of at most 64 KiB, which the entry's `args` allow. */
   readonly args: readonly string[];
-  /** `NAME=value` entries on top of the inherited environment. */
+  /** `NAME=value`, on top of what every run gets. At most 256 of at most 64 KiB, which the entry's `envs` allow. */
   readonly envs: readonly string[];
-  /** Absolute working directory; default the directory of the program. */
+  /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
+  /** At most 256. */
   readonly exposes?: readonly ExposedPort[];
   readonly owner: ProcessOwner;
 }
@@ -40,27 +44,33 @@ export interface StartPlan {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
+  /** The directory is not the program's own, whose place is judged with the program. */
+  readonly isElsewhere: boolean;
 }
 
 /** What the plan depends on besides the request. */
 export interface PlanningContext {
   readonly allowed: readonly AllowedExecutable[];
-  readonly environment: NodeJS.ProcessEnv;
+  /** What every run gets; of a variable that is in several layers the last counts. */
+  readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
 }
 
 /**
  * Judges a request from data alone; no file is touched, so a refusal tells nothing about the host.
  *
- * @throws ProcessError `invalidPath`, `pathNotAllowed`, `invalidArgument`, `envNotAllowed`.
+ * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`, `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`,
+ * `directoryNotAllowed`.
  */
 export function planStart(request: StartRequest, context: PlanningContext): StartPlan {
   const { dialect } = context;
+  assertWithinLimits(request);
   const verdict = judgeExecutablePath(request.path, context.allowed, dialect);
   if (!verdict.allowed) {
     const { code, message, rule } = verdict;
     throw new ProcessError(code, message, { path: request.path, rule });
   }
+  for (const entry of verdict.matching) assertCaller(request.owner, entry);
   if (request.args.some((argument) => argument.includes('\0'))) {
     throw new ProcessError('invalidArgument', 'cannot pass an argument that holds NUL');
   }
@@ -70,6 +80,7 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
   const { executable, rule } = verdict;
+  assertArguments(request.args, rule, dialect);
   return {
     rule,
     name: processName(executable.baseName),
@@ -78,21 +89,60 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,
     env: childEnvironment({
-      ...{ base: context.environment, envs: request.envs, dialect },
-      allowedNames: rule.envs ?? [],
+      ...{ base: context.base, envs: request.envs, dialect },
+      allowed: rule.envs ?? [],
     }),
-    directory: workingDirectory(request.directory ?? '', executable.canonical, dialect),
+    ...workingDirectory(request.directory ?? '', executable.canonical, rule, dialect),
   };
 }
 
-function workingDirectory(asked: string, executable: string, dialect: PathDialect): string {
+function assertCaller({ client }: ProcessOwner, { path, for: wanted }: AllowedExecutable): void {
+  const names = client?.names ?? [];
+  if (wanted === undefined || allowsCaller(wanted, names)) return;
+  const caller =
+    names.length === 0
+      ? 'a caller whom the system does not tell apart'
+      : names.map(quoteText).join(', ');
+  // Who else may is no business of who may not.
+  const message = `cannot run ${quoteText(path)} for ${caller}: its entry is for others; wanted one of these names in "for" of the entry`;
+  throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });
+}
+
+function assertArguments(
+  args: readonly string[],
+  rule: AllowedExecutable,
+  dialect: PathDialect,
+): void {
+  const { args: rules = 'any', path: program } = rule;
+  if (allowsArguments(rules, args, dialect)) return;
+  // What was passed may be a secret.
+  const wanted = describeArgumentRules(rules).slice(0, MAX_DESCRIBED_RULES);
+  const message = `cannot run ${quoteText(program)} with these ${args.length} arguments: its entry does not allow them; wanted ${wanted}`;
+  throw new ProcessError('argumentsNotAllowed', message, { rule: 'A40 arguments not allowed' });
+}
+
+function workingDirectory(
+  asked: string,
+  executable: string,
+  { directories = [] }: AllowedExecutable,
+  dialect: PathDialect,
+): Pick<StartPlan, 'directory' | 'isElsewhere'> {
   const rules = dialect === 'windows' ? path.win32 : path.posix;
-  if (asked === '') return rules.dirname(executable);
+  const own = rules.dirname(executable);
+  if (asked === '') return { directory: own, isElsewhere: false };
   const parsed = parsePath(asked, dialect);
-  if (!('refused' in parsed)) return parsed.canonical;
+  if ('refused' in parsed) {
+    const message = `cannot use the working directory ${quoteText(asked)}: ${parsed.refused}`;
+    throw new ProcessError('invalidArgument', message, { path: asked, rule: parsed.refused });
+  }
+  for (const allowed of [own, ...directories]) {
+    const listed = parsePath(allowed, dialect);
+    if ('refused' in listed || listed.key !== parsed.key) continue;
+    return { directory: listed.canonical, isElsewhere: allowed !== own };
+  }
   throw new ProcessError(
-    'invalidArgument',
-    `cannot use the working directory ${quoteText(asked)}: ${parsed.refused}`,
-    { path: asked, rule: parsed.refused },
+    'directoryNotAllowed',
+    `cannot use the working directory ${quoteText(asked)}: the entry of the program does not list it; wanted it in "directories" of the entry`,
+    { path: asked, rule: 'A18 directory not listed' },
   );
 }

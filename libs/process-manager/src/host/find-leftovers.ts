@@ -30,31 +30,31 @@ export async function findLeftovers(
   const add = (
     entry: LinuxProcessEntry,
     evidence: Leftover['evidence'],
-    runId: string | undefined,
+    mark: string | undefined,
     claimed = false,
   ): void => {
     if (ours.has(entry.pid) || found.has(entry.pid)) return;
-    found.set(entry.pid, leftover(table, entry, { evidence, runId, claimed }));
+    found.set(entry.pid, leftover(table, entry, { evidence, mark, claimed }));
   };
 
-  for (const { runId, pid, startToken } of search.remembered) {
+  for (const { mark, pid, startToken } of search.remembered) {
     const entry = processes.get(pid);
     if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
-    const leader = { runId, pid, startTicks: entry.startTicks };
-    for (const member of await findTreeMembers(processes, leader)) add(member, 'record', runId);
+    const leader = { mark, pid, startTicks: entry.startTicks };
+    for (const member of await findTreeMembers(processes, leader)) add(member, 'record', mark);
   }
   const executables = new Set(search.executables);
-  const markOf = createMarkReader();
+  const markerOf = createMarkReader();
   for await (const entry of inTurns(processes.values(), ENVIRONMENTS_PER_TURN)) {
     if (executables.size > 0 && executables.has(entry.executable ?? '')) {
-      const mark = await markOf(entry);
+      const marker = await markerOf(entry);
       const leader = processes.get(entry.sessionId);
-      const marks = [mark, leader && (await markOf(leader))];
-      const claimed = marks.some((each) => isClaimed(context, each));
-      add(entry, 'executable', mark?.runId, claimed);
+      const markers = [marker, leader && (await markerOf(leader))];
+      const claimed = markers.some((each) => isClaimed(context, each));
+      add(entry, 'executable', marker?.mark, claimed);
     } else if (search.lineage !== undefined) {
-      const mark = await markOf(entry);
-      if (isOrphanOf(search.lineage, mark, context)) add(entry, 'marker', mark?.runId);
+      const marker = await markerOf(entry);
+      if (isOrphanOf(search.lineage, marker, context)) add(entry, 'marker', marker?.mark);
     }
   }
   return [...found.values()];
@@ -63,14 +63,14 @@ export async function findLeftovers(
 // Another line of daemons ends its own: two of them side by side must not meddle with each other.
 function isOrphanOf(
   lineage: string,
-  mark: RunMarker | undefined,
+  marker: RunMarker | undefined,
   context: LeftoverContext,
 ): boolean {
-  return mark?.lineage === lineage && !isClaimed(context, mark);
+  return marker?.lineage === lineage && !isClaimed(context, marker);
 }
 
-function isClaimed(context: LeftoverContext, mark: RunMarker | undefined): boolean {
-  return mark !== undefined && context.isDaemonAlive(mark.daemon);
+function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boolean {
+  return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
 // A daemon may itself have been started through an earlier one, and then it carries that one's mark.
@@ -86,7 +86,7 @@ function ancestry(processes: LinuxProcesses): Set<number> {
 function leftover(
   table: LinuxProcessTable,
   entry: LinuxProcessEntry,
-  facts: Pick<Leftover, 'evidence' | 'runId' | 'claimed'>,
+  facts: Pick<Leftover, 'evidence' | 'mark' | 'claimed'>,
 ): Leftover {
   const { pid } = entry;
   return {

@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 
-import { RUN_MARKER_VARIABLE } from '../policy/child-environment.js';
+import { RUN_MARKER_VARIABLE } from '../policy/guarded-variables.js';
 import { readProcFile } from './read-proc-file.js';
 import { parseRunMarker, type RunMarker } from './run-marker.js';
 

@@ -19,7 +19,7 @@ describe('LinuxProcessTable', () => {
     const directory = createPrivateDirectory();
     const file = path.join(directory.path, 'a) R 1\n(b');
     copyFileSync(realpathSync('/bin/sleep'), file);
-    const marker = { runId: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
+    const marker = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
     const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
     const child = spawn(file, ['1000'], { detached: true, stdio: 'ignore', env });
     await once(child, 'spawn');
@@ -57,7 +57,7 @@ describe('LinuxProcessTable', () => {
       }),
     ],
   ])('finds a mark that comes %s in a large environment', async (_where, environmentWith) => {
-    const marker = { runId: 'ab'.repeat(16), lineage: LINEAGE, daemon: '7:8.9.x' };
+    const marker = { mark: 'ab'.repeat(16), lineage: LINEAGE, daemon: '7:8.9.x' };
     const env = environmentWith(formatRunMarker(marker));
     const child = spawn('/bin/sleep', ['1000'], { stdio: 'ignore', env });
     await once(child, 'spawn');

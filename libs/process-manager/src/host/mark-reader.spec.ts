@@ -10,7 +10,7 @@ import { formatRunMarker } from './run-marker.js';
 import { findTreeMembers } from './tree-members.js';
 import { createPrivateDirectory } from '../testing/index.js';
 
-const MARKER = { runId: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
+const MARKER = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
 /** Without the wait, one look in ten at a shell that becomes another one all the time finds no mark. */
 const LOOKS = 200;
 
@@ -48,7 +48,7 @@ describe('the mark of a process that becomes another program, and another, all t
   });
 
   it('makes it a member of its run at each look', async () => {
-    const leader = { runId: MARKER.runId, pid: 0, startTicks: table.startTicks(pid) ?? 0 };
+    const leader = { mark: MARKER.mark, pid: 0, startTicks: table.startTicks(pid) ?? 0 };
     for (let look = 0; look < LOOKS; look += 1) {
       const members = await findTreeMembers(await table.processes(), leader);
       expect(members.map((member) => member.pid)).toContain(pid);
@@ -59,7 +59,7 @@ describe('the mark of a process that becomes another program, and another, all t
     const context = { table, isDaemonAlive: () => true, startTokenOf: () => '' };
     for (let look = 0; look < LOOKS; look += 1) {
       const found = await findLeftovers(context, { executables: [shell], remembered: [] });
-      expect(found).toMatchObject([{ pid, claimed: true, runId: MARKER.runId }]);
+      expect(found).toMatchObject([{ pid, claimed: true, mark: MARKER.mark }]);
     }
   });
 });

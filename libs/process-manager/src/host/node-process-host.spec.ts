@@ -10,7 +10,7 @@ describe('a start of what somebody has open for writing', () => {
     const { path: file } = writeTestProgram(directory.path, 'tool', 'exit 0', '/bin/sh');
     const writer = openSync(file, 'a');
     const spawns = jest.spyOn(childProcess, 'spawn');
-    const identity = { runId: 'ab'.repeat(16), lineage: 'cd'.repeat(8), argv0: file };
+    const identity = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), argv0: file };
     const started = createNodeProcessHost().start({
       ...{ ...identity, file, args: [], env: {}, directory: '/', mayBreakAway: false },
     });

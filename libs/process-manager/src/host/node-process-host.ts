@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { RUN_MARKER_VARIABLE } from '../policy/child-environment.js';
+import { RUN_MARKER_VARIABLE } from '../policy/guarded-variables.js';
 import { ensurePrivatePosixDirectory } from './ensure-private-directory.js';
 import { findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { errnoOf, spawnError } from '../node-errors.js';
-import { assertTrustedPosixFile } from '../staging/posix-file-trust.js';
+import {
+  assertTrustedPosixDirectory,
+  assertTrustedPosixFile,
+} from '../staging/posix-file-trust.js';
 import { PosixProcess } from './posix-process.js';
 import { ProcessError } from '../process-error.js';
 import type { HostCommand, HostProcess, ProcessHost } from './process-host.js';
@@ -53,6 +56,7 @@ export function createNodeProcessHost(): ProcessHost {
     daemon,
     isDaemonAlive,
     assertTrustedFile: (path) => assertTrustedPosixFile(path, ownUid),
+    assertTrustedDirectory: (path) => assertTrustedPosixDirectory(path, ownUid),
     ensurePrivateDirectory: (path) => ensurePrivatePosixDirectory(path, ownUid),
     start: (command) => start(command, daemon, table, tokenOf),
     findLeftovers: async (search) => {
@@ -92,12 +96,12 @@ async function startOnce(
   table: LinuxProcessTable | undefined,
   tokenOf: (startTicks: number) => string,
 ): Promise<HostProcess> {
-  const { runId, lineage } = command;
+  const { mark, lineage } = command;
   const child = spawn(command.file, [...command.args], {
     argv0: command.argv0,
     cwd: command.directory,
     // First, so that it is found at once; a shell may reorder it for its own children.
-    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ runId, lineage, daemon }), ...command.env },
+    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
     detached: true,
     shell: false,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -109,7 +113,7 @@ async function startOnce(
   }
   // Until it is collected, which needs another turn of the event loop, the child has an entry.
   const startTicks = table?.startTicks(pid) ?? 0;
-  const leader = { runId, pid, startTicks };
+  const leader = { mark, pid, startTicks };
   const { stdout, stderr } = child;
   return new PosixProcess({
     ...{ child, stdout, stderr, leader, table },

@@ -12,7 +12,8 @@ export interface ProcessTree {
 
 /** What to start. Everything in it was decided and verified before. */
 export interface HostCommand {
-  readonly runId: string;
+  /** Names the run, and gives no right to it: 32 hexadecimal digits. */
+  readonly mark: string;
   /** Which daemons may end it once this one is dead: those with the same state directory. */
   readonly lineage: string;
   /** Absolute path of the verified copy. */
@@ -60,14 +61,14 @@ export interface Leftover extends ProcessTree {
   readonly pid: number;
   /** What shows whose it is. */
   readonly evidence: 'marker' | 'record' | 'executable';
-  readonly runId: string | undefined;
+  readonly mark: string | undefined;
   /** A daemon that still runs claims it: not to be touched. */
   readonly claimed: boolean;
 }
 
 /** A process as a run record remembers it. */
 export interface RememberedProcess {
-  readonly runId: string;
+  readonly mark: string;
   readonly pid: number;
   readonly startToken: string;
 }
@@ -98,6 +99,12 @@ export interface ProcessHost {
    * @throws ProcessError `notFound`, `pathNotTrusted`, `unknown`.
    */
   assertTrustedFile(path: string): Promise<void>;
+  /**
+   * Succeeds when only the system's administrators or the daemon's user could have put anything into the directory.
+   *
+   * @throws ProcessError `notFound`, `pathNotTrusted`, `unknown`.
+   */
+  assertTrustedDirectory(path: string): Promise<void>;
   /**
    * Succeeds when the directory belongs to us and nobody else can write in it; creates it when absent.
    *

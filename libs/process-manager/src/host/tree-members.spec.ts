@@ -1,8 +1,8 @@
 import { findTreeMembers, type TreeProcess } from './tree-members.js';
 
 const RUN_ID = 'ab'.repeat(16);
-const LEADER = { runId: RUN_ID, pid: 100, startTicks: 5000 };
-const MARKER = { runId: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
+const LEADER = { mark: RUN_ID, pid: 100, startTicks: 5000 };
+const MARKER = { mark: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
 
 async function membersAmong(...processes: Partial<TreeProcess>[]): Promise<number[]> {
   const unmarked = { marker: undefined, isBetweenPrograms: false };
@@ -29,7 +29,7 @@ describe('findTreeMembers', () => {
         { pid: 102, marker: MARKER },
         { pid: 103, parentPid: 102 },
         { pid: 104, parentPid: 103 },
-        { pid: 105, marker: { ...MARKER, runId: 'cd'.repeat(16) } },
+        { pid: 105, marker: { ...MARKER, mark: 'cd'.repeat(16) } },
         { pid: 106 },
       ),
     ).resolves.toEqual([100, 101, 102, 103, 104]);

@@ -14,7 +14,7 @@ export type TreeProcess = MarkedProcess &
 
 /** The leader of a run, which may have ended already. */
 export interface TreeLeader {
-  readonly runId: string;
+  readonly mark: string;
   readonly pid: number;
   readonly startTicks: number;
 }
@@ -37,11 +37,11 @@ export async function findTreeMembers<Process extends TreeProcess>(
   const candidates = [...processes.values()].filter(
     (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
   );
-  const markOf = createMarkReader();
+  const markerOf = createMarkReader();
   const members = new Map<number, Process>();
   for await (const entry of inTurns(candidates, ENVIRONMENTS_PER_TURN)) {
     const inSession = !reused && entry.sessionId === leader.pid;
-    if (inSession || (await markOf(entry))?.runId === leader.runId) members.set(entry.pid, entry);
+    if (inSession || (await markerOf(entry))?.mark === leader.mark) members.set(entry.pid, entry);
   }
   for (let before = -1; before !== members.size;) {
     before = members.size;

@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 
-import { childEnvironment } from './child-environment.js';
+import {
+  childEnvironment,
+  faultOfAllowedVariables,
+  type AllowedVariables,
+} from './child-environment.js';
 import type { PathDialect } from './parsed-path.js';
 import { ProcessError } from '../process-error.js';
 
 function build(
-  base: NodeJS.ProcessEnv,
+  base: Readonly<Record<string, string>>,
   envs: readonly string[],
   dialect: PathDialect = 'posix',
-  allowedNames: readonly string[] = [],
+  allowed: AllowedVariables = 'any',
 ) {
-  return { ...childEnvironment({ base, envs, allowedNames, dialect }) };
+  return { ...childEnvironment({ base: [base], envs, allowed, dialect }) };
 }
 
 function codeOf(action: () => unknown): string {
@@ -23,23 +27,57 @@ function codeOf(action: () => unknown): string {
 }
 
 describe('childEnvironment', () => {
-  it('passes the base on, less its own WINS_ names, the run marker and loader variables (A21)', () => {
-    const base = {
-      HOME: '/root',
-      PATH: '/bin',
-      WINS_RUNTIME_DIR: '/x',
-      RANCHER_WINS_RUN: 'forged',
-      LD_PRELOAD: '/evil.so',
-      NODE_OPTIONS: '--require=/evil.js',
-      '=C:': 'C:\\',
-      GONE: undefined,
-    };
-    expect(build(base, ['A=1=2', 'EMPTY='])).toEqual({
-      HOME: '/root',
-      PATH: '/bin',
+  it('is the base, layer by layer, and the entries that are granted', () => {
+    const base = [{ HOME: '/nonexistent', PATH: '/bin' }, { PATH: '/opt' }];
+    const request = { base, envs: ['A=1=2', 'EMPTY='], dialect: 'posix' } as const;
+    expect({ ...childEnvironment({ ...request, allowed: ['A', 'EMPTY'] }) }).toEqual({
+      HOME: '/nonexistent',
+      PATH: '/opt',
       A: '1=2',
       EMPTY: '',
     });
+  });
+
+  it('refuses what the entry does not grant, and says which key grants it (A40)', () => {
+    for (const allowed of [[], ['B'], ['KUBE_*'], ['A_*']] as const) {
+      expect(codeOf(() => build({}, ['A=1'], 'posix', allowed))).toBe('envNotAllowed');
+    }
+    expect(() => build({}, ['A=1'], 'posix', [])).toThrow(/"A".* wanted its exact name in "envs"/);
+    expect(build({}, ['KUBE_X=1', 'A=2'], 'posix', ['KUBE_*', 'A'])).toEqual({
+      KUBE_X: '1',
+      A: '2',
+    });
+    expect(build({}, ['kube_x=1'], 'windows', ['KUBE_*'])).toEqual({ kube_x: '1' });
+    expect(codeOf(() => build({}, ['kube_x=1'], 'posix', ['KUBE_*']))).toBe('envNotAllowed');
+  });
+
+  it.each([
+    'HOME',
+    'TAR_OPTIONS',
+    'GIT_CONFIG_GLOBAL',
+    'PYTHONSTARTUP',
+    'NODE_OPTIONS',
+    'WINS_SERVICE',
+  ])(
+    'guards %s also where any is granted, or its beginning, and passes it where it is named (A40)',
+    (name) => {
+      for (const allowed of ['any', [`${name.slice(0, 3)}*`]] as const) {
+        expect(codeOf(() => build({}, [`${name}=x`], 'posix', allowed))).toBe('envNotAllowed');
+      }
+      expect(build({}, [`${name}=x`], 'posix', [name])).toEqual({ [name]: 'x' });
+    },
+  );
+
+  it.each(['NODE_NAME', 'POD_IP', 'HTTPS_PROXY', 'CATTLE_SERVER'])(
+    'passes %s, which leads no program anywhere, where any is granted',
+    (name) => {
+      expect(build({}, [`${name}=x`])).toEqual({ [name]: 'x' });
+    },
+  );
+
+  it.each([['*'], [''], ['A=B'], ['A*B'], ['A**'], ['A\0']])('finds fault with %j', (name) => {
+    expect(faultOfAllowedVariables([name])).toMatch(/^A21/);
+    expect(faultOfAllowedVariables(['A', 'B_*'])).toBeUndefined();
   });
 
   it.each([
@@ -91,8 +129,8 @@ describe('childEnvironment', () => {
   );
 
   it('replaces and counts duplicates without case on Windows only', () => {
-    expect(build({ Temp: 'a' }, ['TEMP=b'], 'windows')).toEqual({ TEMP: 'b' });
-    expect(build({ Temp: 'a' }, ['TEMP=b'])).toEqual({ Temp: 'a', TEMP: 'b' });
+    expect(build({ Zone: 'a' }, ['ZONE=b'], 'windows')).toEqual({ ZONE: 'b' });
+    expect(build({ Zone: 'a' }, ['ZONE=b'])).toEqual({ Zone: 'a', ZONE: 'b' });
     expect(codeOf(() => build({}, ['a=1', 'A=2'], 'windows'))).toBe('invalidArgument');
   });
 

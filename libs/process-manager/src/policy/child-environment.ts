@@ -1,48 +1,34 @@
-import { foldAscii, type PathDialect } from './parsed-path.js';
+import { isGuardedVariable, isRunMarker, variableKey } from './guarded-variables.js';
+import type { PathDialect } from './parsed-path.js';
 import { ProcessError } from '../process-error.js';
 import { quoteText } from '../quote-text.js';
 
-/** The variable that marks every process of a run; a client can never set it. */
-export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
-
-// Upper case; a trailing `*` means every name with that beginning.
-// These make a program load code or data of the setter's choice: the daemon's own values are not passed on.
-const LOADER_VARIABLES = (
-  'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF ' +
-  'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE NODE_V8_COVERAGE ' +
-  'NODE_REDIRECT_WARNINGS NODE_ICU_DATA ELECTRON_RUN_AS_NODE DENO_* BUN_* ' +
-  'DOTNET_* COREHOST_* COR_* CORECLR_* COMPLUS_* PYTHON* PERL5LIB PERL5OPT PERL5DB PERLLIB ' +
-  'RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_* LUA_* ' +
-  'JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH ' +
-  'BASH_ENV ENV BASH_FUNC_* SHELLOPTS BASHOPTS PS4 IFS CDPATH OPENSSL_CONF OPENSSL_ENGINES ' +
-  'OPENSSL_MODULES __COMPAT_LAYER __PSLOCKDOWNPOLICY'
-).split(' ');
-
-// These belong to the system: the daemon's values are passed on, a client may not replace them.
-const SYSTEM_VARIABLES =
-  'PATH PATHEXT COMSPEC PSMODULEPATH PSModulePath SYSTEMROOT SYSTEMDRIVE WINDIR'.split(' ');
+/**
+ * What clients may set for a program: the variables of these names, a trailing `*` standing for every name with that beginning;
+ * or `any` but the guarded ones, which must be named exactly.
+ */
+export type AllowedVariables = readonly string[] | 'any';
 
 /** What the environment of a child is made of. */
 export interface ChildEnvironmentRequest {
-  readonly base: NodeJS.ProcessEnv;
+  /** What every run gets, in layers: of a variable that is in several of them the last counts. */
+  readonly base: readonly Readonly<Record<string, string>>[];
   /** `NAME=value` entries of the client. */
   readonly envs: readonly string[];
-  /** Guarded names that the matching rule allows. */
-  readonly allowedNames: readonly string[];
+  readonly allowed: AllowedVariables;
   readonly dialect: PathDialect;
 }
 
 /**
- * Builds a child's environment: the base less `WINS_*`, the run marker and the loader variables,
- * then the client's entries on top. Names compare without ASCII case in the Windows dialect.
+ * Builds a child's environment: the base, and the client's entries on top where the rule allows them. Names compare without
+ * ASCII case in the Windows dialect.
  *
  * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
- * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a guarded name that the rule does not list.
+ * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a variable that the rule does not grant.
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
-  const keyOf = (name: string): string => (dialect === 'windows' ? foldAscii(name) : name);
-  const allowed = new Set(request.allowedNames.map(keyOf));
+  const grant = grantOf(request.allowed, dialect);
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
@@ -50,26 +36,70 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
     }
-    const key = keyOf(name);
+    const key = variableKey(name, dialect);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
-    if (isMarker(name, dialect) || (isGuarded(name, dialect) && !allowed.has(key))) {
-      throw new ProcessError(
-        'envNotAllowed',
-        `environment variable ${quoteText(name)} may not be set for this program: it can change what the program loads, and the rule does not list it`,
-        { rule: `A21 guarded variable ${quoteText(name)}` },
-      );
-    }
+    assertGranted(name, grant, dialect);
     asked.set(key, [name, value]);
   }
   const result = new Map<string, readonly [name: string, value: string]>();
-  for (const [name, value] of Object.entries(request.base)) {
-    if (value !== undefined && isInherited(name, dialect)) result.set(keyOf(name), [name, value]);
+  for (const [name, value] of request.base.flatMap((layer) => Object.entries(layer))) {
+    result.set(variableKey(name, dialect), [name, value]);
   }
   for (const [key, pair] of asked) result.set(key, pair);
   // No prototype: a variable named __proto__ is a variable like any other.
   const environment = Object.create(null) as Record<string, string>;
   for (const [name, value] of result.values()) environment[name] = value;
   return environment;
+}
+
+/** Why a list of allowed variables makes no sense, or undefined. */
+export function faultOfAllowedVariables(allowed: AllowedVariables): string | undefined {
+  if (allowed === 'any') return undefined;
+  const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));
+  return bad === undefined ? undefined : `A21 malformed variable name ${quoteText(bad)}`;
+}
+
+/** What a rule grants, ready to be asked many times. */
+interface Grant {
+  readonly any: boolean;
+  readonly names: ReadonlySet<string>;
+  readonly beginnings: readonly string[];
+}
+
+function grantOf(allowed: AllowedVariables, dialect: PathDialect): Grant {
+  if (allowed === 'any') return { any: true, names: new Set(), beginnings: [] };
+  const keys = allowed.map((name) => variableKey(name, dialect));
+  return {
+    any: false,
+    names: new Set(keys.filter((key) => !key.endsWith('*'))),
+    beginnings: keys.filter((key) => key.endsWith('*')).map((key) => key.slice(0, -1)),
+  };
+}
+
+function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
+  const key = variableKey(name, dialect);
+  const isMarker = isRunMarker(name, dialect);
+  if (grant.names.has(key) && !isMarker) return;
+  const isGuarded = isGuardedVariable(name, dialect);
+  const isGranted = grant.any || grant.beginnings.some((beginning) => key.startsWith(beginning));
+  if (isGranted && !isGuarded) return;
+  const refused = `cannot set the environment variable ${quoteText(name)} for this program`;
+  if (isMarker) {
+    throw refusal(
+      `${refused}: it marks the processes of a run`,
+      `A21 guarded variable ${quoteText(name)}`,
+    );
+  }
+  const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
+  const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
+  throw refusal(
+    `${refused}: ${why}; wanted its exact name in "envs" of the entry`,
+    `${rule} ${quoteText(name)}`,
+  );
+}
+
+function refusal(message: string, rule: string): ProcessError {
+  return new ProcessError('envNotAllowed', message, { rule });
 }
 
 function splitEntry(entry: string, index: number): readonly [name: string, value: string] {
@@ -84,36 +114,6 @@ function splitEntry(entry: string, index: number): readonly [name: string, value
     throw invalid(`environment variable ${quoteText(name)} holds NUL or a control character`);
   }
   return [name, entry.slice(equals + 1)];
-}
-
-function isInherited(name: string, dialect: PathDialect): boolean {
-  // Windows keeps a directory per drive under names such as `=C:`.
-  if (name === '' || name.startsWith('=')) return false;
-  const upper = upperName(name, dialect);
-  return (
-    !upper.startsWith('WINS_') && upper !== RUN_MARKER_VARIABLE && !matches(upper, LOADER_VARIABLES)
-  );
-}
-
-function isGuarded(name: string, dialect: PathDialect): boolean {
-  const upper = upperName(name, dialect);
-  return matches(upper, LOADER_VARIABLES) || matches(upper, SYSTEM_VARIABLES);
-}
-
-function isMarker(name: string, dialect: PathDialect): boolean {
-  return upperName(name, dialect) === RUN_MARKER_VARIABLE;
-}
-
-// On POSIX `ld_preload` is a harmless name of its own.
-function upperName(name: string, dialect: PathDialect): string {
-  if (dialect === 'posix') return name;
-  return name.replace(/[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-function matches(name: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  );
 }
 
 function invalid(message: string): ProcessError {

@@ -135,6 +135,7 @@ describe('checkAllowedExecutables', () => {
       { path: 'nginx.exe' },
       { path: 'C:\\a.exe', sha256: ['no'] },
       { path: 'c:/etc/nginx/NGINX.exe' },
+      { path: 'C:\\b.exe', for: [] },
     ];
     expect(
       checkAllowedExecutables(entries, 'windows').map(({ index, rule }) => [index, rule]),
@@ -142,6 +143,7 @@ describe('checkAllowedExecutables', () => {
       [1, 'A11 not absolute'],
       [2, 'A17 malformed SHA-256 digest'],
       [3, 'repeats entry 0'],
+      [4, 'A60 "for" without a caller'],
     ]);
   });
 });

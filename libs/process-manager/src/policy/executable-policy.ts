@@ -1,8 +1,11 @@
+import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
+import { faultOfCallers } from './caller-rules.js';
+import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
+import { isKnownTool } from './known-tools.js';
+import { parsePath } from './parse-path.js';
 import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
-import { parsePosixPath } from './posix-path.js';
 import { PROCESS_NAME_PREFIX } from './process-name.js';
 import { quoteText } from '../quote-text.js';
-import { parseWindowsPath } from './windows-path.js';
 
 /** One program that clients may run. */
 export interface AllowedExecutable {
@@ -10,8 +13,17 @@ export interface AllowedExecutable {
   readonly path: string;
   /** SHA-256 digests, hexadecimal. When present only these bytes run; an empty list is a mistake. */
   readonly sha256?: readonly string[];
-  /** Names of loader variables (see `ProcessManager.start`) that a client may set for this program. */
-  readonly envs?: readonly string[];
+  /** Variables that a client may set for this program. Default: none. */
+  readonly envs?: AllowedVariables;
+  /** Arguments that a client may pass. Default: any. */
+  readonly args?: ArgumentRules;
+  /** Absolute paths of folders in which a client may have it run, besides the program's own. Default: none. */
+  readonly directories?: readonly string[];
+  /**
+   * Who may run it, by what the system calls them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a beginning
+   * such as `container:*`. Default: everybody; an empty list is a mistake.
+   */
+  readonly for?: readonly string[];
   /**
    * Whether the program may start processes outside of its tree, which outlive the run and the daemon: for the helper of an
    * upgrade alone. Where the host can tell, every other program's whole tree ends with its run. Default false.
@@ -24,6 +36,8 @@ export type Verdict =
   | {
       readonly allowed: true;
       readonly rule: AllowedExecutable;
+      /** All entries that name the path: each that has `for` must grant the caller. */
+      readonly matching: readonly AllowedExecutable[];
       /** The path to open: the rule's own spelling, never the request's. */
       readonly executable: ParsedPath;
       /** Same as `executable.canonical`. */
@@ -36,18 +50,13 @@ export type Verdict =
       readonly message: string;
     };
 
-/** An entry of the list that can never allow anything, and why. */
+/** An entry of the list with which something is wrong, and what. */
 export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
   readonly rule: string;
   readonly message: string;
-}
-
-/** Reads a path of the given dialect by its spelling; no file is touched. */
-export function parsePath(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
-  return dialect === 'windows' ? parseWindowsPath(path) : parsePosixPath(path);
 }
 
 /**
@@ -78,7 +87,8 @@ export function judgeExecutablePath(
     const found = allowed.length === 0 ? 'the list of allowed executables is empty' : 'not listed';
     return refuse('pathNotAllowed', rule, `cannot run ${quoteText(path)}: ${found}`);
   }
-  return { allowed: true, ...match, canonical: match.executable.canonical };
+  const matching = matches.map(({ rule }) => rule);
+  return { allowed: true, ...match, matching, canonical: match.executable.canonical };
 }
 
 /**
@@ -99,9 +109,45 @@ export function checkAllowedExecutables(
       else rule ??= `repeats entry ${first}`;
     }
     if (rule === undefined) return [];
-    const message = `allowed executable ${index} (${quoteText(entry.path)}): ${rule}`;
-    return [{ index, path: entry.path, rule, message }];
+    return [problemOf(entry, index, rule)];
   });
+}
+
+/**
+ * Finds the entries that allow more than may be meant, so that a daemon can say so at start: any variable, or any arguments of a
+ * program that runs what its arguments name; or less: to callers whom this host cannot tell apart. Never throws.
+ */
+export function doubtAllowedExecutables(
+  allowed: readonly AllowedExecutable[],
+  dialect: PathDialect,
+  { tellsCallersApart }: { readonly tellsCallersApart: boolean },
+): readonly AllowedExecutableProblem[] {
+  return allowed.flatMap((entry, index) => {
+    const parsed = parseExecutable(entry.path, dialect);
+    if ('refused' in parsed) return [];
+    const doubts: string[] = [];
+    if (entry.for !== undefined && !tellsCallersApart) {
+      doubts.push('nobody may run it: it has "for", and this system does not tell callers apart');
+    }
+    if (entry.envs === 'any') {
+      doubts.push(
+        'its clients may set any variable ("envs: any"); wanted the names that they need',
+      );
+    }
+    if ((entry.args ?? 'any') === 'any' && isKnownTool(parsed)) {
+      doubts.push('it runs what its arguments name, and any are allowed; wanted "args"');
+    }
+    return doubts.map((doubt) => problemOf(entry, index, doubt));
+  });
+}
+
+function problemOf(
+  entry: AllowedExecutable,
+  index: number,
+  rule: string,
+): AllowedExecutableProblem {
+  const message = `allowed executable ${index} (${quoteText(entry.path)}): ${rule}`;
+  return { index, path: entry.path, rule, message };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
@@ -120,8 +166,15 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
     return 'A17 malformed SHA-256 digest';
   }
-  const bad = entry.envs?.some((name) => name === '' || /[=\0]/.test(name)) === true;
-  return bad ? `A21 malformed ${dialect} variable name` : undefined;
+  for (const directory of entry.directories ?? []) {
+    const parsed = parsePath(directory, dialect);
+    if ('refused' in parsed) return `A18 directory ${quoteText(directory)}: ${parsed.refused}`;
+  }
+  return (
+    faultOfAllowedVariables(entry.envs ?? []) ??
+    faultOfArgumentRules(entry.args ?? 'any', dialect) ??
+    faultOfCallers(entry.for, dialect)
+  );
 }
 
 function refuse(code: 'invalidPath' | 'pathNotAllowed', rule: string, message: string): Verdict {

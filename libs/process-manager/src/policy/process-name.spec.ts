@@ -1,4 +1,4 @@
-import { parsePath } from './executable-policy.js';
+import { parsePath } from './parse-path.js';
 import { processName, processNameKey, stagedPathOf } from './process-name.js';
 
 describe('processName', () => {

@@ -1,4 +1,5 @@
-import { parsePath, type AllowedExecutable } from './executable-policy.js';
+import type { AllowedExecutable } from './executable-policy.js';
+import { parsePath } from './parse-path.js';
 import type { PathDialect } from './parsed-path.js';
 import { stagedPathOf } from './process-name.js';
 

@@ -16,10 +16,15 @@ import path from 'node:path';
 
 import { expectedDigest } from './expected-digest.js';
 import { ProcessError } from '../process-error.js';
-import { stageBinary, type StagingRequest } from './staged-binary.js';
+import { copyVerified, type StagedBinary, type StagingRequest } from './staged-binary.js';
 import { createPrivateDirectory, digestsOf, type PrivateDirectory } from '../testing/index.js';
 
-describe('stageBinary', () => {
+/** Copies and places, as a start does that gets the name. */
+async function stageBinary(request: StagingRequest): Promise<StagedBinary> {
+  return (await copyVerified(request)).place();
+}
+
+describe('copyVerified', () => {
   let directory: PrivateDirectory;
   let source: string;
   let target: string;
@@ -55,6 +60,17 @@ describe('stageBinary', () => {
     expect(digestsOf(target)).toEqual(before);
     expect(digestsOf(source)).toEqual(before);
     expect(statSync(target).mode & 0o7777).toBe(0o700);
+    expect(readdirSync(directory.path).sort()).toEqual(['rancher-wins-tool', 'tool']);
+  });
+
+  it('leaves the final name alone until it is placed, and nothing when it is discarded', async () => {
+    writeFileSync(target, 'runs');
+    const [first, second] = [await copyVerified(request()), await copyVerified(request())];
+    expect(readFileSync(target, 'utf8')).toBe('runs');
+    await first.place();
+    await second.discard();
+    await first.discard();
+    expect(digestsOf(target)).toEqual(digestsOf(source));
     expect(readdirSync(directory.path).sort()).toEqual(['rancher-wins-tool', 'tool']);
   });
 

@@ -31,7 +31,21 @@ export interface StagingRequest {
   readonly hold?: ((path: string) => Promise<HeldFile>) | undefined;
 }
 
-/** A verified copy. Where the host can, it is held: nobody changes it until it is closed. */
+/** A copy that was verified and has only a temporary name yet, so that any number of starts can have one of a program. */
+export interface VerifiedCopy {
+  /** Of its bytes, lower-case hexadecimal. */
+  readonly sha256: string;
+  /**
+   * Gives the copy its final name. Once, by the one start that may use that name.
+   *
+   * @throws ProcessError `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
+   */
+  place(): Promise<StagedBinary>;
+  /** Removes the temporary file; nothing when the copy was placed. Idempotent, never throws. */
+  discard(): Promise<void>;
+}
+
+/** A verified copy under its final name. Where the host can, it is held: nobody changes it until it is closed. */
 export interface StagedBinary extends HeldFile {
   /** Of the bytes that will run, lower-case hexadecimal. */
   readonly sha256: string;
@@ -40,30 +54,45 @@ export interface StagedBinary extends HeldFile {
 /**
  * Copies an executable beside itself and tells the SHA-256 of the bytes that were written, which
  * are the bytes that will run: the source may change meanwhile without any effect. The copy is
- * complete, verified and on disk before it gets its final name (mode 0700), so that a crash never
+ * complete, verified and on disk before it can get its final name (mode 0700), so that a crash never
  * leaves half a program under that name. What a crash left under a temporary name is removed first.
  *
  * Where a file can be held, the copy is held under its final name and then read once more: what ran in between could
- * have changed it, and nothing can from then on. The caller closes the copy once it runs.
+ * have changed it, and nothing can from then on. The caller places or discards the copy, and closes what was placed once it runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
- * `stagingFailed`, or what `checkpoint` throws; the temporary file is gone in every case.
+ * `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
  */
-export async function stageBinary(request: StagingRequest): Promise<StagedBinary> {
+export async function copyVerified(request: StagingRequest): Promise<VerifiedCopy> {
+  const { sha256, temporary } = await copyBeside(request);
+  const discard = (): Promise<void> => unlink(temporary).catch(() => undefined);
+  const place = async (): Promise<StagedBinary> => {
+    try {
+      request.checkpoint();
+      await renameOver(temporary, request.target, request);
+    } catch (error) {
+      await discard();
+      throw error instanceof ProcessError ? error : failed(error, request.target);
+    }
+    return held(request, sha256);
+  };
+  return { sha256, place, discard };
+}
+
+async function held(request: StagingRequest, sha256: string): Promise<StagedBinary> {
   const { target, hold } = request;
-  const sha256 = await copyInto(request);
   if (hold === undefined) return { sha256, close: () => undefined };
-  const held = await hold(target);
+  const file = await hold(target);
   try {
     const found = await digestOf(target, request.checkpoint);
-    if (found === sha256) return { sha256, close: () => held.close() };
+    if (found === sha256) return { sha256, close: () => file.close() };
     throw new ProcessError(
       'stagingFailed',
       `cannot run ${quoteText(target)}: the copy was changed after it was written; its sha256 is ${found}, wanted ${sha256}`,
       { path: target, rule: 'A16 copy changed' },
     );
   } catch (error) {
-    held.close();
+    file.close();
     throw error instanceof ProcessError ? error : failed(error, target);
   }
 }
@@ -77,7 +106,9 @@ async function digestOf(path: string, checkpoint: () => void): Promise<string> {
   return sha256.digest('hex');
 }
 
-async function copyInto(request: StagingRequest): Promise<string> {
+async function copyBeside(
+  request: StagingRequest,
+): Promise<{ readonly sha256: string; readonly temporary: string }> {
   const { source, target } = request;
   await removeStagingLeftovers(target);
   request.checkpoint();
@@ -89,15 +120,13 @@ async function copyInto(request: StagingRequest): Promise<string> {
     try {
       let sha256: string;
       try {
-        sha256 = await copyVerified(input, output, request);
+        sha256 = await copyBlocks(input, output, request);
         await output.sync();
       } finally {
         // Linux refuses to run a file that anybody still holds open for writing.
         await output.close();
       }
-      request.checkpoint();
-      await renameOver(temporary, target, request);
-      return sha256;
+      return { sha256, temporary };
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
       throw error instanceof ProcessError ? error : failed(error, target);
@@ -131,7 +160,7 @@ async function opened(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-async function copyVerified(
+async function copyBlocks(
   input: FileHandle,
   output: FileHandle,
   request: StagingRequest,

@@ -8,6 +8,7 @@ describe('StagingSlots', () => {
     const results = [0, 1, 2, 3].map((index) =>
       slots
         .run(
+          'client',
           () =>
             new Promise<number>((resolve, reject) => {
               started.push(index);
@@ -26,5 +27,14 @@ describe('StagingSlots', () => {
     finish[2]?.(false);
     finish[3]?.(false);
     await expect(Promise.all(results)).resolves.toEqual([0, -1, 2, 3]);
+  });
+
+  it('serves those who wait client by client, however much one of them asks', async () => {
+    const slots = new StagingSlots(1);
+    const served: string[] = [];
+    const work = (client: string) =>
+      slots.run(client, () => Promise.resolve(void served.push(client)));
+    await Promise.all(['a', 'a', 'a', 'a', 'b', 'c', 'b'].map(work));
+    expect(served).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
   });
 });

@@ -81,9 +81,9 @@ describe('what earlier daemons left', () => {
     return { RANCHER_WINS_RUN: `${RUN_ID}:${lineage}:${daemon}` };
   }
 
-  function writeRecord(fields: object, runId = RUN_ID): string {
-    const file = path.join(harness.stateDirectory, `${runId}.json`);
-    const record = { runId, daemon: deadDaemon, name: 'rancher-wins-tool', path: '/opt/tool' };
+  function writeRecord(fields: object, mark = RUN_ID): string {
+    const file = path.join(harness.stateDirectory, `${mark}.json`);
+    const record = { mark, daemon: deadDaemon, name: 'rancher-wins-tool', path: '/opt/tool' };
     writeFileSync(file, JSON.stringify({ ...record, ...fields }));
     return file;
   }
@@ -92,11 +92,11 @@ describe('what earlier daemons left', () => {
     const { pid } = spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon));
     const manager = harness.manager([]);
     await expect(recovered(manager, pid)).resolves.toEqual([
-      { pid, evidence: 'marker', runId: RUN_ID },
+      { pid, evidence: 'marker', mark: RUN_ID },
     ]);
     expect(isRunning(pid)).toBe(false);
     expect(harness.events).toContainEqual(
-      expect.objectContaining({ type: 'leftoverEnded', pid, runId: RUN_ID }),
+      expect.objectContaining({ type: 'leftoverEnded', pid, mark: RUN_ID }),
     );
     await expect(recovered(manager, pid)).resolves.toEqual([]);
   });
@@ -190,9 +190,18 @@ describe('what earlier daemons left', () => {
     const told = await recovered(manager, pid, grandchild);
     expect(told).toHaveLength(2);
     expect(told).toContainEqual({
-      ...{ pid, evidence: 'record', runId: RUN_ID, name: 'rancher-wins-tool', path: '/opt/tool' },
+      ...{ pid, evidence: 'record', mark: RUN_ID, name: 'rancher-wins-tool', path: '/opt/tool' },
     });
     expect([pid, grandchild].filter((one) => isRunning(one))).toEqual([]);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is ended by a record of an earlier release, which wrote the id of the run for its mark', async () => {
+    const manager = harness.manager([]);
+    const { pid } = spawnProcess(SLEEP, ['1000']);
+    const fields = { mark: undefined, runId: RUN_ID, pid, startToken: tokenOf(pid) };
+    const file = writeRecord(fields);
+    await expect(recovered(manager, pid)).resolves.toMatchObject([{ pid, mark: RUN_ID }]);
     expect(existsSync(file)).toBe(false);
   });
 
@@ -275,7 +284,7 @@ describe('what earlier daemons left', () => {
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(recovered(harness.manager(['tool']), run.pid)).resolves.toEqual([]);
     expect(run.state.kind).toBe('running');
-    expect(readdirSync(harness.stateDirectory)).toEqual([`${run.runId}.json`]);
+    expect(readdirSync(harness.stateDirectory)).toEqual([`${run.mark}.json`]);
   });
 
   it('is looked for with a turn for others after each few environments, whose sizes others choose', async () => {
@@ -342,7 +351,7 @@ describe('what earlier daemons left', () => {
     writeFileSync(huge, Buffer.alloc(65 * 1024, ' '));
     symlinkSync(victim, link);
     mkdirSync(directory);
-    writeFileSync(wrong, JSON.stringify({ runId: RUN_ID, pid: 1, startToken: 'x' }));
+    writeFileSync(wrong, JSON.stringify({ mark: RUN_ID, pid: 1, startToken: 'x' }));
     writeFileSync(path.join(harness.stateDirectory, 'README'), 'hello');
     await manager.recover();
     const ignored = harness.events.flatMap((e) => (e.type === 'recordIgnored' ? [e.file] : []));

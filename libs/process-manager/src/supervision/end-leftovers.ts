@@ -36,16 +36,16 @@ export async function recoverProcesses(
     if (found.length === 0) break;
     stuck.clear();
     for (const { leftover, gone } of await endAll(found, surroundings.graceMs)) {
-      const record = remembered.find(({ runId }) => runId === leftover.runId);
+      const record = remembered.find(({ mark }) => mark === leftover.mark);
       const facts = describeLeftover(leftover, record);
       onEvent({ type: gone ? 'leftoverEnded' : 'leftoverNotGone', ...facts });
       if (gone) recovered.push(facts);
-      else stuck.add(leftover.runId);
+      else stuck.add(leftover.mark);
     }
     // Another round would only wait for the same ones again.
     if (stuck.size > 0) break;
   }
-  for (const { runId } of remembered) if (!stuck.has(runId)) runRecords.remove(runId);
+  for (const { mark } of remembered) if (!stuck.has(mark)) runRecords.remove(mark);
   return recovered;
 }
 
@@ -80,10 +80,10 @@ export function describeLeftover(
   leftover: Leftover,
   record: RunRecord | undefined,
 ): RecoveredProcess {
-  const { pid, evidence, runId } = leftover;
+  const { pid, evidence, mark } = leftover;
   return {
     ...{ pid, evidence },
-    ...(runId === undefined ? {} : { runId }),
+    ...(mark === undefined ? {} : { mark }),
     ...(record === undefined ? {} : { name: record.name, path: record.path }),
   };
 }

@@ -66,7 +66,7 @@ describe('a run whose tree cannot be ended', () => {
       close: () => told.push('closed'),
     });
     const owner = new TestOwner();
-    const facts = { name: 'n', runId: 'r', path: '/p', stagedPath: '/s', sha256: 'd' };
+    const facts = { name: 'n', runId: 'r', mark: 'm', path: '/p', stagedPath: '/s', sha256: 'd' };
     const run = new SupervisedProcess({
       run: { ...facts, owner, exposes: [] },
       hostProcess,

@@ -19,18 +19,18 @@ const exposes: readonly ExposedPort[] = [
 class RecordingOpener implements PortOpener {
   readonly steps: string[] = [];
   onOpen: (signal: AbortSignal) => unknown = () => undefined;
-  onClose: (runId: string) => unknown = () => undefined;
+  onClose: (mark: string) => unknown = () => undefined;
 
-  async open(runId: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void> {
+  async open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void> {
     this.steps.push(
-      `open ${runId} ${ports.map(({ protocol, port }) => `${protocol}${port}`).join()}`,
+      `open ${mark} ${ports.map(({ protocol, port }) => `${protocol}${port}`).join()}`,
     );
     await this.onOpen(signal);
   }
 
-  async close(runId: string): Promise<void> {
-    this.steps.push(`close ${runId}`);
-    await this.onClose(runId);
+  async close(mark: string): Promise<void> {
+    this.steps.push(`close ${mark}`);
+    await this.onClose(mark);
   }
 }
 
@@ -50,13 +50,13 @@ describe('the ports that a run exposes', () => {
     const manager = harness.manager(['tool'], { portOpener: opener });
     opener.onOpen = () => expect(manager.list()).toEqual([]);
     const run = await manager.start(requestFor(program, { exposes }));
-    expect(opener.steps).toEqual([`open ${run.runId} tcp80,udp53`]);
+    expect(opener.steps).toEqual([`open ${run.mark} tcp80,udp53`]);
 
     let alive: boolean | undefined;
     opener.onClose = () => (alive = isRunning(run.pid));
     await run.stop('pipe:1');
     await manager.close();
-    expect(opener.steps.slice(1)).toEqual([`close ${run.runId}`]);
+    expect(opener.steps.slice(1)).toEqual([`close ${run.mark}`]);
     expect(alive).toBe(false);
   });
 
@@ -144,12 +144,12 @@ describe('the ports that a run exposes', () => {
     opener.onClose = () => undefined;
     const second = await manager.start(requestFor(program, { exposes }));
     await expect(second.ended).resolves.toMatchObject({ code: 5 });
-    expect(opener.steps).not.toContain(`close ${second.runId}`);
+    expect(opener.steps).not.toContain(`close ${second.mark}`);
     finish();
     await manager.close();
     expect(opener.steps.slice(-2)).toEqual([
-      `open ${second.runId} tcp80,udp53`,
-      `close ${second.runId}`,
+      `open ${second.mark} tcp80,udp53`,
+      `close ${second.mark}`,
     ]);
   });
 
@@ -159,7 +159,7 @@ describe('the ports that a run exposes', () => {
     opener.onClose = () => new Promise(() => undefined);
     const run = await manager.start(requestFor(program, { exposes }));
     await manager.close();
-    expect(opener.steps.at(-1)).toBe(`close ${run.runId}`);
+    expect(opener.steps.at(-1)).toBe(`close ${run.mark}`);
     expect(manager.list()).toEqual([]);
   });
 
@@ -170,19 +170,19 @@ describe('the ports that a run exposes', () => {
     const runOnce = async () => {
       const run = await manager.start(requestFor(program, { exposes }));
       await run.ended;
-      return run.runId;
+      return run.mark;
     };
     const first = await runOnce();
     const second = await runOnce();
-    opener.onClose = (runId) => (runId === first ? Promise.reject(new Error('busy')) : undefined);
+    opener.onClose = (mark) => (mark === first ? Promise.reject(new Error('busy')) : undefined);
     const third = await runOnce();
     await manager.close();
 
     const closed = opener.steps.filter((step) => step.startsWith('close'));
     expect(closed).toEqual(
-      [first, second, third, first, second, first].map((runId) => `close ${runId}`),
+      [first, second, third, first, second, first].map((mark) => `close ${mark}`),
     );
     const failed = harness.events.filter(({ type }) => type === 'portsNotClosed');
-    expect(failed).toMatchObject([first, second, first, first].map((runId) => ({ runId })));
+    expect(failed).toMatchObject([first, second, first, first].map((mark) => ({ mark })));
   });
 });

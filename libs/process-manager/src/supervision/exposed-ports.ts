@@ -8,9 +8,9 @@ export interface PortOpener {
    * Opens exactly these ports, and resolves when they are open. When it rejects, some may be: `close` follows. The signal
    * aborts when nobody wants them any more.
    */
-  open(runId: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
+  open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
   /** Closes what was opened for a run. It must end by itself, and may be called again after it failed. */
-  close(runId: string): Promise<void>;
+  close(mark: string): Promise<void>;
 }
 
 /** What this needs of the manager's options. */
@@ -35,30 +35,30 @@ export class ExposedPorts {
   }
 
   /** @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then. */
-  async open(runId: string, ports: readonly ExposedPort[], abandoned: AbortSignal): Promise<void> {
+  async open(mark: string, ports: readonly ExposedPort[], abandoned: AbortSignal): Promise<void> {
     if (ports.length === 0) return;
     const signal = AbortSignal.any([abandoned, this.#stopping.signal]);
-    this.#open.add(runId);
+    this.#open.add(mark);
     try {
       signal.throwIfAborted();
-      await this.#opener.open(runId, ports, signal);
+      await this.#opener.open(mark, ports, signal);
       signal.throwIfAborted();
     } catch (cause) {
-      this.close(runId);
-      this.#onEvent({ type: 'startFailed', runId, error: cause });
+      this.close(mark);
+      this.#onEvent({ type: 'startFailed', mark, error: cause });
       const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
       const found = cause instanceof Error ? cause.message : String(cause);
       throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {
         cause,
-        runId,
+        mark,
       });
     }
   }
 
   /** Begins to close the ports of a run and waits for nothing; what fails is told as an event and tried again later. */
-  close(runId: string): void {
-    if (!this.#open.delete(runId)) return;
-    this.#closings = this.#closings.then(() => this.#closeAll([runId]));
+  close(mark: string): void {
+    if (!this.#open.delete(mark)) return;
+    this.#closings = this.#closings.then(() => this.#closeAll([mark]));
   }
 
   /** Gives up what is being opened, from now on. */
@@ -77,16 +77,16 @@ export class ExposedPorts {
   }
 
   /** When one can be closed, those that could not are tried again; when one cannot, the others wait for the next time. */
-  async #closeAll(runIds: readonly string[]): Promise<void> {
-    for (const runId of new Set([...runIds, ...this.#stuck])) {
+  async #closeAll(marks: readonly string[]): Promise<void> {
+    for (const mark of new Set([...marks, ...this.#stuck])) {
       try {
-        await this.#opener.close(runId);
-        this.#stuck.delete(runId);
+        await this.#opener.close(mark);
+        this.#stuck.delete(mark);
       } catch (error) {
         // Behind the others, so that none of them waits for this one for ever.
-        this.#stuck.delete(runId);
-        this.#stuck.add(runId);
-        this.#onEvent({ type: 'portsNotClosed', runId, error });
+        this.#stuck.delete(mark);
+        this.#stuck.add(mark);
+        this.#onEvent({ type: 'portsNotClosed', mark, error });
         return;
       }
     }

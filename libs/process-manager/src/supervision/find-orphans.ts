@@ -38,7 +38,7 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
     .map((leftover) =>
       describeLeftover(
         leftover,
-        remembered.find(({ runId }) => runId === leftover.runId),
+        remembered.find(({ mark }) => mark === leftover.mark),
       ),
     );
 }

@@ -8,8 +8,20 @@ export interface ProcessOwner {
   readonly id: string;
   /** For people, in the audit log. */
   readonly label?: string;
+  /** Who is behind the connection, where the system can tell: quotas count by it, else by the connection. */
+  readonly client?: OwningClient;
   /** Aborts when the connection is gone; the run then ends, whatever else is held. */
   readonly disconnected: AbortSignal;
+}
+
+/** A client as the system knows it, not as it calls itself. */
+export interface OwningClient {
+  /** What quotas go by: the same for all connections of one client that has some. */
+  readonly key: string;
+  /** For the audit log: its process, account, container. */
+  readonly description: Readonly<Record<string, string | number>>;
+  /** What `for` of an entry may call it, such as `administrators` or `user:1000`. Absent or empty: the system cannot tell. */
+  readonly names?: readonly string[];
 }
 
 /** A port that a program serves; open while it runs, where the manager was given a `portOpener`. */
@@ -35,8 +47,10 @@ export interface Lease {
 export interface ManagedProcess {
   /** `rancher-wins-` and the program's name. */
   readonly name: string;
-  /** 32 hexadecimal digits, not to be guessed. */
+  /** 32 hexadecimal digits, not to be guessed: who knows it may read and stop the run, so it stands in no log. */
   readonly runId: string;
+  /** Names the run in logs, records and its processes' environment: 32 hexadecimal digits that lead nobody to the id. */
+  readonly mark: string;
   /** The program as the list of allowed executables spells it. */
   readonly path: string;
   /** The verified copy that runs. */

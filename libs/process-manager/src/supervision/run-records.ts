@@ -54,19 +54,19 @@ export class RunRecords {
   /** @throws ProcessError `stateUnavailable`. */
   write(record: RunRecord): void {
     try {
-      writeFileSync(this.#fileOf(record.runId), JSON.stringify(record), {
+      writeFileSync(this.#fileOf(record.mark), JSON.stringify(record), {
         flag: 'wx',
         mode: 0o600,
       });
     } catch (error) {
       const message = `cannot record the run in ${quoteText(this.#directory)}: ${String(error)}`;
-      throw new ProcessError('stateUnavailable', message, { cause: error, runId: record.runId });
+      throw new ProcessError('stateUnavailable', message, { cause: error, mark: record.mark });
     }
   }
 
   /** Forgets a run; a failure leaves a record that the next recovery finds stale. */
-  remove(runId: string): void {
-    remove(this.#fileOf(runId));
+  remove(mark: string): void {
+    remove(this.#fileOf(mark));
   }
 
   /**
@@ -90,11 +90,11 @@ export class RunRecords {
     const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
     for (const name of this.#names()) {
-      const runId = /^([0-9a-f]{32})\.json$/.exec(name)?.[1];
-      if (runId === undefined) continue;
-      const file = this.#fileOf(runId);
-      const found = readRecord(file, runId);
-      if ('runId' in found) records.push(found);
+      const mark = /^([0-9a-f]{32})\.json$/.exec(name)?.[1];
+      if (mark === undefined) continue;
+      const file = this.#fileOf(mark);
+      const found = readRecord(file, mark);
+      if ('mark' in found) records.push(found);
       else ignored.push({ file, ...found });
     }
     return { records, ignored };
@@ -109,8 +109,8 @@ export class RunRecords {
     }
   }
 
-  #fileOf(runId: string): string {
-    return path.join(this.#directory, `${runId}.json`);
+  #fileOf(mark: string): string {
+    return path.join(this.#directory, `${mark}.json`);
   }
 }
 
@@ -122,7 +122,7 @@ function remove(file: string): void {
   }
 }
 
-function readRecord(file: string, runId: string): RunRecord | Omit<IgnoredRecord, 'file'> {
+function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord, 'file'> {
   let descriptor: number;
   try {
     // Without blocking: a named pipe would otherwise hold the daemon up for ever.
@@ -136,7 +136,7 @@ function readRecord(file: string, runId: string): RunRecord | Omit<IgnoredRecord
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return malformed('not a regular file');
     if (stats.size > MAX_RECORD_BYTES) return malformed(`larger than ${MAX_RECORD_BYTES} bytes`);
-    const record = parseRecord(readFileSync(descriptor, 'utf8'), runId);
+    const record = parseRecord(readFileSync(descriptor, 'utf8'), mark);
     return typeof record === 'string' ? malformed(record) : record;
   } catch (error) {
     // Text that is no JSON has no code of the system.
@@ -150,7 +150,7 @@ function malformed(why: string): Omit<IgnoredRecord, 'file'> {
   return { why, isUnread: false };
 }
 
-function parseRecord(text: string, runId: string): RunRecord | string {
+function parseRecord(text: string, mark: string): RunRecord | string {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) return 'not an object';
   const fields = new Map<string, unknown>(Object.entries(value));
@@ -161,9 +161,15 @@ function parseRecord(text: string, runId: string): RunRecord | string {
     return typeof field === 'string' ? field : '';
   };
   const record = {
-    ...{ runId: textOf('runId'), pid, startToken: textOf('startToken'), daemon: textOf('daemon') },
+    // An earlier release wrote the id of the run, which its processes carried as the mark.
+    ...{
+      mark: textOf('mark') || textOf('runId'),
+      pid,
+      startToken: textOf('startToken'),
+      daemon: textOf('daemon'),
+    },
     ...{ name: textOf('name'), path: textOf('path') },
   };
-  if (record.runId !== runId) return 'the run id is not the one of the file name';
+  if (record.mark !== mark) return 'the mark is not the one of the file name';
   return Object.values(record).includes('') ? 'a field is missing' : record;
 }

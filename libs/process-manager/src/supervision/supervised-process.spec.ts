@@ -135,7 +135,7 @@ describe('a supervised process', () => {
     );
     await run.stop('pipe:1');
     expect(harness.events).toContainEqual(
-      expect.objectContaining({ type: 'outputCutOff', runId: run.runId }),
+      expect.objectContaining({ type: 'outputCutOff', mark: run.mark }),
     );
     for (const pid of pids) process.kill(pid, 'SIGKILL');
   });
@@ -170,7 +170,7 @@ describe('a supervised process', () => {
       if (action === 'keepAlive' && isFull) throw new Error('the log is full');
     };
     const run = await startShell(FOREVER, { onDecision });
-    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('unknown');
+    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('auditUnavailable');
     isFull = false;
     await expect(run.holdLease('pipe:1').release()).resolves.toMatchObject({
       reason: 'leaseEnded',

@@ -29,6 +29,7 @@ export interface Supervision {
   readonly run: {
     readonly name: string;
     readonly runId: string;
+    readonly mark: string;
     readonly path: string;
     readonly stagedPath: string;
     readonly sha256: string;
@@ -40,7 +41,7 @@ export interface Supervision {
   readonly leaseTimeoutMs: number;
   readonly maxBufferedBytes: number;
   readonly firstReaderMs: number;
-  readonly onDecision: (record: DecisionRecord) => void;
+  readonly onDecision: (record: DecisionRecord) => void | Promise<void>;
   readonly onEvent: (event: ManagerEvent) => void;
   /** The run ended; `treeGone` is false when something of it could not be ended. */
   readonly onEnded: (process: SupervisedProcess, treeGone: boolean) => void;
@@ -52,6 +53,7 @@ export interface Supervision {
 export class SupervisedProcess implements ManagedProcess {
   readonly name: string;
   readonly runId: string;
+  readonly mark: string;
   readonly path: string;
   readonly stagedPath: string;
   readonly sha256: string;
@@ -74,6 +76,7 @@ export class SupervisedProcess implements ManagedProcess {
     const { run, hostProcess } = supervision;
     this.name = run.name;
     this.runId = run.runId;
+    this.mark = run.mark;
     this.path = run.path;
     this.stagedPath = run.stagedPath;
     this.sha256 = run.sha256;
@@ -123,13 +126,13 @@ export class SupervisedProcess implements ManagedProcess {
       const error = new ProcessError(
         'leaseHeld',
         `cannot keep ${this.name} alive: its lease is ${this.#lease.state}; wanted the first holder`,
-        { runId: this.runId },
+        { mark: this.mark },
       );
-      this.#audit('keepAlive', ownerId, error);
+      this.#auditAtOnce('keepAlive', ownerId, error);
       throw error;
     }
     // No record, no lease: what throws here leaves it to the next call.
-    this.#audit('keepAlive', ownerId);
+    this.#auditAtOnce('keepAlive', ownerId);
     this.#lease.claim();
     return {
       release: () => {
@@ -144,14 +147,14 @@ export class SupervisedProcess implements ManagedProcess {
 
   read(ownerId: string, options: OutputReaderOptions & RunSelection = {}): OutputReader {
     this.#authorise('wait', ownerId, this.#isKnownTo(ownerId, options));
-    this.#audit('wait', ownerId);
+    this.#auditAtOnce('wait', ownerId);
     return this.#output.createReader(options);
   }
 
   stop(ownerId: string, options: RunSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
-    this.#audit('stop', ownerId);
-    return this.end('stopped');
+    const audited = this.#audit('stop', ownerId);
+    return audited === undefined ? this.end('stopped') : audited.then(() => this.end('stopped'));
   }
 
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
@@ -165,7 +168,7 @@ export class SupervisedProcess implements ManagedProcess {
 
   async #finish(reason: ExitReason): Promise<void> {
     const { graceMs, onEvent } = this.#supervision;
-    const { name, runId } = this;
+    const { name, mark } = this;
     this.owner.disconnected.removeEventListener('abort', this.#onDisconnected);
     this.#lease.stopClock();
     clearTimeout(this.#holdTimer);
@@ -175,12 +178,12 @@ export class SupervisedProcess implements ManagedProcess {
     const treeGone =
       leftAlone ||
       (await endProcessTree(this.#host, graceMs, () => this.#move({ kind: 'killing', reason })));
-    if (!treeGone) onEvent({ type: 'treeNotGone', runId, name });
+    if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
 
     this.#move({ kind: 'draining', reason });
     this.#output.finish(DRAIN_ALLOWANCE_BYTES);
     if (!(await settlesWithin(this.#outputClosed, graceMs))) {
-      onEvent({ type: 'outputCutOff', runId, name });
+      onEvent({ type: 'outputCutOff', mark, name });
     }
     this.#host.close();
     const { code, signal } = treeGone
@@ -218,18 +221,28 @@ export class SupervisedProcess implements ManagedProcess {
       `cannot ${action} ${this.name}: it was started by another connection; wanted its own or the run id`,
       { rule: 'A35 run of another connection' },
     );
-    this.#audit(action, ownerId, error);
+    this.#auditAtOnce(action, ownerId, error);
     throw error;
   }
 
-  #audit(action: DecisionRecord['action'], requester: string, refused?: ProcessError): void {
-    const { name, runId, path } = this;
-    this.#supervision.onDecision({
-      ...{ action, requester, runId, path, name },
+  /** For what nobody waits for: only what is thrown at once refuses it. */
+  #auditAtOnce(action: DecisionRecord['action'], requester: string, refused?: ProcessError): void {
+    this.#audit(action, requester, refused)?.catch(() => undefined);
+  }
+
+  #audit(
+    action: DecisionRecord['action'],
+    requester: string,
+    refused?: ProcessError,
+  ): Promise<void> | undefined {
+    const { name, mark, path } = this;
+    const recorded = this.#supervision.onDecision({
+      ...{ action, requester, mark, path, name },
       verdict: refused === undefined ? 'allowed' : 'refused',
       ...(refused === undefined ? {} : { code: refused.code }),
       ...(refused?.rule === undefined ? {} : { rule: refused.rule }),
     });
+    return recorded ?? undefined;
   }
 
   readonly #onDisconnected = (): void => void this.end('ownerDisconnected');

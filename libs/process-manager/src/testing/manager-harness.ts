@@ -34,7 +34,7 @@ export class ManagerHarness {
     const manager = createProcessManager({
       allowed: names.map((name) => ({ path: path.join(this.programs, name) })),
       stateDirectory: this.stateDirectory,
-      onDecision: (record) => this.decisions.push(record),
+      onDecision: (record) => void this.decisions.push(record),
       onEvent: (event) => this.events.push(event),
       ...options,
     });

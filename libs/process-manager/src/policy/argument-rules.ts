@@ -1,0 +1,106 @@
+import { parsePath } from './parse-path.js';
+import type { PathDialect } from './parsed-path.js';
+import { quoteText } from '../quote-text.js';
+
+/** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
+export type ArgumentPattern = string | ArgumentForm;
+
+/** A form of an argument. */
+export type ArgumentForm = { readonly after?: string } & (
+  | { readonly integer: { readonly min: number; readonly max: number } }
+  /** 1 to 65535. */
+  | { readonly port: true }
+  /** An absolute path below this folder, by its spelling: no `.`, `..` or what else the system would reinterpret. */
+  | { readonly pathUnder: string }
+  | { readonly oneOf: readonly string[] }
+);
+
+/**
+ * What arguments a client may pass: none, any, or exactly one of these lists, each from its first argument to its last.
+ */
+export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
+
+// As programs print and read them: no sign but a minus, no leading zero, nothing around it.
+const INTEGER = /^(?:0|-?[1-9][0-9]{0,15})$/;
+
+/** Whether the rules allow these arguments. Pure; never throws; the work is linear in the rules and the arguments. */
+export function allowsArguments(
+  rules: ArgumentRules,
+  args: readonly string[],
+  dialect: PathDialect,
+): boolean {
+  if (rules === 'any') return true;
+  if (rules === 'none') return args.length === 0;
+  return rules.some(
+    (patterns) =>
+      patterns.length === args.length &&
+      patterns.every((pattern, index) => fits(pattern, args[index] ?? '', dialect)),
+  );
+}
+
+/** Says what the rules allow, for an error; foreign text is quoted. */
+export function describeArgumentRules(rules: ArgumentRules): string {
+  if (rules === 'any') return 'any arguments';
+  if (rules === 'none' || rules.length === 0) return 'no arguments';
+  const lists = rules.map((patterns) => {
+    const words = patterns.map(describePattern).join(' ');
+    return words === '' ? 'no arguments' : words;
+  });
+  return lists.join(' | ');
+}
+
+/** Why rules can never be meant, or undefined. */
+export function faultOfArgumentRules(
+  rules: ArgumentRules,
+  dialect: PathDialect,
+): string | undefined {
+  if (typeof rules === 'string') return undefined;
+  for (const pattern of rules.flat()) {
+    if (typeof pattern === 'string') continue;
+    if ('oneOf' in pattern && pattern.oneOf.length === 0) return 'A40 "oneOf" without a word';
+    if ('integer' in pattern && pattern.integer.min > pattern.integer.max) {
+      return 'A40 "integer" whose min is above its max';
+    }
+    if ('pathUnder' in pattern) {
+      const parsed = parsePath(pattern.pathUnder, dialect);
+      if ('refused' in parsed)
+        return `A40 "pathUnder" ${quoteText(pattern.pathUnder)}: ${parsed.refused}`;
+    }
+  }
+  return undefined;
+}
+
+function fits(pattern: ArgumentPattern, argument: string, dialect: PathDialect): boolean {
+  if (typeof pattern === 'string') return argument === pattern;
+  const { after = '' } = pattern;
+  if (!argument.startsWith(after)) return false;
+  const text = argument.slice(after.length);
+  if ('oneOf' in pattern) return pattern.oneOf.includes(text);
+  if ('pathUnder' in pattern) return isUnder(pattern.pathUnder, text, dialect);
+  const { min, max } = 'port' in pattern ? { min: 1, max: 65_535 } : pattern.integer;
+  return INTEGER.test(text) && Number(text) >= min && Number(text) <= max;
+}
+
+/** By whole components: `C:\etc\nginx-evil` is not under `C:\etc\nginx`. */
+function isUnder(folder: string, text: string, dialect: PathDialect): boolean {
+  const above = parsePath(folder, dialect);
+  const asked = parsePath(text, dialect);
+  if ('refused' in above || 'refused' in asked) return false;
+  const separator = dialect === 'windows' ? '\\' : '/';
+  const beginning = above.key.endsWith(separator) ? above.key : above.key + separator;
+  return asked.key.startsWith(beginning) && asked.key.length > beginning.length;
+}
+
+function describePattern(pattern: ArgumentPattern): string {
+  if (typeof pattern === 'string')
+    return /^[\w./:=-]+$/.test(pattern) ? pattern : quoteText(pattern);
+  const { after = '' } = pattern;
+  return after === '' ? describeForm(pattern) : `${quoteText(after)}+${describeForm(pattern)}`;
+}
+
+function describeForm(form: ArgumentForm): string {
+  if ('oneOf' in form) return `{one of ${form.oneOf.map(quoteText).join(', ')}}`;
+  if ('pathUnder' in form) return `{path under ${quoteText(form.pathUnder)}}`;
+  if ('port' in form) return '{port}';
+  return `{integer from ${form.integer.min} to ${form.integer.max}}`;
+}

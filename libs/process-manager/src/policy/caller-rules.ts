@@ -1,0 +1,32 @@
+import type { PathDialect } from './parsed-path.js';
+import { quoteText } from '../quote-text.js';
+
+/** What the hosts of each kind can call whoever asks, and what therefore can be wanted. */
+const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
+  posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
+  windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
+};
+
+/**
+ * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
+ * nobody.
+ *
+ * @param names - What the system calls whoever asks, such as `user:1000`.
+ */
+export function allowsCaller(wanted: readonly string[], names: readonly string[]): boolean {
+  return wanted.some((pattern) =>
+    pattern.endsWith('*')
+      ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
+      : names.includes(pattern),
+  );
+}
+
+/** Why callers can never be meant on a host of this kind, or undefined. */
+export function faultOfCallers(
+  wanted: readonly string[] | undefined,
+  dialect: PathDialect,
+): string | undefined {
+  if (wanted?.length === 0) return 'A60 "for" without a caller';
+  const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
+  return strange === undefined ? undefined : `A60 ${quoteText(strange)} is no caller here`;
+}

@@ -1,0 +1,30 @@
+import { doubtAllowedExecutables } from './executable-policy.js';
+
+const APART = { tellsCallersApart: true };
+
+it.each([
+  'C:\\x\\PowerShell.exe',
+  'C:\\x\\cmd.EXE',
+  'C:\\x\\python3.12.exe',
+  'C:\\x\\wins.exe',
+  'C:\\x\\sc.exe',
+])('doubts %j with any arguments, and no longer with a rule', (path) => {
+  expect(doubtAllowedExecutables([{ path }], 'windows', APART)).toMatchObject([{ index: 0, path }]);
+  expect(doubtAllowedExecutables([{ path, args: [['-v']] }], 'windows', APART)).toEqual([]);
+});
+
+it('doubts any variables, and no program of its own kind', () => {
+  const path = '/opt/nodeagent';
+  expect(doubtAllowedExecutables([{ path }], 'posix', APART)).toEqual([]);
+  expect(doubtAllowedExecutables([{ path, envs: 'any' }], 'posix', APART)).toMatchObject([
+    { message: expect.stringContaining('envs: any') as string },
+  ]);
+});
+
+it('finds an entry for callers whom the system cannot tell apart', () => {
+  const entries = [{ path: '/a/b' }, { path: '/a/c', for: ['user:0'] }];
+  expect(doubtAllowedExecutables(entries, 'posix', APART)).toEqual([]);
+  expect(doubtAllowedExecutables(entries, 'posix', { tellsCallersApart: false })).toMatchObject([
+    { index: 1, rule: expect.stringContaining('nobody may run it') as string },
+  ]);
+});
