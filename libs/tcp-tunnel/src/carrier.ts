@@ -9,6 +9,11 @@ export interface Carrier {
   send(message: Buffer, sent: () => void): void;
   /** Calls `then` after everything else that is ready had its turn, or, when `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
+  /** Takes nothing more from the peer until `resume`, but for what was read already. */
+  pause(): void;
+  resume(): void;
+  /** Calls `then` after everything else that is ready had its turn, and no sooner than after so many milliseconds. */
+  afterTurn(delayMs: number, then: () => void): void;
   /** Asks the peer for a sign of life. */
   ping(): void;
   /** Ends after what was queued; `closed` of the receiver follows. */

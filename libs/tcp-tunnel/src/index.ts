@@ -15,6 +15,8 @@
  */
 export { serveTunnel } from './serve-tunnel.js';
 export type { ConnectRecord, ServerTunnel, ServeTunnelOptions } from './serve-tunnel.js';
+export { createConnectLimits } from './connect-limits.js';
+export type { ConnectLimits, ConnectLimitsOptions, PeerConnects } from './connect-limits.js';
 export { openTunnel } from './open-tunnel.js';
 export type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
 export type { TunnelWebSocket } from './tunnel-web-socket.js';

@@ -1,6 +1,8 @@
 import type { ChannelStream } from './channel-stream.js';
+import { createConnectLimits, type PeerConnects } from './connect-limits.js';
 import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
 import { joinSocket } from './join-socket.js';
+import type { Admission } from './session-role.js';
 import { channelLimit, positiveInteger, type TunnelOptions } from './session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
@@ -8,7 +10,7 @@ import { SocketSession, type TunnelSession } from './tunnel-session.js';
 import type { TunnelWebSocket } from './tunnel-web-socket.js';
 import type { Int64 } from './wire/varint.js';
 
-/** What was asked of a server and what it decided; one for every Connect. */
+/** What was asked of a server and what it decided. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly channel: Int64;
@@ -16,7 +18,7 @@ export interface ConnectRecord {
   readonly address: string;
   readonly allowed: boolean;
   /** The rule that decided. */
-  readonly rule: DestinationRule | 'channel-limit' | 'draining';
+  readonly rule: DestinationRule | 'channel-limit' | 'draining' | 'connect-rate' | 'not-recorded';
   /** The port, when the text named one. */
   readonly port?: number;
 }
@@ -31,8 +33,14 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly dialTimeoutMs?: number;
   /** How long bytes from a program are thrown away after the peer left it. Default 2,000. */
   readonly lingerMs?: number;
-  /** Called once for every Connect, before it is dialled. It must not throw. */
-  readonly onConnect?: (record: ConnectRecord) => void;
+  /**
+   * Called once for every Connect, before it is dialled. `isTold` is false for a refusal beyond the rate of the peer's limits:
+   * count it, for there may be any number of them. What returns false for one that is allowed refuses it, as what cannot be
+   * recorded, and is told that too. It must not throw.
+   */
+  readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
+  /** What Connects may cost. Default: limits for this session alone. */
+  readonly limits?: PeerConnects;
   /** Begins a connection to a literal loopback address. Default: TCP. */
   readonly dial?: Dial;
 }
@@ -64,12 +72,14 @@ class ServerSession extends SocketSession implements ServerTunnel {
   readonly #maxChannels: number;
   readonly #dialTimeoutMs: number;
   readonly #lingerMs: number;
+  readonly #limits: PeerConnects;
 
   constructor(socket: TunnelWebSocket, options: ServeTunnelOptions) {
     const maxChannels = channelLimit(options.maxChannels);
     const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
     const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
     const allowedPorts = portSet(options.allowedPorts);
+    const limits = options.limits ?? createConnectLimits().of('');
     super(
       socket,
       {
@@ -84,45 +94,69 @@ class ServerSession extends SocketSession implements ServerTunnel {
     this.#dialTimeoutMs = dialTimeoutMs;
     this.#lingerMs = lingerMs;
     this.#allowedPorts = allowedPorts;
+    this.#limits = limits;
   }
 
   allowPorts(ports: readonly number[]): void {
     this.#allowedPorts = portSet(ports);
   }
 
-  #admit(address: string, channel: Int64): string | ((channel: ChannelStream) => void) {
+  #admit(address: string, channel: Int64): Admission {
     const verdict = judgeDestination(address, this.#allowedPorts);
     const record = { channel, address: printable(address), ...verdict };
     if (!verdict.allowed) return this.#refuse(record);
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
     if (this.channelCount >= this.#maxChannels)
       return this.#refuse({ ...record, rule: 'channel-limit' });
-    this.#options.onConnect?.(record);
-    return (stream) => this.#dial(stream, verdict.port);
+    if (!this.#limits.mayDial(verdict.port))
+      return this.#refuse({ ...record, rule: 'connect-rate' });
+    if (this.#options.onConnect?.(record, true) === false)
+      return this.#refuse({ ...record, rule: 'not-recorded' });
+    return { open: (stream) => this.#dial(stream, verdict.port) };
   }
 
-  #refuse(record: ConnectRecord): string {
-    this.#options.onConnect?.({ ...record, allowed: false });
-    return `connect not allowed: ${record.rule}`;
+  #refuse(record: ConnectRecord): Admission {
+    const isTold = this.#limits.refuse();
+    this.#options.onConnect?.({ ...record, allowed: false }, isTold);
+    return { refusal: `connect not allowed: ${record.rule}`, isOverRate: !isTold };
   }
 
   #dial(channel: ChannelStream, port: number): void {
-    const giveUp = dialLoopback(
-      port,
-      { timeoutMs: this.#dialTimeoutMs, dial: this.#options.dial ?? dialTcp },
-      (outcome) => {
-        channel.off('close', giveUp);
+    const dial = this.#options.dial ?? dialTcp;
+    const timeoutMs = this.#dialTimeoutMs;
+    const line: { isTaken: boolean; late?: NodeJS.Timeout } = { isTaken: false };
+    const takeBack = this.#limits.dial((done) => {
+      line.isTaken = true;
+      clearTimeout(line.late);
+      if (this.state === 'closing' || this.state === 'closed') {
+        done();
+        return () => undefined;
+      }
+      return dialLoopback(port, { timeoutMs, dial }, (outcome) => {
+        channel.off('close', leave);
         if (outcome instanceof TunnelError) {
+          this.#limits.fail(port);
           channel.destroy(outcome);
-          return;
+        } else {
+          this.own(outcome);
+          joinSocket(outcome, channel, this.#lingerMs);
         }
-        this.own(outcome);
-        joinSocket(outcome, channel, this.#lingerMs);
-      },
-    );
+        done();
+      });
+    });
+    if (!line.isTaken) {
+      line.late = setTimeout(() => {
+        const message = `waited to dial port ${port}: too many dials are under way for ${timeoutMs} ms`;
+        channel.destroy(new TunnelError('dial-timeout', message, { port }));
+      }, timeoutMs);
+    }
+    const leave = (): void => {
+      clearTimeout(line.late);
+      takeBack();
+    };
     // The `close` that follows acts on it.
     channel.on('error', () => undefined);
-    channel.once('close', giveUp);
+    channel.once('close', leave);
   }
 }
 

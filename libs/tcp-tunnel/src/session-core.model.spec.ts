@@ -146,10 +146,12 @@ class World {
     this.server = new SessionCore({
       role: {
         kind: 'server',
-        admit: () => (stream) => {
-          const index = this.ends.server.length;
-          this.ends.server.push(new End(stream, 100 + index, index));
-        },
+        admit: () => ({
+          open: (stream) => {
+            const index = this.ends.server.length;
+            this.ends.server.push(new End(stream, 100 + index, index));
+          },
+        }),
         mostListed: 100,
       },
       carrier: this.links.server,
@@ -226,7 +228,8 @@ class World {
       case 'repeat': {
         const { wire } = this.links[step.side];
         const next = wire[0];
-        if (next !== undefined && !['data', 'sync'].includes(decodeMessage(next).type))
+        // A Connect that comes again once its stream has ended is a new stream.
+        if (next !== undefined && !['data', 'sync', 'connect'].includes(decodeMessage(next).type))
           wire.unshift(next);
         break;
       }

@@ -39,7 +39,7 @@ function client(): Session {
 
 function server(): Session & { readonly opened: ChannelStream[] } {
   const opened: ChannelStream[] = [];
-  const admit = () => (channel: ChannelStream) => void opened.push(channel);
+  const admit = () => ({ open: (channel: ChannelStream) => void opened.push(channel) });
   return { ...session({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
@@ -141,6 +141,7 @@ describe('what a server answers', () => {
     let answered = 0;
     while (core.state.kind === 'open') {
       core.message(message);
+      link.endTurn();
       answered += 1;
     }
     expect(link.bufferedBytes).toBeGreaterThan(settings.flow.unsentCapBytes);

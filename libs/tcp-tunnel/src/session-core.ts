@@ -1,6 +1,7 @@
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { ChannelStream, type ChannelLink } from './channel-stream.js';
 import { SharedBuffer } from './flow-control.js';
+import { Intake, type Work } from './intake.js';
 import type { SessionRole } from './session-role.js';
 import type { SessionSettings } from './session-settings.js';
 import { SendRound } from './send-round.js';
@@ -18,6 +19,8 @@ const CLOSE_UNSUPPORTED = 1003;
 const LATE_TICK = 1.5;
 /** Some clients take the list before a Connect and write it after: a channel this young is not judged by it. */
 const SYNC_GRACE_TICKS = 1;
+/** As much as a turn of the event loop is given. */
+const WORK_OF_A_LIST = 32;
 
 /**
  * The session of either role over any carrier: it routes messages to channels, sends their data in turn, keeps time, and
@@ -35,6 +38,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   /** Channels that are not destroyed yet; some of them still have something to be read. */
   readonly #undestroyed = new Set<ChannelStream>();
   readonly #round: SendRound;
+  readonly #intake: Intake;
   readonly #onEnd: (end: TunnelEnd) => void;
   readonly #onIdle: () => void;
   #state: SessionState = { kind: 'open' };
@@ -59,6 +63,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#onIdle = options.onIdle;
     this.#round = new SendRound(options.carrier, options.settings.flow);
     this.shared = new SharedBuffer(options.settings.flow);
+    this.#intake = new Intake(options.carrier, (bytes) => this.#read(bytes));
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
   }
@@ -160,15 +165,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   message(bytes: Buffer): void {
     if (!this.#active) return;
     this.#silentMs = 0;
-    let message: TunnelMessage;
-    try {
-      message = decodeMessage(bytes);
-    } catch (error) {
-      if (!(error instanceof TunnelError)) throw error;
-      this.#fail(error);
-      return;
-    }
-    this.#dispatch(message);
+    this.#intake.take(bytes);
   }
 
   heard(): void {
@@ -181,6 +178,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   closed(code: number, reason: string, error: Error | undefined): void {
+    this.#intake.flush();
     const end: TunnelEnd =
       this.#state.kind === 'closing'
         ? this.#state.end
@@ -199,55 +197,67 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#onEnd(end);
   }
 
-  #dispatch(message: TunnelMessage): void {
-    switch (message.type) {
-      case 'data': {
-        const channel = this.#live.get(message.id);
-        if (channel === undefined) this.#answerUnknown(message.id);
-        else channel.acceptData(message.payload);
-        return;
-      }
-      case 'connect':
-        this.#acceptConnect(message.id, message.address);
-        return;
-      case 'error':
-        this.#live.get(message.id)?.acceptError(message.text);
-        return;
-      case 'pause':
-        this.#live.get(message.id)?.acceptPause();
-        return;
-      case 'resume':
-        this.#live.get(message.id)?.acceptResume();
-        return;
-      case 'end': {
-        const channel = this.#live.get(message.id);
-        if (channel === undefined) this.#answerUnknown(message.id);
-        else channel.acceptEnd();
-        return;
-      }
-      case 'sync':
-        this.#acceptSync(message.ids);
-        return;
-      case 'hello':
-        this.#acceptHello(message.revision);
-        return;
-      case 'add-client':
-      case 'remove-client':
-      case 'unknown':
-        return;
+  #read(bytes: Buffer): Work {
+    if (!this.#active) return 0;
+    try {
+      return this.#dispatch(decodeMessage(bytes));
+    } catch (error) {
+      if (!(error instanceof TunnelError)) throw error;
+      this.#fail(error);
+      return 0;
     }
   }
 
-  #acceptConnect(id: Int64, address: string): void {
+  #dispatch(message: TunnelMessage): Work {
+    const channel = 'id' in message ? this.#live.get(message.id) : undefined;
+    switch (message.type) {
+      case 'data':
+        if (channel === undefined) return this.#answerUnknown(message.id);
+        channel.acceptData(message.payload);
+        return 0;
+      case 'connect':
+        return this.#acceptConnect(message.id, message.address);
+      case 'error':
+        channel?.acceptError(message.text);
+        return 0;
+      case 'pause':
+        channel?.acceptPause();
+        return 0;
+      case 'resume':
+        channel?.acceptResume();
+        return 0;
+      case 'end':
+        if (channel === undefined) return this.#answerUnknown(message.id);
+        channel.acceptEnd();
+        return 0;
+      case 'sync':
+        this.#acceptSync(message.ids);
+        // It may name every channel.
+        return WORK_OF_A_LIST;
+      case 'hello':
+        this.#acceptHello(message.revision);
+        return 0;
+      case 'add-client':
+      case 'remove-client':
+      case 'unknown':
+        return 0;
+    }
+  }
+
+  #acceptConnect(id: Int64, address: string): Work {
     // A Connect that arrives twice is one Connect.
-    if (this.#live.has(id)) return;
+    if (this.#live.has(id)) return 1;
     if (this.#role.kind === 'client') {
       this.control(this.encoder.error(id, 'connect not allowed: this end only opens streams'));
-      return;
+      return 1;
     }
-    const admitted = this.#role.admit(address, id);
-    if (typeof admitted === 'string') this.control(this.encoder.error(id, admitted));
-    else admitted(this.#open(id));
+    const admission = this.#role.admit(address, id);
+    if ('open' in admission) {
+      admission.open(this.#open(id));
+      return 1;
+    }
+    this.control(this.encoder.error(id, admission.refusal));
+    return admission.isOverRate ? 'over-rate' : 1;
   }
 
   #acceptSync(ids: readonly Int64[]): void {
@@ -271,8 +281,9 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     for (const channel of [...this.#live.values()]) channel.peerBecameExtended();
   }
 
-  #answerUnknown(id: Int64): void {
+  #answerUnknown(id: Int64): Work {
     this.control(this.encoder.error(id, `connection not found tunnel/0/${id}`));
+    return 1;
   }
 
   #open(id: Int64): ChannelStream {

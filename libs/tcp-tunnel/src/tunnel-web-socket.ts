@@ -18,6 +18,9 @@ export interface TunnelWebSocket {
     options: { readonly binary: true; readonly compress: false },
     sent: (error?: Error) => void,
   ): void;
+  /** Stops to read, and reads again. What was read already still comes as messages. */
+  pause(): void;
+  resume(): void;
   ping(data: undefined, mask: undefined, sent: (error: Error) => void): void;
   close(code: number, reason: string): void;
   terminate(): void;

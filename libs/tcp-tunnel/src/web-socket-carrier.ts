@@ -55,6 +55,19 @@ export class WebSocketCarrier implements Carrier {
     else setImmediate(then);
   }
 
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  afterTurn(delayMs: number, then: () => void): void {
+    if (delayMs > 0) setTimeout(then, delayMs);
+    else setImmediate(then);
+  }
+
   ping(): void {
     // The callback takes the error of a socket that has just closed; its `close` event follows.
     this.#socket.ping(undefined, undefined, () => undefined);

@@ -16,6 +16,7 @@ export class MemoryLink implements Carrier {
   readonly #buffered: Sent[] = [];
   #bufferedBytes = 0;
   readonly #resting: (() => void)[] = [];
+  readonly #turns: (() => void)[] = [];
   readonly wire: Buffer[] = [];
   peer: CarrierEvents | undefined;
   pings = 0;
@@ -35,7 +36,7 @@ export class MemoryLink implements Carrier {
 
   /** Nothing more goes out by itself. */
   get quiet(): boolean {
-    return this.#buffered.length === 0 && this.#resting.length === 0;
+    return [this.#buffered, this.#resting, this.#turns].every(({ length }) => length === 0);
   }
 
   get idle(): boolean {
@@ -55,6 +56,18 @@ export class MemoryLink implements Carrier {
     this.#resting.push(then);
   }
 
+  pause(): void {
+    // What it delivers was read already.
+  }
+
+  resume(): void {
+    // The same.
+  }
+
+  afterTurn(_delayMs: number, then: () => void): void {
+    this.#turns.push(then);
+  }
+
   ping(): void {
     this.pings += 1;
   }
@@ -67,7 +80,13 @@ export class MemoryLink implements Carrier {
     this.ended = true;
   }
 
+  /** What waited for the next turn goes on. */
+  endTurn(): void {
+    for (const then of this.#turns.splice(0)) then();
+  }
+
   handOn(): void {
+    this.endTurn();
     if (!this.restsOn) for (const then of this.#resting.splice(0)) then();
     if (this.wire.length >= this.wireCapacity) return;
     const entry = this.#buffered.shift();

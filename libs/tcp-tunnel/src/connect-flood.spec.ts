@@ -1,0 +1,144 @@
+import { connect, Socket } from 'node:net';
+import { createConnectLimits } from './connect-limits.js';
+import { serveTunnel, type ConnectRecord, type ServeTunnelOptions } from './serve-tunnel.js';
+import { RawPeer } from './spec-support/raw-peer.js';
+import { startTcpServer, until } from './spec-support/tcp-server.js';
+import { startCarrierServer } from './spec-support/tunnel-pair.js';
+
+describe('a flood of Connects', () => {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function peerOf(options: ServeTunnelOptions): Promise<RawPeer> {
+    const carrier = await startCarrierServer((socket) => {
+      const session = serveTunnel(socket, options);
+      closers.push(() => session.close());
+    });
+    closers.push(() => carrier.close());
+    return new RawPeer(await carrier.dial());
+  }
+  async function echoPort(): Promise<number> {
+    const echo = await startTcpServer((socket) => socket.pipe(socket));
+    closers.push(() => echo.close());
+    return echo.port;
+  }
+
+  it('that is refused is answered one by one, told up to the rate and counted from there', async () => {
+    const told: ConnectRecord[] = [];
+    let counted = 0;
+    const limits = createConnectLimits({ burst: 5, perSecond: 1 }).of('a');
+    const onConnect = (record: ConnectRecord, isTold: boolean): void => {
+      if (isTold) told.push(record);
+      else counted += 1;
+    };
+    const peer = await peerOf({ allowedPorts: [], limits, onConnect });
+    for (let id = 1; id <= 100; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:22'));
+    await until(() => peer.count('error') === 100);
+    expect(told.length + counted).toBe(100);
+    expect(told.length).toBeGreaterThanOrEqual(5);
+    expect(counted).toBeGreaterThan(50);
+    expect(await peer.errorOf(100)).toBe('connect not allowed: port-allowed');
+  });
+
+  it('leaves turns of the event loop to others: no turn takes more than a part of it', async () => {
+    let inThisTurn = 0;
+    let most = 0;
+    let scheduled = false;
+    const onConnect = (): void => {
+      inThisTurn += 1;
+      most = Math.max(most, inThisTurn);
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(() => {
+        inThisTurn = 0;
+        scheduled = false;
+      });
+    };
+    const port = await echoPort();
+    const peer = await peerOf({ allowedPorts: [port], maxChannels: 10, onConnect });
+    // One write: the server reads all of it at once.
+    peer.socket.pause();
+    for (let id = 1; id <= 500; id += 1)
+      peer.send(peer.encode.connect(id, `tcp/localhost:${port}`));
+    peer.socket.resume();
+    await until(() => peer.count('error') === 490);
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
+  it('has so many dials under way as a peer may have, and all of them get through in the end', async () => {
+    const port = await echoPort();
+    let under = 0;
+    let most = 0;
+    const dial = (): Socket => {
+      under += 1;
+      most = Math.max(most, under);
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      return socket.once('connect', () => (under -= 1));
+    };
+    const limits = createConnectLimits({ dials: 3, dialsPerPeer: 2 }).of('a');
+    const peer = await peerOf({ allowedPorts: [port], dial, limits });
+    for (let id = 1; id <= 200; id += 1) {
+      peer.send(peer.encode.connect(id, `tcp/localhost:${port}`));
+      peer.sendData(id, `${id}`);
+    }
+    await until(() => peer.count('data') === 200);
+    expect(peer.dataOf(200).toString()).toBe('200');
+    expect(most).toBe(2);
+  });
+
+  it('to a port that fails ends at the rate, and another port is served beside it', async () => {
+    const port = await echoPort();
+    const closed = await startTcpServer(() => undefined);
+    await closed.close();
+    let dialled = 0;
+    const limits = createConnectLimits({ burst: 5, perSecond: 1, dialsPerPeer: 1 }).of('a');
+    const onConnect = ({ allowed }: ConnectRecord): void => void (dialled += allowed ? 1 : 0);
+    const peer = await peerOf({ allowedPorts: [port, closed.port], limits, onConnect });
+    for (let id = 1; id <= 20; id += 1) {
+      peer.send(peer.encode.connect(id, `tcp/localhost:${closed.port}`));
+      await peer.errorOf(id);
+    }
+    expect(await peer.errorOf(20)).toBe('connect not allowed: connect-rate');
+    expect(dialled).toBeLessThan(15);
+    peer.send(peer.encode.connect(100, `tcp/localhost:${port}`));
+    peer.sendData(100, 'alive');
+    await until(() => peer.dataOf(100).toString() === 'alive');
+  });
+
+  it('that waits for a line longer than a dial may take fails as a dial that took too long', async () => {
+    const limits = createConnectLimits({ dials: 1, dialsPerPeer: 1 }).of('a');
+    // It never connects.
+    const dial = (): Socket => new Socket();
+    const peer = await peerOf({ allowedPorts: [80], dial, limits, dialTimeoutMs: 50 });
+    for (let id = 1; id <= 3; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
+    const errors = await Promise.all([1, 2, 3].map((id) => peer.errorOf(id)));
+    expect(errors).toHaveLength(3);
+    expect(peer.count('error')).toBe(3);
+  });
+
+  it('leaves nothing behind when its session ends', async () => {
+    const all = createConnectLimits({ dials: 2, dialsPerPeer: 2 });
+    const given: Socket[] = [];
+    const dial = (): Socket => {
+      const socket = new Socket();
+      given.push(socket);
+      return socket;
+    };
+    const peer = await peerOf({ allowedPorts: [80], dial, limits: all.of('a') });
+    for (let id = 1; id <= 50; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
+    await until(() => given.length === 2);
+    peer.socket.terminate();
+    await until(() => given.every((socket) => socket.destroyed));
+    // Both lines are free for another peer.
+    let begun = 0;
+    for (let index = 0; index < 2; index += 1)
+      all.of('b').dial(() => {
+        begun += 1;
+        return () => undefined;
+      });
+    await until(() => begun === 2);
+    expect(given.length).toBeLessThanOrEqual(2);
+  });
+});

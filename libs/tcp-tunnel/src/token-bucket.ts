@@ -1,0 +1,44 @@
+/** How often something may be done: so many at once, and so many a second from then on. */
+export interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** A rate that is kept. Nothing runs for it: what has come back is counted when somebody asks. */
+export class TokenBucket {
+  #tokens: number;
+  #countedAtMs: number;
+
+  /** @param now - The monotonic clock, in milliseconds. */
+  constructor(
+    private readonly rate: Rate,
+    private readonly now: () => number,
+  ) {
+    this.#tokens = rate.burst;
+    this.#countedAtMs = now();
+  }
+
+  /** Spends one, if there is one. */
+  take(): boolean {
+    if (this.isEmpty) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  get isEmpty(): boolean {
+    return this.#count() < 1;
+  }
+
+  /** One that is full knows nothing: it may be forgotten. */
+  get isFull(): boolean {
+    return this.#count() >= this.rate.burst;
+  }
+
+  #count(): number {
+    const { burst, perSecond } = this.rate;
+    const now = this.now();
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAtMs) * perSecond) / 1000);
+    this.#countedAtMs = now;
+    return this.#tokens;
+  }
+}
