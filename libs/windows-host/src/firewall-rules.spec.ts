@@ -45,7 +45,7 @@ it('opens exactly the ports of a run, by one rule for each protocol, and removes
   const firewall = new MemoryFirewall();
   const rules = firewallRules(firewall);
   await rules.open(RUN, ports);
-  expect(rules.list()).toEqual([{ runId: RUN, rules: ['tcp 80-81,443', 'udp 53'] }]);
+  expect(rules.list()).toEqual([{ mark: RUN, rules: ['tcp 80-81,443', 'udp 53'] }]);
   await rules.close(RUN);
   expect(rules.list()).toEqual([]);
 
@@ -66,11 +66,11 @@ it('runs nothing when there is nothing to open or to remove', async () => {
 
 it.each(['', 'all', RUN.toUpperCase(), `${RUN}0`, `${RUN} dir=out`, `${RUN}\n`, `*`])(
   'refuses the run id %j',
-  async (runId) => {
+  async (mark) => {
     const firewall = new MemoryFirewall();
     const rules = firewallRules(firewall);
-    await expect(rules.open(runId, ports)).rejects.toMatchObject({ code: 'invalid-argument' });
-    await expect(rules.close(runId)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(rules.open(mark, ports)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(rules.close(mark)).rejects.toMatchObject({ code: 'invalid-argument' });
     expect(firewall.told).toEqual([]);
   },
 );
@@ -100,7 +100,7 @@ it('sweeps no run that opens its ports meanwhile', async () => {
   const swept = rules.sweep([]);
   await rules.open(OTHER, ports);
   await expect(swept).resolves.toEqual([RUN]);
-  expect(rules.list().map(({ runId }) => runId)).toEqual([OTHER]);
+  expect(rules.list().map(({ mark }) => mark)).toEqual([OTHER]);
 });
 
 it('sweeps what it can when one rule cannot be removed', async () => {
@@ -111,7 +111,7 @@ it('sweeps what it can when one rule cannot be removed', async () => {
     args.join().includes(RUN) ? Promise.reject(new Error('busy')) : firewall.netsh(args);
   const rules = firewallRules({ ruleTexts: firewall.ruleTexts, settle: firewall.settle, netsh });
   await expect(rules.sweep([])).rejects.toThrow('busy');
-  expect(rules.list().map(({ runId }) => runId)).toEqual([RUN]);
+  expect(rules.list().map(({ mark }) => mark)).toEqual([RUN]);
 });
 
 it('does not believe a firewall that says that it did it', async () => {

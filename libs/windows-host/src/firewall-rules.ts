@@ -8,7 +8,7 @@ import { WindowsError } from './windows-error.js';
 
 /**
  * The openings in the host's firewall that runs of programs have made. All rules of a run have one name,
- * `rancher-wins-<run id>`, which no other rule has; so they are found and removed together, in whatever language Windows speaks.
+ * `rancher-wins-<mark of the run>`, which no other rule has; so they are found and removed together, in whatever language Windows speaks.
  */
 export interface FirewallRules {
   /**
@@ -17,27 +17,27 @@ export interface FirewallRules {
    *
    * @throws WindowsError `invalid-argument`, `unavailable`, `timeout`, `not-verified`, `unknown`; the signal's reason.
    */
-  open(runId: string, ports: readonly FirewallPort[], signal?: AbortSignal): Promise<void>;
+  open(mark: string, ports: readonly FirewallPort[], signal?: AbortSignal): Promise<void>;
   /**
    * Removes all rules of a run and verifies it. A run without rules is no error.
    *
    * @throws WindowsError as `open`.
    */
-  close(runId: string): Promise<void>;
+  close(mark: string): Promise<void>;
   /**
-   * Removes the rules of all runs but the given ones: what a daemon left that ended without closing. Gives the ids of the
+   * Removes the rules of all runs but the given ones: what a daemon left that ended without closing. Gives the marks of the
    * runs whose rules it removed. Rules that are added after the call stay.
    *
    * @throws WindowsError as `close`, the first of them, after all were tried.
    */
-  sweep(liveRunIds: readonly string[]): Promise<readonly string[]>;
+  sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
   /** The openings that there are now, of all runs. */
   list(): readonly RunOpening[];
 }
 
 /** What the firewall lets through for one run. */
 export interface RunOpening {
-  readonly runId: string;
+  readonly mark: string;
   /** One text for each rule, such as `tcp 80,443`; `any` for a rule that names no ports. */
   readonly rules: readonly string[];
 }
@@ -69,9 +69,9 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
     const runs = new Map<string, string[]>();
     for (const text of host.ruleTexts()) {
       const rule = parseFirewallRule(text);
-      const runId = rule && NAME.exec(rule.name)?.[1];
-      if (rule === undefined || runId === undefined) continue;
-      runs.set(runId, [...(runs.get(runId) ?? []), describeRule(rule)].sort());
+      const mark = rule && NAME.exec(rule.name)?.[1];
+      if (rule === undefined || mark === undefined) continue;
+      runs.set(mark, [...(runs.get(mark) ?? []), describeRule(rule)].sort());
     }
     return runs;
   };
@@ -79,12 +79,12 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
   /** Looks until the rules of a run are as wanted. */
   const verify = async (
     tried: string,
-    runId: string,
+    mark: string,
     wanted: readonly string[],
     signal?: AbortSignal,
   ): Promise<void> => {
     for (let checks = 1; ; checks += 1) {
-      const found = listed().get(runId) ?? [];
+      const found = listed().get(mark) ?? [];
       if (found.join('; ') === wanted.join('; ')) return;
       if (checks === CHECKS) {
         const message = `${tried}: netsh reported success; found [${found.join('; ')}]; wanted [${wanted.join('; ')}]`;
@@ -94,38 +94,38 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
     }
   };
 
-  const close = async (runId: string): Promise<void> => {
-    const name = ruleName(runId);
-    if (!listed().has(runId)) return;
+  const close = async (mark: string): Promise<void> => {
+    const name = ruleName(mark);
+    if (!listed().has(mark)) return;
     await host.netsh(netshDeleteArguments(name));
-    await verify(`removed the firewall rules ${name}`, runId, []);
+    await verify(`removed the firewall rules ${name}`, mark, []);
   };
 
   return {
-    open: async (runId, ports, signal) => {
-      const name = ruleName(runId);
+    open: async (mark, ports, signal) => {
+      const name = ruleName(mark);
       const set = portSet(ports);
       for (const args of netshAddArguments(name, set)) await host.netsh(args, signal);
       const wanted = (['tcp', 'udp'] as const)
         .filter((protocol) => set[protocol].length > 0)
         .map((protocol) => `${protocol} ${formatRanges(set[protocol])}`);
-      await verify(`added the firewall rules ${name}`, runId, wanted, signal);
+      await verify(`added the firewall rules ${name}`, mark, wanted, signal);
     },
     close,
-    sweep: async (liveRunIds) => {
+    sweep: async (liveMarks) => {
       const swept: string[] = [];
       const failures: unknown[] = [];
-      for (const runId of listed().keys()) {
-        if (liveRunIds.includes(runId)) continue;
-        await close(runId).then(
-          () => swept.push(runId),
+      for (const mark of listed().keys()) {
+        if (liveMarks.includes(mark)) continue;
+        await close(mark).then(
+          () => swept.push(mark),
           (error: unknown) => failures.push(error),
         );
       }
       if (failures.length > 0) throw failures[0];
       return swept;
     },
-    list: () => [...listed()].map(([runId, rules]) => ({ runId, rules })),
+    list: () => [...listed()].map(([mark, rules]) => ({ mark, rules })),
   };
 }
 
@@ -149,10 +149,10 @@ const systemFirewall: FirewallHost = {
 };
 
 /** @throws WindowsError `invalid-argument`: the name goes into a command line. */
-function ruleName(runId: string): string {
-  const name = `rancher-wins-${runId}`;
+function ruleName(mark: string): string {
+  const name = `rancher-wins-${mark}`;
   if (NAME.test(name)) return name;
-  const message = `named firewall rules after the run ${JSON.stringify(runId)}: wanted 32 hexadecimal digits`;
+  const message = `named firewall rules after the run ${JSON.stringify(mark)}: wanted 32 hexadecimal digits`;
   throw new WindowsError('invalid-argument', message);
 }
 

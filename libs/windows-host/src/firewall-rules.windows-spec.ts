@@ -33,11 +33,11 @@ describe('the firewall', () => {
       return;
     }
     await rules.open(RUN, ports);
-    const opened = rules.list().find(({ runId }) => runId === RUN);
+    const opened = rules.list().find(({ mark }) => mark === RUN);
     assert.deepEqual(opened?.rules, ['tcp 50080-50081', 'udp 50053']);
     await rules.close(RUN);
     assert.equal(
-      rules.list().some(({ runId }) => runId === RUN),
+      rules.list().some(({ mark }) => mark === RUN),
       false,
     );
   });
@@ -84,7 +84,7 @@ describe('firewall rules in the registry', () => {
 
     assert.deepEqual(await rules.sweep([OTHER]), [RUN]);
     assert.deepEqual([...key.values().keys()].sort(), ['{3}', '{4}', '{5}']);
-    assert.deepEqual(rules.list(), [{ runId: OTHER, rules: ['tcp 80'] }]);
+    assert.deepEqual(rules.list(), [{ mark: OTHER, rules: ['tcp 80'] }]);
   });
 
   it('are none where there is no such key', () => {

@@ -52,6 +52,7 @@ export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-writ
 export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './secured-pipe.js';
 export type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
 export { processAccount, type ProcessAccount } from './elevation.js';
+export type { PipeClient } from './pipe-client.js';
 export {
   judgePipeServer,
   type PipeServerEvidence,
@@ -79,7 +80,7 @@ export {
   type JobObjectProcessHostOptions,
 } from './job-object-process-host.js';
 export type { JobObjectProcess } from './job-object-process.js';
-export { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
+export { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from './trusted-file.js';
 export type { Distrust } from './trusted-file-judgement.js';
 export { startDetachedProcess } from './windows-process-detached.js';
 export type { Program } from './windows-process-start.js';

@@ -14,7 +14,7 @@ function table(...entries: (Partial<ProcessEntry> & { pid: number })[]) {
 function pick(processes: ReturnType<typeof table>, remembered: [number, string][] = []) {
   const search = {
     executables: [COPY],
-    remembered: remembered.map(([pid, startToken]) => ({ runId: `run${pid}`, pid, startToken })),
+    remembered: remembered.map(([pid, startToken]) => ({ mark: `run${pid}`, pid, startToken })),
   };
   return pickLeftovers(processes, search, 50).map(({ pid, evidence, claimed }) => [
     ...[pid, evidence],

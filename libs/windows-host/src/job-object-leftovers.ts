@@ -7,7 +7,7 @@ export interface LeftoverSearch {
   readonly executables: readonly string[];
   /** Processes of daemons that are dead, with the time of their creation. */
   readonly remembered: readonly {
-    readonly runId: string;
+    readonly mark: string;
     readonly pid: number;
     readonly startToken: string;
   }[];
@@ -16,7 +16,7 @@ export interface LeftoverSearch {
 /** A process of an earlier daemon. */
 export interface FoundLeftover extends ProcessIdentity {
   readonly evidence: 'record' | 'executable';
-  readonly runId: string | undefined;
+  readonly mark: string | undefined;
   /** A daemon that lives has it. */
   readonly claimed: boolean;
 }
@@ -33,17 +33,17 @@ export function pickLeftovers(
 ): readonly FoundLeftover[] {
   const executables = new Set(search.executables.map(foldAscii));
   const remembered = new Map(
-    search.remembered.map(({ pid, startToken, runId }) => [`${pid}:${startToken}`, runId]),
+    search.remembered.map(({ pid, startToken, mark }) => [`${pid}:${startToken}`, mark]),
   );
   const ours = ancestry(processes, ownPid);
   return [...processes.values()].flatMap((entry): FoundLeftover[] => {
     const { pid, created, image } = entry;
     if (ours.has(pid)) return [];
-    const runId = remembered.get(`${pid}:${created}`);
-    if (runId !== undefined) return [{ pid, created, evidence: 'record', runId, claimed: false }];
+    const mark = remembered.get(`${pid}:${created}`);
+    if (mark !== undefined) return [{ pid, created, evidence: 'record', mark, claimed: false }];
     if (image === undefined || !executables.has(foldAscii(image))) return [];
     const claimed = entry.isInJob && parentOf(processes, entry) !== undefined;
-    return [{ pid, created, evidence: 'executable', runId: undefined, claimed }];
+    return [{ pid, created, evidence: 'executable', mark: undefined, claimed }];
   });
 }
 

@@ -13,7 +13,8 @@ import {
   type LeftoverSearch,
 } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
+import { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from './trusted-file.js';
+import type { Distrust } from './trusted-file-judgement.js';
 import type { Program } from './windows-process-start.js';
 import { listProcesses } from './windows-process-table.js';
 import { isRunning, ownIdentity } from './windows-process.js';
@@ -47,6 +48,8 @@ export interface JobObjectProcessHost {
   isDaemonAlive(daemon: string): boolean;
   /** See {@link distrustOfFile}. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
+  /** See {@link distrustOfFolder}. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  assertTrustedDirectory(path: string): Promise<void>;
   /** See {@link ensurePrivateFolder}. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
   /** See {@link holdFile}. @throws `stagingFailed`. */
@@ -80,6 +83,18 @@ export function jobObjectProcessHost(
       throw failure(codeOf(cause), message, path === undefined ? { cause } : { cause, path });
     }
   };
+  const assertTrusted = (
+    tried: string,
+    path: string,
+    wanted: 'file' | 'folder',
+    look: () => Distrust | undefined,
+  ): void => {
+    const distrust = attempt(look, inspectionCode, path);
+    if (distrust === undefined) return;
+    const where = distrust.path === path ? '' : ` because of ${JSON.stringify(distrust.path)}`;
+    const message = `${tried} ${JSON.stringify(path)}${where}: ${distrust.found}; wanted a ${wanted} that only administrators and the daemon's account can change`;
+    throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
+  };
   return {
     dialect: 'windows',
     daemon: `${own.pid}:${own.created}`,
@@ -87,13 +102,12 @@ export function jobObjectProcessHost(
       const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(daemon) ?? [];
       return pid !== undefined && isRunning({ pid: Number(pid), created });
     },
-    assertTrustedFile: rejecting((path) => {
-      const distrust = attempt(() => distrustOfFile(path), inspectionCode, path);
-      if (distrust === undefined) return;
-      const where = distrust.path === path ? '' : ` because of ${JSON.stringify(distrust.path)}`;
-      const message = `cannot run ${JSON.stringify(path)}${where}: ${distrust.found}; wanted a file that only administrators and the daemon's account can change`;
-      throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
-    }),
+    assertTrustedFile: rejecting((path) =>
+      assertTrusted('cannot run', path, 'file', () => distrustOfFile(path)),
+    ),
+    assertTrustedDirectory: rejecting((path) =>
+      assertTrusted('cannot work in', path, 'folder', () => distrustOfFolder(path)),
+    ),
     ensurePrivateDirectory: (path) => {
       const make = (): void => ensurePrivateFolder(path);
       attempt(make, () => 'stateUnavailable', path);

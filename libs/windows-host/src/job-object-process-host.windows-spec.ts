@@ -105,13 +105,13 @@ if (role === 'daemon') {
       const search = {
         executables: [copy.toUpperCase()],
         remembered: [
-          { runId: 'mine', pid: own.pid, startToken },
-          { runId: 'reused', pid: remembered.pid ?? 0, startToken },
+          { mark: 'mine', pid: own.pid, startToken },
+          { mark: 'reused', pid: remembered.pid ?? 0, startToken },
         ],
       };
       const found = await host.findLeftovers(search);
-      const facts = found.map(({ pid, evidence, runId, claimed }) => [
-        ...[pid, evidence, runId, claimed],
+      const facts = found.map(({ pid, evidence, mark, claimed }) => [
+        ...[pid, evidence, mark, claimed],
       ]);
       assert.deepEqual(
         new Set(facts),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ClientWait } from './client-wait.js';
 import { descriptorFromText, descriptorText, handleSecurity } from './file-security.js';
 import { withNodeCode } from './node-code.js';
+import { pipeClient, type PipeClient } from './pipe-client.js';
 import { socketOfPipe } from './pipe-socket.js';
 import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
 import { EventWaits } from './win32/event-waits.js';
@@ -36,8 +37,11 @@ const NOT_ALLOWED = 'this process may not serve a pipe with that access list; is
 
 /** Where an open pipe reports to. */
 export interface SecuredPipeEvents {
-  /** Takes over one accepted connection, from which nothing was read. */
-  accepted(connection: Socket): void;
+  /**
+   * Takes over one accepted connection, from which nothing was read. `client` is who opened it; `undefined` when that has gone
+   * before it could be asked for.
+   */
+  accepted(connection: Socket, client: PipeClient | undefined): void;
   /** Learns that one accept failed; the pipe goes on. */
   failed(error: unknown): void;
 }
@@ -149,7 +153,9 @@ class ServedPipe implements SecuredPipe {
 
   #handOver(instance: OwnedHandle): void {
     try {
-      this.events.accepted(socketOfPipe(instance));
+      // The instance is the socket's afterwards.
+      const client = pipeClient(instance.value);
+      this.events.accepted(socketOfPipe(instance), client);
     } catch (error) {
       this.events.failed(error);
     }

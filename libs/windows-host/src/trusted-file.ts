@@ -22,12 +22,32 @@ import { WindowsError } from './windows-error.js';
  * @throws WindowsError `not-found`, and what else the system says.
  */
 export function distrustOfFile(file: string): Distrust | undefined {
+  return distrustOfSteps(stepsTo(file), ['folder', 'file']);
+}
+
+/**
+ * The same for a folder: whether somebody else could have put it where it is, or anything into it.
+ *
+ * @param folder in its canonical spelling, `C:\a\b`.
+ * @throws WindowsError `not-found`, and what else the system says.
+ */
+export function distrustOfFolder(folder: string): Distrust | undefined {
+  return distrustOfSteps(stepsTo(folder), ['folder']);
+}
+
+/** @param wanted what the last steps are to be; those before are ancestors. */
+function distrustOfSteps(
+  steps: readonly string[],
+  wanted: readonly ('folder' | 'file')[],
+): Distrust | undefined {
   const trusted = [processAccount().user];
-  const steps = stepsTo(file);
+  const ancestors = steps.length - wanted.length;
   for (const [index, step] of steps.entries()) {
-    const fromEnd = steps.length - 1 - index;
-    const wanted = fromEnd === 0 ? 'file' : fromEnd === 1 ? 'folder' : 'ancestor';
-    const distrust = judgeStep(readFileFacts(step), wanted, trusted);
+    const distrust = judgeStep(
+      readFileFacts(step),
+      wanted[index - ancestors] ?? 'ancestor',
+      trusted,
+    );
     if (distrust !== undefined) return distrust;
   }
   return undefined;

@@ -37,6 +37,14 @@ export const namedPipes = lazily(() => {
     DisconnectNamedPipe: bind<(pipe: Handle) => number>(
       'int __stdcall DisconnectNamedPipe(intptr_t pipe)',
     ),
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getnamedpipeclientprocessid
+    GetNamedPipeClientProcessId: bind<(pipe: Handle, outProcessId: [number]) => number>(
+      'int __stdcall GetNamedPipeClientProcessId(intptr_t pipe, _Out_ uint32_t *processId)',
+    ),
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getnamedpipeclientsessionid
+    GetNamedPipeClientSessionId: bind<(pipe: Handle, outSession: [number]) => number>(
+      'int __stdcall GetNamedPipeClientSessionId(intptr_t pipe, _Out_ uint32_t *session)',
+    ),
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-getnamedpipeserverprocessid
     GetNamedPipeServerProcessId: bind<(pipe: Handle, outProcessId: [number]) => number>(
       'int __stdcall GetNamedPipeServerProcessId(intptr_t pipe, _Out_ uint32_t *processId)',
