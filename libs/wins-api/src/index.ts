@@ -1,9 +1,8 @@
 /**
- * The contract between the daemon and its clients: messages, service definitions, default pipe names, a typed client, and
- * what a server needs to accept old Go clients over HTTP/2.
+ * The contract between the daemon and its clients: messages, service definitions, default pipe names, and a typed client.
  *
  * Owns the words on the wire. Does not open listeners, knows no policy, runs no process: a server takes the definitions
- * from here, a listener gives it sockets.
+ * from here.
  *
  * @example
  * ```ts
@@ -26,19 +25,24 @@ export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-c
 export type { HostCalls, NameOrAddress } from './host-calls.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { Dial } from './dialled-transport.js';
+export { routeGrpcLog } from './route-grpc-log.js';
 export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
-
-export { admitHttp2Connection } from './http2-authority/admit-http2-connection.js';
-export { identifyConnection, peerOf } from './http2-authority/connection-identity.js';
-export { createAuthorityRewriter } from './http2-authority/create-authority-rewriter.js';
-export type { AuthorityRewriter } from './http2-authority/create-authority-rewriter.js';
 
 export {
   deserializeWaitOutput,
   processServiceDefinition,
   serializeWaitOutput,
 } from './process-service-definition.js';
+
+export { healthServiceDefinition } from './health-service-definition.js';
+export {
+  HealthCheckRequest,
+  HealthCheckResponse,
+  HealthCheckResponse_ServingStatus as HealthStatus,
+  HealthListResponse,
+} from './gen/health.js';
+export type { HealthServer } from './gen/health.js';
 
 export { Void } from './gen/common.js';
 export {
