@@ -100,6 +100,12 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                     default: false,
                     describe:
                       'For a file that will be copied to its place: it must be there, and who could change it is not judged on Windows',
+                  })
+                  .option('explain-migration', {
+                    type: 'boolean',
+                    default: false,
+                    describe:
+                      'Print, as YAML to paste, what an operator may have to add to a config of an earlier release',
                   }),
               handle(async () => (await import('./commands/config-check.js')).checkConfig),
             )
@@ -111,7 +117,44 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
             )
             .demandCommand(1, 1, 'a command is missing: check or schema'),
         )
-        .demandCommand(1, 1, 'a command is missing: app or config'),
+        .command('audit', 'Look at the audit log', (audit) =>
+          audit
+            .option('directory', {
+              type: 'string',
+              describe: 'The folder of a log; default: that of the daemon of the config',
+            })
+            .command(
+              'show',
+              'Print the records, the oldest first',
+              (show) =>
+                show
+                  .option('since', {
+                    type: 'string',
+                    describe: 'Only from then on: 90s, 2h30m, 7d or 2026-03-01T12:00Z',
+                  })
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['table', 'json'] as const,
+                    default: 'table' as const,
+                    describe: 'table for people, json for programs: one text per line',
+                  }),
+              handle(async () => (await import('./commands/audit-show.js')).showAudit),
+            )
+            .command(
+              'verify',
+              'Say whether the log is complete and unchanged',
+              (verify) =>
+                verify.option('output', {
+                  alias: 'o',
+                  choices: ['text', 'json'] as const,
+                  default: 'text' as const,
+                  describe: 'text for people, json for programs',
+                }),
+              handle(async () => (await import('./commands/audit-verify.js')).verifyAudit),
+            )
+            .demandCommand(1, 1, 'a command is missing: show or verify'),
+        )
+        .demandCommand(1, 1, 'a command is missing: app, audit or config'),
     )
     .command(
       'doctor',

@@ -2,8 +2,17 @@
  * The one place where the libraries meet: a config becomes a daemon.
  */
 import type { LoadedConfig, WinsConfig } from '@wins/config';
-import { checkAllowedExecutables, createProcessManager } from '@wins/process-manager';
+import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
+import {
+  checkAllowedExecutables,
+  createNodeProcessHost,
+  createProcessManager,
+  doubtAllowedExecutables,
+} from '@wins/process-manager';
 import { isDeepStrictEqual } from 'node:util';
+import type { ClientIdentity } from './admission/client-identity.js';
+import type { AuditTrail } from './audit/audit-trail.js';
+import { auditTrailOf } from './audit/audit-trail-of.js';
 import { allowedBy } from './allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
@@ -12,14 +21,19 @@ import { logProcessEvent } from './process-events.js';
 import { sha1OfFile } from './sha1-of-file.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { systemParts } from './system-parts.js';
+import { tellRunsTheirDaemon } from './tell-runs-their-daemon.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
   readonly daemon: Daemon;
+  /** Open as long as the daemon is. */
+  readonly audit: AuditTrail;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => void;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
   readonly checksum: Promise<string>;
+  /** Gives free memory back to the system; undefined where that needs no call, or has none. */
+  readonly trimMemory: (() => void) | undefined;
 }
 
 /** Settings that are read once, when the pipes are opened. */
@@ -28,22 +42,41 @@ const READ_AT_START = [
   'proxy',
   'pipeAccess',
   'tunnel',
+  'audit',
+  'reflection',
 ] as const satisfies readonly (keyof WinsConfig)[];
 
 /**
  * Makes the parts of the daemon, joins them and starts to serve.
  *
+ * @param service - The service that this daemon is; undefined when it is none.
  * @throws PipeError when a pipe cannot be served.
  */
-export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promise<ComposedDaemon> {
-  reportWarnings(loaded, logger);
-  const { processHost, ...system } = await systemParts(loaded.config.pipeAccess);
+export async function composeDaemon(
+  loaded: LoadedConfig,
+  logger: Logger,
+  service?: string,
+): Promise<ComposedDaemon> {
+  const { processHost, ...system } = await systemParts(logger, loaded.config.pipeAccess);
+  const tellsCallersApart = system.identify !== undefined;
+  reportWarnings(loaded, logger, tellsCallersApart);
+  const audit = await auditTrailOf(loaded.config, logger);
+  const clients = new Map<string, ClientIdentity>();
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
+    processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
-    ...(processHost && { host: processHost }),
+    host: tellRunsTheirDaemon(processHost ?? createNodeProcessHost(), {
+      ...{ service, runtimeDirectory: ownRuntimeDirectory() },
+    }),
     ...(system.portOpener && { portOpener: system.portOpener }),
-    onDecision: (record) => logger.info({ audit: true, ...record }, 'decision'),
+    onDecision: (record) => {
+      const client = clients.get(record.requester);
+      return audit.decided(
+        { ...record, client: record.client ?? client?.description },
+        client?.key,
+      );
+    },
     onEvent: (event) => logProcessEvent(logger, event),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
@@ -51,27 +84,58 @@ export async function composeDaemon(loaded: LoadedConfig, logger: Logger): Promi
   const daemon = await startDaemon({
     loaded,
     manager,
+    clients,
     system,
     hostSystem: hostSystem(process.platform),
+    audit,
     logger,
     checksum,
   });
   return {
     daemon,
+    audit,
     checksum,
+    trimMemory: system.trimMemory,
     applyConfig: (next) => {
-      reportWarnings(next, logger);
+      reportWarnings(next, logger, tellsCallersApart);
       manager.setAllowed(allowedBy(next.config));
+      manager.setProcessEnvironment(next.config.processEnvironment);
       daemon.allowPorts(next.config.whiteList.proxyPorts);
+      daemon.allowRoutes(next.config.routes.allow);
       const ignored = READ_AT_START.filter(
         (key) => !isDeepStrictEqual(next.config[key], loaded.config[key]),
       );
       logger.info({ needRestart: ignored }, 'config changed');
+      audit.note('configChanged', { needRestart: ignored, ...granted(next.config) });
     },
   };
 }
 
-function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
+/** Where bare names of pipes are; a daemon whose pipes are paths may have no such folder. */
+function ownRuntimeDirectory(): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  try {
+    return runtimeDirectory();
+  } catch (error) {
+    if (error instanceof PipeError) return undefined;
+    throw error;
+  }
+}
+
+/** What a config lets clients do, for the audit log. */
+function granted({ whiteList, routes }: WinsConfig) {
+  return {
+    processPaths: whiteList.processPaths.map(({ path }) => path),
+    proxyPorts: whiteList.proxyPorts,
+    routes: routes.allow,
+  };
+}
+
+function reportWarnings(
+  { config, warnings }: LoadedConfig,
+  logger: Logger,
+  tellsCallersApart: boolean,
+): void {
   for (const { code, message, file, line, keyPath } of warnings) {
     if (code !== 'noWhiteList') {
       logger.warn({ problem: message, code, file, line, key: keyPath }, 'config');
@@ -80,6 +144,11 @@ function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): voi
   const dialect = process.platform === 'win32' ? 'windows' : 'posix';
   for (const { message } of checkAllowedExecutables(allowedBy(config), dialect)) {
     logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
+  }
+  for (const { message } of doubtAllowedExecutables(allowedBy(config), dialect, {
+    tellsCallersApart,
+  })) {
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry is doubtful');
   }
   if (config.whiteList.processPaths.length === 0) {
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');

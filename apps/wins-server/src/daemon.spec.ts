@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { AuditTrail } from './audit/audit-trail.js';
 import { startDaemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import { createLoggerTo } from './logger.js';
@@ -34,12 +35,15 @@ describe('a daemon whose firewall hangs', () => {
       portOpener: { open, close: () => Promise.resolve() },
       onEvent: ({ type }) => events.push(type),
     });
+    const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
     const daemon = await startDaemon({
       loaded,
       manager,
+      clients: new Map(),
       system: { portOpener: { open, close: hanging, sweep: hanging } },
       hostSystem: hostSystem(process.platform),
-      logger: createLoggerTo({ debug: false, quiet: true }, { write: () => undefined }),
+      audit: new AuditTrail({ directory: path.join(folder, 'audit') }, logger),
+      logger,
       checksum: Promise.resolve(''),
     });
     return { daemon, events };

@@ -1,4 +1,3 @@
-import { ServerCredentials, type Server, type ServerOptions } from '@grpc/grpc-js';
 import type { LoadedConfig } from '@wins/config';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
@@ -7,12 +6,16 @@ import {
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
-  processServiceDefinition,
+  routeGrpcLog,
   routeServiceDefinition,
 } from '@wins/wins-api';
 import type { Socket } from 'node:net';
+import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
+import { Places } from './admission/places.js';
+import { TurnedAwayLog } from './admission/turned-away-log.js';
+import type { AuditTrail } from './audit/audit-trail.js';
+import { createCallServer } from './call-server.js';
 import { Connections } from './connections.js';
-import { createGuardedServer } from './guarded-server.js';
 import { Health } from './health.js';
 import type { HostSystem } from './host-system/host-system.js';
 import type { Logger } from './logger.js';
@@ -22,7 +25,7 @@ import { HostCalls } from './services/host-calls.js';
 import { createHnsService } from './services/hns-service.js';
 import { createHostService } from './services/host-service.js';
 import { createNetworkService } from './services/network-service.js';
-import { createProcessService } from './services/process-service.js';
+import { createProcessService, servedProcessDefinition } from './services/process-service.js';
 import { createRouteService } from './services/route-service.js';
 import type { SystemParts } from './system-parts.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
@@ -30,25 +33,19 @@ import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
 
-/**
- * Bounds on what one client can make the daemon hold. A connection whose peer answers no ping for
- * 80 s counts as broken: its processes are stopped. One that makes no call for 10 minutes is closed;
- * a client that has more to ask connects again.
- */
-const LIMITS: ServerOptions = {
-  'grpc.max_receive_message_length': 1024 * 1024,
-  'grpc.max_concurrent_streams': 256,
-  'grpc.keepalive_time_ms': 60_000,
-  'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.max_connection_idle_ms': 600_000,
-};
+/** Connections of the gRPC pipe: a client has work for few, and one that takes them all must not keep others out. */
+const ROOM = { places: 1024, placesPerClient: 256, greetings: 256 };
 
 /** What a daemon is made of. */
 export interface DaemonParts {
   readonly loaded: LoadedConfig;
   readonly manager: ProcessManager;
-  readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener'>;
+  /** The daemon keeps in it whose each connection of the gRPC pipe is, by its name `pipe:N`. */
+  readonly clients: Map<string, ClientIdentity>;
+  readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener' | 'identify'>;
   readonly hostSystem: HostSystem;
+  /** Not open yet: the daemon opens and closes it. */
+  readonly audit: AuditTrail;
   readonly logger: Logger;
   /** The SHA-1 of the file that this daemon is; empty when it could not be read. */
   readonly checksum: Promise<string>;
@@ -62,6 +59,8 @@ export interface Daemon {
   readonly tunnelAddress: string;
   /** Replaces the ports that the tunnel may reach, for streams to come. */
   allowPorts(ports: readonly number[]): void;
+  /** Replaces the networks into which routes may be changed, for calls to come. */
+  allowRoutes(networks: readonly string[]): void;
   /** Takes no new work, stops all processes, lets answers and streams out, and closes. Idempotent. */
   close(): Promise<void>;
 }
@@ -75,40 +74,50 @@ export interface Daemon {
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { manager, logger, loaded, system } = parts;
-  const connections = new Connections();
-  const health = new Health();
-  const server = createGuardedServer(LIMITS);
-  server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
-  server.addService(processServiceDefinition, createProcessService(manager, connections));
-  const hostCalls = new HostCalls(parts.hostSystem, connections, (record) =>
-    logger.info({ audit: true, ...record }, 'decision'),
-  );
-  server.addService(hostServiceDefinition, createHostService(hostCalls));
-  server.addService(networkServiceDefinition, createNetworkService(hostCalls));
-  server.addService(hnsServiceDefinition, createHnsService(hostCalls));
-  server.addService(routeServiceDefinition, createRouteService(hostCalls));
-  health.addTo(server);
-  addReflection(server);
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-
+  const { manager, clients, logger, loaded, system, audit } = parts;
+  routeGrpcLog((line) => logger.debug({ line }, 'gRPC'));
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const serve = async (socket: Socket): Promise<void> => {
-    const stream = await connections.admit(socket);
-    await opened;
-    if (stream?.destroyed === false) injector.injectConnection(stream);
+  const calls = createCallServer();
+  const { server } = calls;
+  const connections = new Connections(calls, opened, logger, clients);
+  const identify = system.identify ?? (() => EVERYBODY);
+  const health = new Health();
+  server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
+  server.addService(servedProcessDefinition, createProcessService(manager, connections));
+  const hostCalls = new HostCalls(parts.hostSystem, connections, (record, client) =>
+    audit.decided(record, client),
+  );
+  let granted = loaded.config.routes.allow;
+  server.addService(hostServiceDefinition, createHostService(hostCalls));
+  server.addService(networkServiceDefinition, createNetworkService(hostCalls));
+  server.addService(hnsServiceDefinition, createHnsService(hostCalls));
+  server.addService(
+    routeServiceDefinition,
+    createRouteService(hostCalls, () => granted),
+  );
+  health.addTo(server);
+  if (loaded.config.reflection) addReflection(server);
+  const turnedAway = new TurnedAwayLog('gRPC', logger);
+  const places = new Places({ ...ROOM, turnedAway: turnedAway.add });
+  const serve = (socket: Socket): void => {
+    const client = identify(socket);
+    connections.admit(socket, client, places.enter(socket, client));
   };
-
   const listener: PipeListener = await listenPipe(loaded.config.listen, {
-    onConnection: (socket) => void serve(socket),
+    onConnection: serve,
+    maxConnections: ROOM.places + ROOM.greetings,
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
     security: system.pipeSecurity,
   });
+  // Whether it takes new work, and whether what it does can be recorded.
+  let isOpen = false;
+  const tellHealth = (): void => health.set(isOpen && audit.isAvailable);
   let tunnel: TunnelEndpoint;
   try {
+    await audit.open(tellHealth);
     await manager.recover();
     // Not waited for: a firewall that hangs is no reason either.
     void sweepPorts(system, logger);
@@ -117,28 +126,39 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       allowedPorts: loaded.config.whiteList.proxyPorts,
       limits: loaded.config.tunnel,
       security: system.pipeSecurity,
+      identify,
+      audit,
       logger,
     });
   } catch (error) {
+    await audit.close();
     await listener.close();
     throw error;
   }
-  health.set(true);
+  isOpen = true;
+  tellHealth();
   open();
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    health.set(false);
+    isOpen = false;
+    tellHealth();
     const tunnelClosed = tunnel.close();
     await manager.close();
-    await shutDown(server);
-    injector.destroy();
-    await Promise.all([listener.close(), tunnelClosed]);
+    await connections.close(DRAIN_MS);
+    await tunnelClosed;
+    // Before the pipe: the next daemon that has it writes to the same folder.
+    await audit.close();
+    await listener.close();
+    turnedAway[Symbol.dispose]();
   };
   return {
     address: listener.path.address,
     tunnelAddress: tunnel.address,
     allowPorts: (ports) => tunnel.allowPorts(ports),
+    allowRoutes: (networks) => {
+      granted = networks;
+    },
     close: () => (closing ??= close()),
   };
 }
@@ -146,20 +166,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 /** A firewall that cannot be cleaned is no reason to leave a node without its daemon. Never rejects. */
 async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
   try {
-    const runIds = (await portOpener?.sweep([])) ?? [];
-    if (runIds.length > 0) logger.warn({ runIds }, 'closed the ports of runs that are gone');
+    const marks = (await portOpener?.sweep([])) ?? [];
+    if (marks.length > 0) logger.warn({ marks }, 'closed the ports of runs that are gone');
   } catch (err) {
     logger.error({ err }, 'cannot close the ports of runs that are gone');
   }
-}
-
-/** Lets calls that are under way end; those that do not in time are cut. */
-async function shutDown(server: Server): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
-    server.tryShutdown(() => resolve());
-  });
-  clearTimeout(timer);
-  server.forceShutdown();
 }

@@ -1,9 +1,14 @@
-import type { Server } from '@grpc/grpc-js';
-import type { HealthImplementation } from 'grpc-health-check';
-import { addLazyService } from './lazy-service.js';
+import { status, type Server } from '@grpc/grpc-js';
+import {
+  HealthStatus,
+  healthServiceDefinition,
+  type HealthCheckResponse,
+  type HealthServer,
+} from '@wins/wins-api';
+import { rpcError } from './rpc-errors.js';
 
 /** The services that health answers for; the empty name is the whole daemon. */
-const SERVICES = [
+const SERVICES: readonly string[] = [
   '',
   'wins.ApplicationService',
   'wins.HnsService',
@@ -13,37 +18,64 @@ const SERVICES = [
   'wins.RouteService',
 ];
 
-const PREFIX = '/grpc.health.v1.Health/';
-const METHODS = [
-  { path: `${PREFIX}Check`, requestStream: false, responseStream: false },
-  { path: `${PREFIX}List`, requestStream: false, responseStream: false },
-  { path: `${PREFIX}Watch`, requestStream: false, responseStream: true },
-];
+/** Calls of Watch at a time, in all and of one connection. What each holds does not depend on what its client sent. */
+const MAX_WATCHERS = 64;
+const MAX_WATCHERS_OF_CONNECTION = 4;
+
+/** Tells one who watches; nobody has more to read than a few octets for each change. */
+type Watcher = (serving: boolean) => void;
 
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
   private serving = false;
-  private implementation: HealthImplementation | undefined;
+  /** Who watches, and on which connection. */
+  private readonly watchers = new Map<Watcher, string>();
 
   addTo(server: Server): void {
-    addLazyService(server, METHODS, (sink) => {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded by the first call
-      const library = require('grpc-health-check') as typeof import('grpc-health-check');
-      this.implementation = new library.HealthImplementation();
-      this.tell();
-      this.implementation.addToServer(sink);
-    });
+    const service: HealthServer = {
+      check: (call, respond) => {
+        if (SERVICES.includes(call.request.service)) respond(null, answer(this.serving));
+        else respond(rpcError(status.NOT_FOUND, 'notFound', 'there is no service of this name'));
+      },
+      list: (_call, respond) => {
+        const statuses = SERVICES.map((name) => [name, answer(this.serving)] as const);
+        respond(null, { statuses: Object.fromEntries(statuses) });
+      },
+      watch: (call) => {
+        const peer = call.getPeer();
+        const refusal = this.refusal(peer);
+        if (refusal !== undefined) {
+          call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyWatchers', refusal));
+          return;
+        }
+        const isKnown = SERVICES.includes(call.request.service);
+        const watcher: Watcher = (serving) => {
+          if (isKnown) call.write(answer(serving));
+        };
+        this.watchers.set(watcher, peer);
+        call.once('cancelled', () => this.watchers.delete(watcher));
+        call.write(isKnown ? answer(this.serving) : { status: HealthStatus.SERVICE_UNKNOWN });
+      },
+    };
+    server.addService(healthServiceDefinition, service);
   }
 
   /** Tells all who ask, and all who watch, whether new work is taken. */
   set(serving: boolean): void {
+    if (serving === this.serving) return;
     this.serving = serving;
-    this.tell();
+    for (const watcher of this.watchers.keys()) watcher(serving);
   }
 
-  private tell(): void {
-    for (const service of SERVICES) {
-      this.implementation?.setStatus(service, this.serving ? 'SERVING' : 'NOT_SERVING');
-    }
+  private refusal(peer: string): string | undefined {
+    if (this.watchers.size >= MAX_WATCHERS)
+      return `${MAX_WATCHERS} calls watch health; wanted fewer`;
+    const own = [...this.watchers.values()].filter((other) => other === peer).length;
+    if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
+    return `${own} calls of this connection watch health; wanted fewer`;
   }
+}
+
+function answer(serving: boolean): HealthCheckResponse {
+  return { status: serving ? HealthStatus.SERVING : HealthStatus.NOT_SERVING };
 }

@@ -1,7 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from './logger.js';
 import type { ShutdownRequest } from './shutdown-signal.js';
+import { isOnTrial, upgradeFolder } from './upgrade-folder.js';
 import { loadUpgrader } from './upgrader.js';
 
 /** An upgrade that came to no end, seen from the daemon that starts after it. */
@@ -62,16 +63,6 @@ export function recoverInterruptedUpgrade(
 }
 
 function mayBeInterrupted(runningFile: string): boolean {
-  const program = throughLinks(runningFile);
-  const isOnTrial = path.dirname(program).endsWith('.upgrade');
-  return isOnTrial || existsSync(path.join(`${program}.upgrade`, 'journal.json'));
-}
-
-/** A service may name its program through a link, and what belongs to an upgrade lies beside the program itself. */
-function throughLinks(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file; // an upgrade that has just succeeded moved it away
-  }
+  const journal = path.join(upgradeFolder(runningFile), 'journal.json');
+  return isOnTrial(runningFile) || existsSync(journal);
 }

@@ -4,6 +4,7 @@
 import { commandLine } from './command-line.js';
 import { exitCodeOf } from './exit-code-of.js';
 import { EXIT } from './exit-codes.js';
+import { printable } from './printable.js';
 
 /**
  * Runs one command.
@@ -22,7 +23,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`wins: ${message}\n`);
+    process.stderr.write(`wins: ${message.split('\n').map(printable).join('\n')}\n`);
     if (argv.includes('--debug') && error instanceof Error)
       process.stderr.write(`${error.stack}\n`);
     return exitCodeOf(error);

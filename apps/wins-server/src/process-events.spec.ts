@@ -60,7 +60,7 @@ describe('what happens to processes', () => {
     ]);
     expect(linesOf('portsNotClosed')[0]).toMatchObject({
       level: 'warn',
-      runId: quick.runId,
+      mark: quick.mark,
       err: { message: 'the firewall is busy' },
     });
     expect(JSON.stringify(lines)).not.toContain('s3cret');

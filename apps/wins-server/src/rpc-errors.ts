@@ -1,4 +1,5 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api';
 import { hostSystemErrorCode, type HostSystemErrorCode } from './host-system/host-system-error.js';
@@ -11,8 +12,12 @@ import { hostSystemErrorCode, type HostSystemErrorCode } from './host-system/hos
 const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   aborted: status.CANCELLED,
   alreadyRunning: status.ALREADY_EXISTS,
+  argumentsNotAllowed: status.PERMISSION_DENIED,
+  auditUnavailable: status.UNAVAILABLE,
+  callerNotAllowed: status.PERMISSION_DENIED,
   checksumMismatch: status.NOT_FOUND,
   digestNotPinned: status.PERMISSION_DENIED,
+  directoryNotAllowed: status.PERMISSION_DENIED,
   directoryNotFound: status.NOT_FOUND,
   envNotAllowed: status.PERMISSION_DENIED,
   hostUnsupported: status.FAILED_PRECONDITION,
@@ -37,6 +42,7 @@ const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string
   'access-denied': [status.PERMISSION_DENIED, 'accessDenied'],
   'invalid-argument': [status.INVALID_ARGUMENT, 'invalidArgument'],
   'not-found': [status.NOT_FOUND, 'notFound'],
+  'not-granted': [status.PERMISSION_DENIED, 'routeNotGranted'],
   'not-verified': [status.INTERNAL, 'notVerified'],
   unavailable: [status.FAILED_PRECONDITION, 'hostUnsupported'],
   unknown: [status.UNKNOWN, 'unknown'],
@@ -58,6 +64,7 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
     return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
   const details = error instanceof Error ? error.message : String(error);
+  if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
   const hostCode = hostSystemErrorCode(error);
   if (hostCode === undefined) return { code: status.INTERNAL, details };
   const [code, reason] = HOST_STATUS[hostCode];

@@ -1,20 +1,32 @@
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
-import { serveTunnel, webSocketServerOptions, type ServerTunnel } from '@wins/tcp-tunnel';
+import {
+  createConnectLimits,
+  serveTunnel,
+  webSocketServerOptions,
+  type ServerTunnel,
+} from '@wins/tcp-tunnel';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { ClientIdentity, IdentifyClient } from './admission/client-identity.js';
+import { Places, type Place } from './admission/places.js';
+import { Tally } from './admission/tally.js';
+import { TurnedAwayLog } from './admission/turned-away-log.js';
+import type { AuditTrail } from './audit/audit-trail.js';
 import { limitHandshake } from './limit-handshake.js';
 import type { Logger } from './logger.js';
+import { ownWords } from './own-words.js';
 
 /** What a client of the tunnel must say of itself; every release does. */
 const CLIENT_HEADER = 'rancher-wins-cli-proxy';
-/** Longest text of a client about itself that is kept. */
-const LABEL_LENGTH = 128;
 /** How long streams may go on once the daemon ends. */
 const DRAIN_MS = 2000;
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;
+/** Connections that have not greeted yet. */
+const GREETINGS = 64;
 
 /** What a tunnel pipe is opened with. */
 export interface TunnelEndpointOptions {
@@ -24,6 +36,8 @@ export interface TunnelEndpointOptions {
   readonly allowedPorts: readonly number[];
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
+  readonly identify: IdentifyClient;
+  readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
 }
 
@@ -42,39 +56,56 @@ export interface TunnelEndpoint {
  * @throws PipeError when the pipe cannot be served.
  */
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
-  const { limits, logger } = options;
-  const handshakes = new Handshakes(limits.handshakeTimeoutMs, (webSocket, label) =>
-    serve(webSocket, label),
+  const { limits, logger, audit } = options;
+  const turnedAway = new TurnedAwayLog('tunnel', logger);
+  const places = new Places({
+    places: limits.maxSessions,
+    placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
+    greetings: GREETINGS,
+    turnedAway: turnedAway.add,
+  });
+  const connects = createConnectLimits();
+  const untold = new Tally<object>((facts, times) =>
+    logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
+  );
+  const handshakes = new Handshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
+    serve(webSocket, guest, label),
   );
   const sessions = new Set<ServerTunnel>();
   let { allowedPorts } = options;
   let lastId = 0;
 
-  const serve = (webSocket: WebSocket, requesterLabel: string): void => {
+  const serve = (webSocket: WebSocket, { client, place }: Guest, clientSays: string): void => {
     lastId += 1;
     const requester = `tunnel:${lastId}`;
+    const who = { requester, clientSays, client: client.description };
+    // An open tunnel never makes room: whoever has one waits for connections.
+    place.begin();
     const session = serveTunnel(webSocket, {
       allowedPorts,
       maxChannels: limits.maxStreams,
-      onConnect: ({ allowed, rule, port, address }) => {
+      limits: connects.of(client.key),
+      onConnect: ({ allowed, rule, port, address }, isTold) => {
+        const action = 'connect';
         const verdict = allowed ? 'allowed' : 'refused';
-        logger.info(
-          {
-            audit: true,
-            action: 'connect',
-            verdict,
-            rule,
-            requester,
-            requesterLabel,
-            address,
-            port,
-          },
-          'decision',
-        );
+        try {
+          if (isTold) {
+            const decision = { action, verdict, rule, ...who, address, port };
+            void audit.decided(decision, client.key);
+          } else {
+            // Of a flood, the client and the number.
+            const flood = { action, verdict, rule: 'connect-rate', ...who };
+            audit.counted(flood, client.key);
+            untold.add(client.key, flood);
+          }
+          return true;
+        } catch {
+          return false;
+        }
       },
     });
     sessions.add(session);
-    logger.info({ event: 'opened', requester, requesterLabel }, 'tunnel');
+    logger.info({ event: 'opened', ...who }, 'tunnel');
     void session.closed.then(async ({ reason, ...detail }) => {
       const err = 'error' in detail ? detail.error : undefined;
       logger.info(
@@ -89,9 +120,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
 
   const listener = await listenPipe(options.pipe, {
     security: options.security,
-    maxConnections: limits.maxSessions,
+    maxConnections: limits.maxSessions + GREETINGS,
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
-    onConnection: (socket) => handshakes.begin(socket),
+    onConnection: (socket) => {
+      const client = options.identify(socket);
+      handshakes.begin(socket, { client, place: places.enter(socket, client) });
+    },
     onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
   });
 
@@ -105,6 +139,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const close = async (): Promise<void> => {
     handshakes.refuse();
     await Promise.all([listener.close({ graceMs: DRAIN_MS }), drain()]);
+    turnedAway[Symbol.dispose]();
+    untold[Symbol.dispose]();
   };
   let closing: Promise<void> | undefined;
   return {
@@ -115,6 +151,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
     close: () => (closing ??= close()),
   };
+}
+
+/** An accepted connection as the system knows it. */
+interface Guest {
+  readonly client: ClientIdentity;
+  readonly place: Place;
 }
 
 /** From an accepted connection to an open WebSocket, or to its end. */
@@ -129,7 +171,7 @@ class Handshakes {
 
   constructor(
     private readonly timeoutMs: number,
-    private readonly done: (webSocket: WebSocket, label: string) => void,
+    private readonly done: (webSocket: WebSocket, guest: Guest, label: string) => void,
   ) {
     this.http.maxHeadersCount = MOST_HEADERS;
     this.http.on('request', (_request, response) => {
@@ -138,9 +180,9 @@ class Handshakes {
     this.http.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
   }
 
-  begin(socket: Duplex): void {
+  begin(socket: Socket, guest: Guest): void {
     // The server never listens, so its own timers do not run. A deadline for the whole is simpler anyway.
-    this.limits.set(socket, limitHandshake(socket, this.timeoutMs));
+    this.guests.set(socket, { ...guest, endLimit: limitHandshake(socket, this.timeoutMs) });
     this.http.emit('connection', socket);
   }
 
@@ -149,12 +191,12 @@ class Handshakes {
     this.refusing = true;
   }
 
-  /** What ends the limit of a handshake. */
-  private readonly limits = new WeakMap<Duplex, () => void>();
+  private readonly guests = new WeakMap<Duplex, Guest & { readonly endLimit: () => void }>();
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const label = clientOf(request);
-    if (this.refusing) {
+    const guest = this.guests.get(socket);
+    if (guest === undefined || this.refusing) {
       answer(socket, 503);
       return;
     }
@@ -162,17 +204,16 @@ class Handshakes {
       answer(socket, 401);
       return;
     }
+    if (!guest.place.settle()) return;
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      this.limits.get(socket)?.();
-      this.done(webSocket, label);
+      guest.endLimit();
+      this.done(webSocket, guest, label);
     });
   }
 }
 
 function clientOf(request: IncomingMessage): string {
-  return String(request.headers[CLIENT_HEADER] ?? '')
-    .trim()
-    .slice(0, LABEL_LENGTH);
+  return ownWords(String(request.headers[CLIENT_HEADER] ?? '').trim());
 }
 
 function answer(socket: Duplex, status: number): void {

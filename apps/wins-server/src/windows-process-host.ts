@@ -11,7 +11,7 @@ export function windowsProcessHost(): ProcessHost {
   });
   return {
     ...host,
-    start: ({ runId, ...command }) =>
-      host.start({ ...command, env: { ...command.env, RANCHER_WINS_RUN: runId } }),
+    start: ({ mark, ...command }) =>
+      host.start({ ...command, env: { ...command.env, RANCHER_WINS_RUN: mark } }),
   };
 }

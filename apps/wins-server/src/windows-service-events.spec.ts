@@ -1,6 +1,8 @@
 import type { LogEvent } from '@wins/windows-host';
 import { createEventDestination, eventOf } from './windows-service-events.js';
 
+const DECISION = { level: 'info', msg: 'decision', audit: true };
+
 describe('the event of a line', () => {
   it.each([
     [{ level: 'info', msg: 'stopped' }, 'information', 1],
@@ -10,6 +12,8 @@ describe('the event of a line', () => {
     [{ level: 'fatal', msg: 'anything' }, 'error', 4],
     [{ level: 'fatal', msg: 'anything', err: {} }, 'error', 14],
     [{ level: 'info', msg: 'decision', audit: true, verdict: 'refused' }, 'warning', 11],
+    [{ ...DECISION, action: 'start', verdict: 'allowed' }, 'information', 11],
+    [{ ...DECISION, action: 'upgrade', verdict: 'allowed' }, 'information', 11],
   ])('of %j is a(n) %s with the id %i', (line, type, id) => {
     expect(eventOf({ time: '2026-01-01', ...line })).toMatchObject({ type, id });
   });
@@ -17,7 +21,8 @@ describe('the event of a line', () => {
   it.each([
     { level: 'debug', msg: 'ready' },
     { level: 'info', msg: 'process', type: 'started' },
-    { level: 'info', msg: 'decision', audit: true, verdict: 'allowed' },
+    { ...DECISION, action: 'wait', verdict: 'allowed' },
+    { ...DECISION, action: 'connect', verdict: 'allowed' },
   ])('of %j is none', (line) => {
     expect(eventOf(line)).toBeUndefined();
   });
@@ -51,6 +56,17 @@ describe('the destination of events', () => {
     write(refusal);
     expect(events).toHaveLength(63);
     expect(events.at(-2)?.lines).toEqual(['events are in the log file only', 'count: 40']);
+    clock.mockRestore();
+  });
+
+  it('has room for allowed starts when refusals fill theirs (A54)', () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1000);
+    const { events, write } = open();
+    for (let index = 0; index < 1000; index += 1) write(refusal);
+    for (let index = 0; index < 100; index += 1) {
+      write({ ...DECISION, action: 'start', verdict: 'allowed', path: `C:\\${index}.exe` });
+    }
+    expect(events.filter(({ type }) => type === 'information')).toHaveLength(100);
     clock.mockRestore();
   });
 });

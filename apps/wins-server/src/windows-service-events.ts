@@ -1,7 +1,9 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 
-/** What one minute may bring into the event log, each of events of our own and those that clients cause. */
+/** What one minute may bring into the event log of events of our own, of refusals, and of what clients were allowed to do. */
 const EVENTS_PER_MINUTE = 60;
+/** More of these: what a client has done is worth more room than what he could not do. */
+const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /** Ids as those of earlier releases; ten more for an event with fields. */
@@ -25,39 +27,49 @@ interface LogLine {
 /** Lines of information that tell of the daemon itself, rather than of what it does for clients. */
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
+/** What changes the host when it is allowed. */
+const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
+
+/** Events of one cause share what a minute may bring. */
+type Cause = 'own' | 'refusal' | 'act';
+
 /**
- * The event that a line of the log is worth: warnings, errors, the daemon's own lifecycle, and refusals. The rest of what
- * it does for clients is in the log file alone.
+ * The event that a line of the log is worth: warnings, errors, the daemon's own lifecycle, refusals, and allowed acts: starts,
+ * upgrades and changes of routes. The rest of what it does for clients is in the files alone.
  */
-export function eventOf(line: LogLine): (LogEvent & { readonly isByClient: boolean }) | undefined {
+export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
-  const isByClient = fields['audit'] === true;
-  const isRefusal = isByClient && fields['verdict'] === 'refused';
+  const isDecision = fields['audit'] === true;
+  const isRefusal = isDecision && fields['verdict'] === 'refused';
+  const isAct = isDecision && fields['verdict'] === 'allowed' && ACTS.has(fields['action']);
   const isMinor = level === 'debug' || level === 'trace';
-  if (isMinor || (level === 'info' && !isRefusal && !LIFECYCLE.has(msg))) return undefined;
+  const isWanted = isRefusal || isAct || LIFECYCLE.has(msg);
+  if (isMinor || (level === 'info' && !isWanted)) return undefined;
   const names = Object.keys(fields);
   const { type, id } = EVENTS[level] ?? { type: 'error', id: 1 };
   return {
     type: isRefusal ? 'warning' : type,
     id: names.length > 0 ? id + WITH_FIELDS : id,
     lines: [msg, ...names.map((name) => `${name}: ${textOf(fields[name])}`)],
-    isByClient,
+    cause: isAct ? 'act' : isDecision ? 'refusal' : 'own',
   };
 }
 
 /**
  * A destination of the log that writes events. Clients cannot push other events out of the log, which has a size: beyond
- * 60 in a minute events are counted, and the number is told with the next minute's first.
+ * 60 in a minute (600 of allowed acts) events are counted, and the number is told with the next minute's first.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
-  const own = new Minutes();
-  const byClients = new Minutes();
+  const causes: Readonly<Record<Cause, Minutes>> = {
+    own: new Minutes(EVENTS_PER_MINUTE),
+    refusal: new Minutes(EVENTS_PER_MINUTE),
+    act: new Minutes(ACTS_PER_MINUTE),
+  };
   return {
     write: (text) => {
       const event = eventOf(JSON.parse(text) as LogLine);
       if (event === undefined) return;
-      const minutes = event.isByClient ? byClients : own;
-      const { isFull, left } = minutes.take();
+      const { isFull, left } = causes[event.cause].take();
       if (left > 0)
         log.report({
           type: 'warning',
@@ -74,17 +86,19 @@ class Minutes {
   #startMs = -Infinity;
   #count = 0;
 
+  constructor(private readonly most: number) {}
+
   /** `left`: how many the minute before did without. */
   take(): { readonly isFull: boolean; readonly left: number } {
     let left = 0;
     const nowMs = performance.now();
     if (nowMs - this.#startMs >= MINUTE_MS) {
-      left = Math.max(0, this.#count - EVENTS_PER_MINUTE);
+      left = Math.max(0, this.#count - this.most);
       this.#startMs = nowMs;
       this.#count = 0;
     }
     this.#count += 1;
-    return { isFull: this.#count > EVENTS_PER_MINUTE, left };
+    return { isFull: this.#count > this.most, left };
   }
 }
 

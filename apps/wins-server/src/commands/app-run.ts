@@ -6,8 +6,12 @@ import { EXIT } from '../exit-codes.js';
 import { letHeapGrow } from '../heap-growth.js';
 import { recoverInterruptedUpgrade } from '../interrupted-upgrade.js';
 import { createLogger, logLevel } from '../logger.js';
+import { returnMemory } from '../memory-return.js';
+import { recordUpgrades } from '../record-upgrades.js';
 import { listenForShutdown } from '../shutdown-signal.js';
+import { watchSlowTurns } from '../slow-turn-watch.js';
 import { watchStalls } from '../stall-watch.js';
+import { upgradeFolder } from '../upgrade-folder.js';
 import { COMMIT, VERSION } from '../version.js';
 import { UpgradeSwitch } from '../watched-upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../windows-service-definition.js';
@@ -48,13 +52,15 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
+  // A daemon on trial is moved: where its folder is has to be found out now.
+  const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
   const ready = (): void => {
     surroundings.ready();
     upgrade.serves();
   };
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
-    return await serve(options, { service, logger, shutdown: ended, ready });
+    return await serve(options, { service, logger, shutdown: ended, ready }, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
     throw error;
@@ -64,12 +70,14 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
 /**
  * Serves until it is asked to end.
  *
+ * @param recordsFolder - Where helpers leave their records of upgrades of this service.
  * @returns The exit code.
  * @throws ConfigError and PipeError when it cannot serve.
  */
 async function serve(
   options: RunOptions,
   { service, logger, shutdown, ready }: Surroundings,
+  recordsFolder: string | undefined,
 ): Promise<number> {
   letHeapGrow();
   const file = options.config ?? defaultConfigPath();
@@ -81,14 +89,24 @@ async function serve(
   applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
-  const { daemon, applyConfig, checksum } = await composeDaemon(loaded, logger);
+  const composed = await composeDaemon(loaded, logger, service);
+  const { daemon, applyConfig, checksum, audit, trimMemory } = composed;
   let exitCode: number = EXIT.ok;
+  const records =
+    recordsFolder === undefined
+      ? undefined
+      : recordUpgrades(recordsFolder, (decision) => audit.decided(decision), logger);
   try {
     using _stalls = watchStalls({
       stalled: (lateMs) => logger.warn({ lateMs }, 'the daemon could do nothing for some time'),
     });
+    using _slowTurns = watchSlowTurns({
+      isWanted: () => logger.isLevelEnabled('debug'),
+      tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
+    });
+    using _memory = returnMemory({ trim: trimMemory });
     await using upgrades = new UpgradeSwitch({
-      ...{ service, logger, runningSha1: checksum },
+      ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
     });
     using _watch = watchConfig(file, known, {
@@ -100,6 +118,7 @@ async function serve(
       rejected: (err) =>
         logger.error({ err }, 'config rejected; the last valid one stays in force'),
     });
+    audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',
@@ -107,6 +126,7 @@ async function serve(
     ready();
     upgrades.apply(loaded.config.upgrade);
     const request = await shutdown;
+    audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
     if ('error' in request) {
       exitCode = EXIT.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');
@@ -114,6 +134,7 @@ async function serve(
       logger.info(request, 'stopping');
     }
   } finally {
+    records?.close();
     await daemon.close();
   }
   logger.info('stopped');

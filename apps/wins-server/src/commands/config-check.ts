@@ -1,5 +1,9 @@
-import { defaultConfigPath, loadConfig } from '@wins/config';
-import { loadDaemonConfig } from '../load-daemon-config.js';
+import { defaultConfigPath } from '@wins/config';
+import { doubtAllowedExecutables } from '@wins/process-manager';
+import { tellsClientsApart } from '../admission/tells-clients-apart.js';
+import { allowedBy } from '../allowed-executables.js';
+import { explainMigration } from '../explain-migration.js';
+import { loadCopiedConfig, loadDaemonConfig } from '../load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
 
 interface CheckOptions {
@@ -7,22 +11,25 @@ interface CheckOptions {
   readonly output: 'text' | 'json';
   readonly lenient: boolean;
   readonly 'content-only': boolean;
+  readonly 'explain-migration': boolean;
 }
 
 /**
  * `wins srv config check`: the effective config with the origin of each value, or everything that is
- * wrong with the file. An unknown key is an error here, unless the file is to be judged as the daemon judges it when it starts.
+ * wrong with the file, or what a config of an earlier release may lack. An unknown key is an error here, unless the file is to be judged as the daemon judges it when it starts.
  */
 export async function checkConfig(options: CheckOptions): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   const isCopied = options['content-only'];
-  const load = isCopied ? loadConfig : loadDaemonConfig;
-  const { found, origins, warnings } = await load(file, { strict: !options.lenient });
+  const load = isCopied ? loadCopiedConfig : loadDaemonConfig;
+  const { config, found, origins, warnings } = await load(file, { strict: !options.lenient });
   if (isCopied && !found) {
     process.stderr.write(`${file}: no such file; wanted the config that will be copied\n`);
     return EXIT.config;
   }
-  if (options.output === 'json') {
+  if (options['explain-migration']) {
+    process.stdout.write(explainMigration(config));
+  } else if (options.output === 'json') {
     process.stdout.write(
       `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
     );
@@ -36,5 +43,12 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     }
   }
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
+  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+  const tellsCallersApart = await tellsClientsApart(config);
+  for (const { message } of doubtAllowedExecutables(allowedBy(config), dialect, {
+    tellsCallersApart,
+  })) {
+    process.stderr.write(`${message}\n`);
+  }
   return EXIT.ok;
 }

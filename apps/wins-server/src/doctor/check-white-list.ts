@@ -23,6 +23,9 @@ export const checkWhiteList: Check = {
           : problem(CHECK, fault, 'mend the entry: as it is it allows nothing'),
       );
     }
+    for (const { message } of await probe.doubtfulEntries(config)) {
+      findings.push(warning(CHECK, message, 'grant what its clients need, and no more'));
+    }
     const ports = proxyPorts.length === 0 ? 'none' : proxyPorts.join(', ');
     findings.push(ok(CHECK, `ports that containers may reach: ${ports}`));
     return findings;

@@ -1,3 +1,4 @@
+import type { AuditVerdict } from '@wins/audit-log';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
@@ -28,6 +29,16 @@ export interface PipeAccess {
   readonly faults: readonly string[];
 }
 
+/** Where the audit log is kept. */
+export interface AuditFolder {
+  readonly path: string;
+  readonly place: FileJudgement;
+  /** Who but its owner may look into it, or that this user cannot write there; empty when all is well or there is none. */
+  readonly faults: readonly string[];
+  /** What its disk has left, in bytes; absent when there is none. */
+  readonly freeBytes?: number;
+}
+
 /**
  * What the doctor asks of the system. Nothing of it changes anything; each rejects when it cannot look, and that becomes a
  * finding of its own.
@@ -40,12 +51,18 @@ export interface DoctorProbe {
   judgeFile(path: string): Promise<FileJudgement>;
   /** Judges the place of a file as the daemon does before it is replaced by it. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
+  /** Looks at the folder of the audit log of the config's daemon. */
+  auditFolder(config: WinsConfig): Promise<AuditFolder>;
+  /** Checks the end of the newest file of an audit log, 8 MiB at most. */
+  verifyAudit(directory: string): Promise<AuditVerdict>;
   /** How the latest upgrade of the service ended; undefined when there was none. */
   latestUpgrade(): Promise<LatestUpgrade | undefined>;
   /** Which entries of the whitelist can never allow anything, and why. */
   faultyEntries(
     config: WinsConfig,
   ): readonly { readonly index: number; readonly message: string }[];
+  /** Which entries of the whitelist allow more than may be meant, or less, and what. */
+  doubtfulEntries(config: WinsConfig): Promise<readonly { readonly message: string }[]>;
   /** Connects to a pipe and hangs up. @throws PipeError when nobody serves it or it cannot be reached. */
   reachPipe(name: string): Promise<void>;
   /** Reads who may open a pipe. `wanted` is `pipeAccess` of the config. */

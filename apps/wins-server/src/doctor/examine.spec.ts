@@ -1,8 +1,9 @@
+import type { AuditVerdict } from '@wins/audit-log';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { LatestUpgrade } from '../upgrader.js';
-import type { DoctorProbe, FileJudgement } from './doctor-probe.js';
+import type { AuditFolder, DoctorProbe, FileJudgement } from './doctor-probe.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 import { exitCodeOf, jsonReport, textReport } from './report.js';
@@ -14,6 +15,13 @@ const CONFIG = JSON.stringify({
   white_list: { processPaths: ['/opt/tool'], proxyPorts: [9796] },
 });
 
+const FOLDER: AuditFolder = {
+  ...{ path: '/var/audit', place: { kind: 'trusted' }, faults: [], freeBytes: 2 ** 30 },
+};
+const VERDICT: AuditVerdict = {
+  ...{ ok: true, records: 3, lost: 0, unfinishedBytes: 0, problems: [], problemCount: 0 },
+};
+
 function loaded(text = CONFIG): LoadedConfig {
   return { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
 }
@@ -23,8 +31,11 @@ function host(changes: Partial<DoctorProbe> = {}): DoctorProbe {
   return {
     versions: () => Promise.resolve({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
     loadConfig: () => Promise.resolve(loaded()),
+    doubtfulEntries: () => Promise.resolve([]),
     judgeFile: () => Promise.resolve({ kind: 'trusted' }),
     judgeWatchedFile: () => Promise.resolve({ kind: 'trusted' }),
+    auditFolder: () => Promise.resolve(FOLDER),
+    verifyAudit: () => Promise.resolve(VERDICT),
     latestUpgrade: () => Promise.resolve(undefined),
     faultyEntries: () => [],
     reachPipe: () => Promise.resolve(),
@@ -47,7 +58,7 @@ describe('the doctor', () => {
     const findings = await examine(host(), []);
     expect(unwell(findings)).toEqual([]);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
-      new Set(['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans']),
+      new Set(['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit']),
     );
     expect(exitCodeOf(findings)).toBe(0);
   });
@@ -123,6 +134,15 @@ describe('the doctor', () => {
       'problem',
       'whitelist',
       /A7/,
+    ],
+    [
+      'an entry that allows much',
+      {
+        doubtfulEntries: () => Promise.resolve([{ message: 'entry 1 may be given any arguments' }]),
+      },
+      'warning',
+      'whitelist',
+      /entry 1/,
     ],
     [
       'an entry that allows nothing',
@@ -214,6 +234,53 @@ describe('the doctor', () => {
       'problem',
       'orphans',
       /4711[^]*\/opt\/tool/,
+    ],
+    [
+      'an audit log that others may read',
+      { auditFolder: () => Promise.resolve({ ...FOLDER, faults: ['it has mode 755'] }) },
+      'problem',
+      'audit',
+      /\/var\/audit: it has mode 755/,
+    ],
+    [
+      'an audit log that others could replace',
+      {
+        auditFolder: () =>
+          Promise.resolve({
+            ...FOLDER,
+            place: { kind: 'untrusted', rule: 'A7 writable by other users', message: '' },
+          }),
+      },
+      'problem',
+      'audit',
+      /A7 writable/,
+    ],
+    [
+      'a disk without room for the audit log',
+      { auditFolder: () => Promise.resolve({ ...FOLDER, freeBytes: 3 * 2 ** 20 }) },
+      'warning',
+      'audit',
+      /3 MiB left/,
+    ],
+    [
+      'an audit log that was changed',
+      {
+        verifyAudit: () =>
+          Promise.resolve({
+            ...{ ...VERDICT, ok: false, problemCount: 2 },
+            problems: [{ file: 'audit.00000001.jsonl', line: 7, what: 'the line is no record' }],
+          }),
+      },
+      'problem',
+      'audit',
+      /audit\.00000001\.jsonl: the line is no record \(and 1 more\)/,
+    ],
+    [
+      'an audit log that lost records',
+      { verifyAudit: () => Promise.resolve({ ...VERDICT, lost: 9 }) },
+      'warning',
+      'audit',
+      /9 records were lost/,
     ],
     [
       'an old Node',

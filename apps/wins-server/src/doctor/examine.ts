@@ -1,3 +1,4 @@
+import { checkAudit } from './check-audit.js';
 import { checkConfig } from './check-config.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkPipes } from './check-pipes.js';
@@ -7,7 +8,13 @@ import { checkWhiteList } from './check-white-list.js';
 import type { Check, DoctorProbe, Patient } from './doctor-probe.js';
 import { messageOf, warning, type Finding } from './finding.js';
 
-const CHECKS: readonly Check[] = [checkPipes, checkWhiteList, checkOrphans, checkWatchedFile];
+const CHECKS: readonly Check[] = [
+  checkPipes,
+  checkWhiteList,
+  checkOrphans,
+  checkAudit,
+  checkWatchedFile,
+];
 
 /**
  * Asks everything, one after another; a question that cannot be asked keeps none of the others from it.

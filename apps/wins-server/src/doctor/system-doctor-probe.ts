@@ -1,27 +1,43 @@
+import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
 import { type LoadedConfig, type WinsConfig } from '@wins/config';
 import { loadDaemonConfig } from '../load-daemon-config.js';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import {
   checkAllowedExecutables,
+  doubtAllowedExecutables,
   findOrphans,
   ProcessError,
   type ProcessHost,
   type RecoveredProcess,
 } from '@wins/process-manager';
-import { createWinsClient, type ApplicationInfo } from '@wins/wins-api';
+import { createWinsClient, routeGrpcLog, type ApplicationInfo } from '@wins/wins-api';
+import { access, constants, stat, statfs } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { release, type } from 'node:os';
+import { tellsClientsApart } from '../admission/tells-clients-apart.js';
 import { allowedBy } from '../allowed-executables.js';
+import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { sha1OfFile } from '../sha1-of-file.js';
 import { loadUpgrader, type LatestUpgrade } from '../upgrader.js';
 import { COMMIT, VERSION } from '../version.js';
 import { assertTrustedProgram } from '../watched-upgrade/examine-program.js';
-import type { DoctorProbe, FileJudgement, PipeAccess, Versions } from './doctor-probe.js';
+import type {
+  AuditFolder,
+  DoctorProbe,
+  FileJudgement,
+  PipeAccess,
+  Versions,
+} from './doctor-probe.js';
 import type { DoctorSystem } from './doctor-system.js';
+import { messageOf } from './finding.js';
 
 /** A daemon that takes longer to say which build it is does not answer. */
 const ANSWER_TIMEOUT_MS = 5000;
+
+/** As much of the audit log as a file of it has by default. */
+const VERIFIED_BYTES = 8 * 1024 * 1024;
+const OTHERS = 0o077;
 
 /** Asks the system itself. */
 export class SystemDoctorProbe implements DoctorProbe {
@@ -54,6 +70,26 @@ export class SystemDoctorProbe implements DoctorProbe {
     return judgementOf(assertTrustedProgram(path, this.processHost()));
   }
 
+  async auditFolder(config: WinsConfig): Promise<AuditFolder> {
+    const path = auditDirectoryOf(config);
+    const place = await judgementOf(this.processHost().assertTrustedDirectory(path));
+    if (place.kind === 'missing') return { path, place, faults: [] };
+    const mode = (await stat(path)).mode & 0o7777;
+    const faults: string[] = [];
+    if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+      faults.push(`it has mode ${mode.toString(8)}; wanted 700`);
+    }
+    await access(path, constants.W_OK).catch((error: unknown) =>
+      faults.push(`it cannot be written: ${messageOf(error)}`),
+    );
+    const { bavail, bsize } = await statfs(path);
+    return { path, place, faults, freeBytes: bavail * bsize };
+  }
+
+  verifyAudit(directory: string): Promise<AuditVerdict> {
+    return verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES });
+  }
+
   latestUpgrade(): Promise<LatestUpgrade | undefined> {
     return loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']);
   }
@@ -63,6 +99,12 @@ export class SystemDoctorProbe implements DoctorProbe {
   ): readonly { readonly index: number; readonly message: string }[] {
     const dialect = process.platform === 'win32' ? 'windows' : 'posix';
     return checkAllowedExecutables(allowedBy(config), dialect);
+  }
+
+  async doubtfulEntries(config: WinsConfig): Promise<readonly { readonly message: string }[]> {
+    const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+    const tellsCallersApart = await tellsClientsApart(config);
+    return doubtAllowedExecutables(allowedBy(config), dialect, { tellsCallersApart });
   }
 
   async reachPipe(name: string): Promise<void> {
@@ -75,6 +117,8 @@ export class SystemDoctorProbe implements DoctorProbe {
 
   async daemonInfo(name: string): Promise<ApplicationInfo> {
     const { address } = resolvePipePath(name);
+    // Whoever has the pipe could write on our terminal by it; what is wrong with the daemon the finding says.
+    routeGrpcLog(() => undefined);
     const client = createWinsClient({
       address,
       clientName: 'wins doctor',

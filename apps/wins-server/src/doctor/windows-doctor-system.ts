@@ -74,8 +74,8 @@ const checkFirewall: Check = {
       () => true,
       () => false,
     );
-    return open.map(({ runId, rules }) => {
-      const found = `open for the run ${runId}: ${rules.join('; ')}`;
+    return open.map(({ mark, rules }) => {
+      const found = `open for the run ${mark}: ${rules.join('; ')}`;
       if (isServed) return ok('firewall', found);
       const advice = 'start the daemon, which closes the ports of runs that are gone';
       return problem('firewall', `${found}; and there is no daemon`, advice);

@@ -1,6 +1,12 @@
 /** Every way in which a host system refuses or fails; the list is closed. */
 export type HostSystemErrorCode =
-  'not-found' | 'invalid-argument' | 'unavailable' | 'access-denied' | 'not-verified' | 'unknown';
+  | 'not-found'
+  | 'invalid-argument'
+  | 'not-granted'
+  | 'unavailable'
+  | 'access-denied'
+  | 'not-verified'
+  | 'unknown';
 
 /** The error of a host system of this program: branch on `code`, show `message`, log `cause`. */
 export class HostSystemError extends Error {
@@ -18,6 +24,7 @@ export class HostSystemError extends Error {
 const CODES = {
   'not-found': true,
   'invalid-argument': true,
+  'not-granted': true,
   unavailable: true,
   'access-denied': true,
   'not-verified': true,

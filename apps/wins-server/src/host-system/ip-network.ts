@@ -71,6 +71,14 @@ export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }
 
+/** Whether two networks have addresses in common: one then lies in the other. */
+export function overlap(one: IpNetwork, other: IpNetwork): boolean {
+  if (one.bytes.length !== other.bytes.length) return false;
+  const prefix = Math.min(one.prefix, other.prefix);
+  const start = ({ bytes }: IpNetwork) => networkOf({ bytes, prefix }).bytes;
+  return Buffer.compare(start(one), start(other)) === 0;
+}
+
 /** Why no route can be made to a network, or undefined. The default route is nobody's to change here. */
 export function unroutableReason({ bytes, prefix }: IpNetwork): string | undefined {
   const [first = 0] = bytes;
@@ -78,6 +86,7 @@ export function unroutableReason({ bytes, prefix }: IpNetwork): string | undefin
   if (bytes.length === 4) {
     if (first === 0) return 'it is no address of a host';
     if (first === 127) return 'it is the loopback';
+    if (first === 169 && bytes[1] === 254) return 'it belongs to one link';
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);

@@ -2,7 +2,9 @@ import { parseDestinations } from './route-destinations.js';
 
 describe('destinations of routes', () => {
   it('are given once each, in canonical form', () => {
-    expect(parseDestinations(['8.8.8.8', '8.8.8.8/32', '2001:DB8::1', '10.1.2.3/16'])).toEqual([
+    expect(
+      parseDestinations(['8.8.8.8', '8.8.8.8/32', '2001:DB8::1', '10.1.2.3/16']),
+    ).toMatchObject([
       { text: '8.8.8.8', cidr: '8.8.8.8/32', family: 'ipv4' },
       { text: '2001:db8::1', cidr: '2001:db8::1/128', family: 'ipv6' },
       { text: '10.1.0.0/16', cidr: '10.1.0.0/16', family: 'ipv4' },
@@ -19,7 +21,8 @@ describe('destinations of routes', () => {
     ['multicast', '224.0.0.1'],
     ['multicast of IPv6', 'ff02::1'],
     ['broadcast', '255.255.255.255'],
-    ['an address of one link', 'fe80::1'],
+    ['an address of one link', '169.254.169.254'],
+    ['an address of one link of IPv6', 'fe80::1'],
     ['an IPv4 address in IPv6 clothes', '::ffff:8.8.8.8'],
     ['a name', 'example.com'],
     ['an option', '-batch'],

@@ -5,6 +5,7 @@ import {
   networkOf,
   parseNetwork,
   unroutableReason,
+  type IpNetwork,
 } from './ip-network.js';
 
 /** More than a node has any use for, and few enough for one call. */
@@ -20,6 +21,7 @@ export interface Destination {
   /** Always with the prefix: `8.8.8.8/32`. */
   readonly cidr: string;
   readonly family: 'ipv4' | 'ipv6';
+  readonly network: IpNetwork;
 }
 
 /**
@@ -52,6 +54,7 @@ function parseDestination(text: string): Destination {
     text: isHost ? formatAddress(network.bytes) : cidr,
     cidr,
     family: network.bytes.length === 4 ? 'ipv4' : 'ipv6',
+    network,
   };
 }
 

@@ -1,3 +1,4 @@
+import { AuditError } from '@wins/audit-log';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Connections } from '../connections.js';
 import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
@@ -17,16 +18,22 @@ export interface HostCallRecord {
   readonly verdict: 'allowed' | 'refused' | 'failed';
   /** The connection that asked. */
   readonly requester: string;
-  readonly requesterLabel?: string;
+  /** What the client calls itself: its own words, proof of nothing. */
+  readonly clientSays?: string;
+  /** Who that is, as the system knows it. */
+  readonly client: Readonly<Record<string, string | number>>;
   /** What it is about: the first 64 addresses, or a name. */
   readonly subject: readonly string[];
   readonly subjectCount: number;
-  readonly code?: HostSystemErrorCode;
+  readonly code?: HostSystemErrorCode | 'auditUnavailable';
 }
 
 /** What can be asked of the host. */
 export type HostAction =
   'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes';
+
+/** Asks the system, once the call is allowed. */
+type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
 /** A call as one of the services describes it. */
 export interface HostCall<Answer> {
@@ -35,8 +42,8 @@ export interface HostCall<Answer> {
   readonly subject: readonly string[];
   /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
   readonly changes?: boolean;
-  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalid-argument` */
-  readonly plan: () => (host: HostSystem) => Promise<Answer>;
+  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalid-argument`, `not-granted` */
+  readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
 /** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
@@ -47,7 +54,11 @@ export class HostCalls {
   constructor(
     private readonly host: HostSystem,
     private readonly connections: Connections,
-    private readonly audit: (record: HostCallRecord) => void,
+    /** What it throws, or its promise, refuses what is allowed. */
+    private readonly audit: (
+      record: HostCallRecord,
+      client: string | undefined,
+    ) => Promise<void> | undefined,
   ) {}
 
   answer<Request, Answer>(
@@ -69,40 +80,41 @@ export class HostCalls {
       );
   }
 
-  private async make<Request, Answer>(
+  private make<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     hostCall: HostCall<Answer>,
   ): Promise<Answer> {
-    let ask: (host: HostSystem) => Promise<Answer>;
-    try {
-      ask = hostCall.plan();
-    } catch (error) {
-      this.record(call, hostCall, 'refused', error);
-      throw error;
-    }
-    const asked = (): Promise<Answer> => {
-      this.record(call, hostCall, 'allowed');
-      return ask(this.host);
-    };
-    try {
-      return await (hostCall.changes === true ? this.inTurn(call, asked) : asked());
-    } catch (error) {
-      this.record(call, hostCall, 'failed', error);
-      throw error;
-    }
-  }
-
-  /** Whoever left while others were served is not served any more. */
-  private inTurn<Request, Answer>(
-    call: ServerUnaryCall<Request, Answer>,
-    task: () => Promise<Answer>,
-  ): Promise<Answer> {
+    if (hostCall.changes !== true) return this.judgeAndAsk(call, hostCall);
     const turn = this.lastChange.then(() => {
-      if (call.cancelled) throw new Error('given up: the client has cancelled the call');
-      return task();
+      // Whoever left while others were served is not served any more.
+      if (!call.cancelled) return this.judgeAndAsk(call, hostCall);
+      const error = new Error('given up: the client has cancelled the call');
+      void this.record(call, hostCall, 'failed', error);
+      throw error;
     });
     this.lastChange = turn.catch(() => undefined);
     return turn;
+  }
+
+  private async judgeAndAsk<Request, Answer>(
+    call: ServerUnaryCall<Request, Answer>,
+    hostCall: HostCall<Answer>,
+  ): Promise<Answer> {
+    let ask: Ask<Answer>;
+    try {
+      ask = await hostCall.plan(this.host);
+    } catch (error) {
+      await this.record(call, hostCall, 'refused', error);
+      throw error;
+    }
+    try {
+      await this.record(call, hostCall, 'allowed');
+      return await ask(this.host);
+    } catch (error) {
+      const verdict = error instanceof AuditError ? 'refused' : 'failed';
+      await this.record(call, hostCall, verdict, error);
+      throw error;
+    }
   }
 
   private record<Request, Answer>(
@@ -110,19 +122,27 @@ export class HostCalls {
     { action, subject }: HostCall<Answer>,
     verdict: HostCallRecord['verdict'],
     error?: unknown,
-  ): void {
-    const { id, label } = this.connections.ownerOf(call);
-    const code = verdict === 'allowed' ? undefined : (hostSystemErrorCode(error) ?? 'unknown');
-    this.audit({
+  ): Promise<void> | undefined {
+    const { id, label, client } = this.connections.ownerOf(call);
+    const code = verdict === 'allowed' ? undefined : codeOf(error);
+    const record: HostCallRecord = {
       action,
       verdict,
       requester: id,
-      ...(label !== undefined && { requesterLabel: label }),
+      ...(label !== undefined && { clientSays: label }),
+      client: client?.description ?? {},
       subject: subject
         .slice(0, MAX_AUDITED_SUBJECTS)
         .map((text) => text.slice(0, MAX_AUDITED_SUBJECT)),
       subjectCount: subject.length,
       ...(code !== undefined && { code }),
-    });
+    };
+    return this.audit(record, client?.key);
   }
+}
+
+function codeOf(error: unknown): HostCallRecord['code'] {
+  return error instanceof AuditError
+    ? 'auditUnavailable'
+    : (hostSystemErrorCode(error) ?? 'unknown');
 }

@@ -1,4 +1,4 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { AuditError } from '@wins/audit-log';
 import {
   createWinsClient,
   hnsServiceDefinition,
@@ -14,14 +14,13 @@ import {
   type Answer,
   type RecordedCommand,
 } from '@wins/wins-api/testing';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server as Listener } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Connections } from '../connections.js';
 import { HostSystemError } from '../host-system/host-system-error.js';
 import type { HostSystem, NameOrAddress } from '../host-system/host-system.js';
+import { serveCalls } from '../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
 import { HostCalls, type HostCallRecord } from './host-calls.js';
 import { createHostService } from './host-service.js';
@@ -30,6 +29,12 @@ import { createRouteService } from './route-service.js';
 
 const FRAME_HEADER_BYTES = 9;
 const DATA_FRAME = 0;
+
+/** The host is in one network. */
+const OWN = {
+  networks: [{ bytes: Uint8Array.of(10, 1, 7, 0), prefix: 24 }],
+  gateways: [],
+};
 
 /** A host that answers what the recorded one did, and remembers what it was asked. */
 class RecordedHost implements HostSystem {
@@ -89,8 +94,10 @@ describe('the services of the host', () => {
   let host: RecordedHost;
   let records: HostCallRecord[];
   let auditFails: boolean;
-  let server: Server;
-  let listener: Listener;
+  let granted: readonly string[];
+  /** What the record of an allowed call waits for. */
+  let recording: (() => Promise<void>) | undefined;
+  let served: AsyncDisposable;
   let client: WinsClient;
 
   beforeEach(async () => {
@@ -98,33 +105,32 @@ describe('the services of the host', () => {
     address = path.join(folder, 's');
     host = new RecordedHost();
     records = [];
-    const connections = new Connections();
     auditFails = false;
-    const calls = new HostCalls(host, connections, (record) => {
-      if (auditFails) throw new Error('the audit log is full');
-      records.push(record);
-    });
-    server = new Server();
-    server.addService(hostServiceDefinition, createHostService(calls));
-    server.addService(networkServiceDefinition, createNetworkService(calls));
-    server.addService(hnsServiceDefinition, createHnsService(calls));
-    server.addService(routeServiceDefinition, createRouteService(calls));
-    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-    listener = createServer((socket) => {
-      socket.on('error', () => undefined);
-      void connections.admit(socket).then((stream) => {
-        if (stream !== undefined) injector.injectConnection(stream);
+    recording = undefined;
+    granted = ['8.8.8.8', '10.1.0.0/16', '192.0.2.0/24', '2001:db8::/32'];
+    served = await serveCalls(address, (server, connections) => {
+      const calls = new HostCalls(host, connections, (record) => {
+        if (auditFails) throw new Error('the audit log is full');
+        records.push(record);
+        return record.verdict === 'allowed' ? recording?.() : undefined;
       });
+      server.addService(hostServiceDefinition, createHostService(calls));
+      server.addService(networkServiceDefinition, createNetworkService(calls));
+      server.addService(hnsServiceDefinition, createHnsService(calls));
+      server.addService(
+        routeServiceDefinition,
+        createRouteService(
+          calls,
+          () => granted,
+          () => OWN,
+        ),
+      );
     });
-    listener.listen(address);
-    await once(listener, 'listening');
     client = createWinsClient({ address, clientName: 'spec' });
   });
   afterEach(async () => {
     await client.close();
-    server.forceShutdown();
-    listener.close();
-    await once(listener, 'close');
+    await served[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
   });
 
@@ -191,10 +197,10 @@ describe('the services of the host', () => {
 
   it('change and list routes', async () => {
     await client.host.addRoutes(['8.8.8.8/32', '2001:DB8::1']);
-    await client.host.removeRoutes(['10.1.2.3/16']);
+    await client.host.removeRoutes(['10.1.2.3/24']);
     expect(host.asked).toEqual([
       ['add', '8.8.8.8', '2001:db8::1'],
-      ['remove', '10.1.0.0/16'],
+      ['remove', '10.1.2.0/24'],
     ]);
     expect(await client.host.routes()).toEqual([
       { DestinationCIDR: '::/0', Gateway: 'fd00::1', InterfaceIndex: 4, Metric: 5 },
@@ -218,10 +224,28 @@ describe('the services of the host', () => {
     expect(records).toMatchObject([{ verdict: 'refused', code: 'invalid-argument' }]);
   });
 
+  it.each<[string, () => Promise<unknown>]>([
+    ['a route that the config does not grant', () => client.host.addRoutes(['9.9.9.9'])],
+    ['its removal', () => client.host.removeRoutes(['9.9.9.9'])],
+    ['a route to what the host is in', () => client.host.addRoutes(['10.1.0.0/16'])],
+  ])('refuse %s, and name the rule', async (_what, call) => {
+    await expect(call()).rejects.toMatchObject({ code: 'refused', reason: 'routeNotGranted' });
+    expect(host.asked).toEqual([]);
+    expect(records).toMatchObject([{ verdict: 'refused', code: 'not-granted' }]);
+  });
+
+  it('go by the grants of the config that is in force', async () => {
+    granted = [];
+    await expect(client.host.addRoutes(['8.8.8.8'])).rejects.toMatchObject({ code: 'refused' });
+    granted = ['8.0.0.0/8'];
+    await client.host.addRoutes(['8.8.8.8']);
+    expect(host.asked).toEqual([['add', '8.8.8.8']]);
+  });
+
   it('are audited: who, what, and how it ended', async () => {
     await client.host.addRoutes(['8.8.8.8']);
     await client.host.hnsNetwork({ name: 'nat' }).catch(() => undefined);
-    const who = { requester: 'pipe:1', requesterLabel: 'spec' };
+    const who = { requester: 'pipe:1', clientSays: 'spec', client: {} };
     expect(records).toEqual([
       { action: 'addRoutes', verdict: 'allowed', ...who, subject: ['8.8.8.8'], subjectCount: 1 },
       { action: 'getHnsNetwork', verdict: 'allowed', ...who, subject: ['nat'], subjectCount: 1 },
@@ -241,6 +265,28 @@ describe('the services of the host', () => {
     await expect(client.host.addRoutes(['8.8.8.8'])).rejects.toMatchObject({ code: 'internal' });
     await expect(client.host.adapter()).rejects.toMatchObject({ code: 'internal' });
     expect(host.asked).toEqual([]);
+  });
+
+  it('change nothing before the record of it is written, and nothing at all without it (A47)', async () => {
+    type Settle = { readonly written: () => void; readonly failed: (error: Error) => void };
+    const nextRecording = () =>
+      new Promise<Settle>((begun) => {
+        recording = () => new Promise<void>((written, failed) => begun({ written, failed }));
+      });
+    let begun = nextRecording();
+    const refused = client.host.addRoutes(['8.8.8.8']).catch((error: unknown) => error);
+    (await begun).failed(new AuditError('unavailable', 'the disk is full'));
+    expect(await refused).toMatchObject({ code: 'unavailable', reason: 'auditUnavailable' });
+    expect(host.asked).toEqual([]);
+    expect(records.at(-1)).toMatchObject({ verdict: 'refused', code: 'auditUnavailable' });
+
+    begun = nextRecording();
+    const added = client.host.addRoutes(['8.8.8.8']);
+    const { written } = await begun;
+    expect(host.asked).toEqual([]);
+    written();
+    await added;
+    expect(host.asked).toEqual([['add', '8.8.8.8']]);
   });
 
   it('are audited in bounded records', async () => {

@@ -6,6 +6,7 @@ import type {
   ProcessManager,
 } from '@wins/process-manager';
 import {
+  processServiceDefinition,
   RunExposeProtocol,
   type ProcessExit as ExitMessage,
   type ProcessKeepAliveRequest,
@@ -17,12 +18,19 @@ import {
 } from '@wins/wins-api';
 import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
+import { decodeStartRequest } from './decode-start-request.js';
 
 /**
  * Wait calls that are open at the same time, all processes together. One that is never read costs the
  * messages that are handed to its connection, up to 1 MiB.
  */
 const MAX_LISTENERS = 512;
+
+/** The service as it is served: a request decodes only as far as it can be granted. */
+export const servedProcessDefinition = {
+  ...processServiceDefinition,
+  start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
+} as const;
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(

@@ -1,9 +1,29 @@
 import type { RouteServiceServer } from '@wins/wins-api';
+import type { HostSystem } from '../host-system/host-system.js';
+import { ownNetworks } from '../host-system/own-networks.js';
 import { parseDestinations } from '../host-system/route-destinations.js';
+import { assertGranted } from '../host-system/route-grants.js';
 import type { HostCalls } from './host-calls.js';
 
-/** Serves wins.RouteService. */
-export function createRouteService(calls: HostCalls): RouteServiceServer {
+/**
+ * Serves wins.RouteService.
+ *
+ * @param granted - The networks into which routes may be changed, as the config has them at the time of a call.
+ * @param findOwnNetworks - Default: what the adapters of this host are in.
+ */
+export function createRouteService(
+  calls: HostCalls,
+  granted: () => readonly string[],
+  findOwnNetworks = ownNetworks,
+): RouteServiceServer {
+  const destinationsIn = async (
+    addresses: readonly string[],
+    host: HostSystem,
+  ): Promise<readonly string[]> => {
+    const destinations = parseDestinations(addresses);
+    assertGranted(destinations, granted(), findOwnNetworks(await host.routes()));
+    return destinations.map(({ text }) => text);
+  };
   return {
     add: (call, respond) => {
       const { Addresses } = call.request;
@@ -11,8 +31,8 @@ export function createRouteService(calls: HostCalls): RouteServiceServer {
         action: 'addRoutes',
         subject: Addresses,
         changes: true,
-        plan: () => {
-          const addresses = canonical(Addresses);
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
           return async (host) => {
             await host.addRoutes(addresses);
             return {};
@@ -27,8 +47,8 @@ export function createRouteService(calls: HostCalls): RouteServiceServer {
         action: 'removeRoutes',
         subject: Addresses,
         changes: true,
-        plan: () => {
-          const addresses = canonical(Addresses);
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
           return async (host) => {
             await host.removeRoutes(addresses);
             return {};
@@ -51,8 +71,4 @@ export function createRouteService(calls: HostCalls): RouteServiceServer {
         }),
       }),
   };
-}
-
-function canonical(addresses: readonly string[]): readonly string[] {
-  return parseDestinations(addresses).map(({ text }) => text);
 }

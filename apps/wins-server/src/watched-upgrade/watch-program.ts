@@ -1,3 +1,4 @@
+import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Logger } from '../logger.js';
 import type { Upgrader } from '../upgrader.js';
 import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
@@ -15,6 +16,8 @@ export interface WatchOptions {
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
+  /** An upgrade begins once that is recorded. */
+  readonly audit: Pick<AuditTrail, 'decided'>;
   /** Loaded when a program is found that does not run already. */
   readonly upgrader: () => Upgrader;
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -78,6 +81,8 @@ export class ProgramWatch {
       this.#told = undefined;
       return { kind: 'done' };
     }
+    const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' };
+    await this.options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
     const upgrader = this.options.upgrader();
     const offer = { program: file, sha256, service, runningFile, signal };
     const outcome = await upgrader.offerUpgrade(offer);

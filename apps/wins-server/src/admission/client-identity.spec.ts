@@ -1,0 +1,110 @@
+import { linuxClient } from './linux-clients.js';
+import { windowsClient } from './windows-clients.js';
+
+const ID = 'ab'.repeat(32);
+
+describe('a client on Linux', () => {
+  const peer = { pid: 7, uid: 0, gid: 0 };
+
+  it('on the host is its user, and an administrator as root or as the user of the daemon', () => {
+    const host = { kind: 'host' } as const;
+    expect(linuxClient(peer, host, 1000)).toEqual({
+      key: 'uid:0',
+      isAdministrator: true,
+      isEverybody: false,
+      description: { pid: 7, uid: 0 },
+      names: ['administrators', 'user:0'],
+    });
+    const other = { ...peer, uid: 1000 };
+    expect(linuxClient(other, host, 1000)).toMatchObject({ isAdministrator: true });
+    expect(linuxClient(other, host, 0)).toMatchObject({
+      ...{ key: 'uid:1000', isAdministrator: false, names: ['user:1000'] },
+    });
+  });
+
+  it('in a container is the container, whatever its user', () => {
+    expect(linuxClient(peer, { kind: 'container', id: ID }, 0)).toEqual({
+      key: `container:${ID}`,
+      isAdministrator: false,
+      isEverybody: false,
+      description: { pid: 7, uid: 0, container: ID },
+      names: [`container:${ID}`],
+    });
+  });
+
+  it('that cannot be looked at is no administrator, and shares with all such', () => {
+    const gone = { pid: 0, uid: 0, gid: 0 };
+    expect(linuxClient(gone, { kind: 'unknown' }, 0)).toEqual({
+      key: 'container:unknown',
+      isAdministrator: false,
+      isEverybody: false,
+      description: { uid: 0, container: 'unknown' },
+      names: [],
+    });
+  });
+});
+
+describe('a client on Windows', () => {
+  const [SYSTEM, ADMINISTRATOR, CONTAINER] = ['S-1-5-18', 'S-1-5-21-1-2-3-500', 'S-1-5-93-2-1'];
+  const client = (user: string, session: number, isPrivileged = true) =>
+    windowsClient({ pid: 7, session, account: { user, isPrivileged } });
+
+  it.each<[string, ReturnType<typeof client>, boolean, string]>([
+    ['a service of the host', client(SYSTEM, 0), true, `account:${SYSTEM} session:0`],
+    [
+      'an administrator beside it',
+      client(ADMINISTRATOR, 0),
+      true,
+      `account:${ADMINISTRATOR} session:0`,
+    ],
+    ['a user without rights', client('S-1-5-20', 0, false), false, 'account:S-1-5-20 session:0'],
+    ['SYSTEM of a container', client(SYSTEM, 5), false, `account:${SYSTEM} session:5`],
+    [
+      'the administrator of a container',
+      client(CONTAINER, 5),
+      false,
+      `account:${CONTAINER} session:5`,
+    ],
+    [
+      'an account of containers, wherever',
+      client(CONTAINER, 0),
+      false,
+      `account:${CONTAINER} session:0`,
+    ],
+  ])('is told apart by account and session: %s', (_what, found, isAdministrator, key) => {
+    expect(found).toMatchObject({ key, isAdministrator, isEverybody: false });
+  });
+
+  it('is described by what the system said', () => {
+    expect(client(CONTAINER, 5).description).toEqual({
+      pid: 7,
+      account: CONTAINER,
+      session: 5,
+      container: 'session 5',
+    });
+  });
+
+  it.each<[string, ReturnType<typeof client>, readonly string[]]>([
+    ['a service of the host', client(SYSTEM, 0), ['administrators', `account:${SYSTEM}`]],
+    ['a user without rights', client('S-1-5-20', 0, false), ['account:S-1-5-20']],
+    ['SYSTEM of a container', client(SYSTEM, 5), []],
+    ['whoever has the number of an account of the host', client(ADMINISTRATOR, 5), []],
+    [
+      'the administrator of a container',
+      client(CONTAINER, 5),
+      [`account:${CONTAINER}`, 'container:session 5'],
+    ],
+  ])('is called nothing that a container could be as well: %s', (_what, found, names) => {
+    expect(found.names).toEqual(names);
+  });
+
+  it('that cannot be looked at is no administrator', () => {
+    expect(windowsClient({ pid: 7, session: undefined, account: undefined })).toEqual({
+      key: 'account:unknown session:unknown',
+      isAdministrator: false,
+      isEverybody: false,
+      description: { pid: 7 },
+      names: [],
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import type { Socket } from 'node:net';
+
+/** What a record says of a client: the system's word, never the client's own. */
+export interface ClientDescription {
+  /** The process that connected; absent when it cannot be seen from here. */
+  readonly pid?: number;
+  /** Its user, on Linux. */
+  readonly uid?: number;
+  /** The SID of its account, on Windows. */
+  readonly account?: string;
+  /** Its session, on Windows: those of the host's services are in 0, a container has sessions of its own. */
+  readonly session?: number;
+  /** The container that it is in; `unknown` when it has gone before it could be looked at. Absent on the host itself. */
+  readonly container?: string;
+}
+
+/** Who is at the other end of a connection, as the system knows it. */
+export interface ClientIdentity {
+  /** What quotas go by: the container if there is one, else the account. A process is too easily made. */
+  readonly key: string;
+  /** Whether it has the rights of the daemon, outside of any container. One place is kept for these. */
+  readonly isAdministrator: boolean;
+  /** Whether clients cannot be told apart here, so that this is all of them. */
+  readonly isEverybody: boolean;
+  readonly description: ClientDescription;
+  /** What `for` of a whitelist entry may call it; empty when it cannot be looked at. */
+  readonly names: readonly string[];
+}
+
+/** Looks at a connection when it is accepted, before anything is read from it. Never throws. */
+export type IdentifyClient = (connection: Socket) => ClientIdentity;
+
+/** Everybody, where the system does not say who connects. */
+export const EVERYBODY: ClientIdentity = {
+  key: 'unknown',
+  isAdministrator: false,
+  isEverybody: true,
+  description: {},
+  names: [],
+};

@@ -1,0 +1,44 @@
+import type { PipeClient } from '@wins/windows-host';
+import type { Socket } from 'node:net';
+import { EVERYBODY, type ClientIdentity, type IdentifyClient } from './client-identity.js';
+
+/** The session of the host's services. A process of a container is in one of the container's own. */
+const SERVICES = 0;
+/** Accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
+const OF_CONTAINERS = 'S-1-5-93-';
+
+/** Tells clients apart by the process at the other end of a pipe: its account and its session. */
+export function windowsClients(
+  clientOf: (connection: Socket) => PipeClient | undefined,
+): IdentifyClient {
+  return (connection) => {
+    const client = clientOf(connection);
+    return client === undefined ? EVERYBODY : windowsClient(client);
+  };
+}
+
+/** What is made of the system's answers. */
+export function windowsClient(client: PipeClient): ClientIdentity {
+  const { pid, session, account } = client;
+  const user = account?.user ?? 'unknown';
+  const isOfContainers = user.startsWith(OF_CONTAINERS);
+  const isOfHost = session === SERVICES && !isOfContainers;
+  const isAdministrator = isOfHost && account?.isPrivileged === true;
+  return {
+    key: `account:${user} session:${session ?? 'unknown'}`,
+    isAdministrator,
+    isEverybody: false,
+    description: {
+      pid,
+      ...(account !== undefined && { account: user }),
+      ...(session !== undefined && { session }),
+      ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
+    },
+    // In another session any account but those may be one that the image of a container made.
+    names: [
+      ...(isAdministrator ? ['administrators'] : []),
+      ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),
+      ...(isOfContainers ? [`container:session ${session ?? 'unknown'}`] : []),
+    ],
+  };
+}

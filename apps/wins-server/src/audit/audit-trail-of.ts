@@ -1,0 +1,13 @@
+import type { WinsConfig } from '@wins/config';
+import type { Logger } from '../logger.js';
+import { auditDirectoryOf } from './audit-directory.js';
+import { AuditTrail } from './audit-trail.js';
+
+/** The audit trail of the daemon of a config; not open yet. */
+export async function auditTrailOf(config: WinsConfig, logger: Logger): Promise<AuditTrail> {
+  const { maxFileBytes, maxFiles } = config.audit;
+  const options = { directory: auditDirectoryOf(config), maxFileBytes, maxFiles };
+  if (process.platform !== 'win32') return new AuditTrail(options, logger);
+  const { ensurePrivateFolder } = await import('../windows-private-folder.js');
+  return new AuditTrail({ ...options, prepareDirectory: ensurePrivateFolder }, logger);
+}

@@ -1,0 +1,90 @@
+import { AuditError, openAuditLog, type AuditLog, type AuditLogOptions } from '@wins/audit-log';
+import type { Logger } from '../logger.js';
+import { recordRule, type Decision } from './record-policy.js';
+
+/**
+ * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the debug log, which may lose
+ * lines. What must not happen without a record is refused while none can be written.
+ */
+export class AuditTrail {
+  #log: AuditLog | undefined;
+
+  constructor(
+    private readonly options: Omit<AuditLogOptions, 'onChange'>,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: whoever has that is the only one that
+   * writes to the folder. A log that cannot be written is told to the debug log, and is tried again once a second.
+   *
+   * @param onChange - Told whether records can be written, at first and when that changes.
+   */
+  async open(onChange: (isAvailable: boolean) => void): Promise<void> {
+    const { directory } = this.options;
+    this.#log = await openAuditLog({
+      ...this.options,
+      onChange: (isAvailable, err) => {
+        if (isAvailable) this.logger.info({ directory }, 'the audit log is written');
+        else this.logger.error({ directory, err }, 'acts are refused: no audit log');
+        onChange(isAvailable);
+      },
+    });
+  }
+
+  /**
+   * Records a decision.
+   *
+   * @param client - By whom floods are counted: a client, not its connections. Default: the connection.
+   * @returns A promise when its act has to wait for the record.
+   * @throws AuditError when its act must not happen: at once, or as the promise.
+   */
+  decided(decision: Decision, client?: string): Promise<void> | undefined {
+    const { when, flood } = recordRule(decision, client);
+    const record = recordOf(decision);
+    if (when === 'before') {
+      return this.#opened()
+        .append(record, flood)
+        .then(() => this.#copy(decision));
+    }
+    if (when === 'with' && !this.isAvailable) {
+      throw new AuditError('unavailable', 'no decision can be recorded now');
+    }
+    this.#log?.note(record, flood);
+    this.#copy(decision);
+    return undefined;
+  }
+
+  /** Records one of a flood of refusals, which the debug log gets from its source as a number. */
+  counted(decision: Decision, client: string): void {
+    this.#log?.note(recordOf(decision), recordRule(decision, client).flood);
+  }
+
+  /** Records what happens in the daemon itself. */
+  note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
+    this.#log?.note({ kind, ...facts });
+  }
+
+  /** Whether a decision can be recorded now, as far as is known. */
+  get isAvailable(): boolean {
+    return this.#log?.isAvailable === true;
+  }
+
+  /** Writes what was recorded, and closes. Idempotent. */
+  async close(): Promise<void> {
+    await this.#log?.close();
+  }
+
+  #opened(): AuditLog {
+    if (this.#log !== undefined) return this.#log;
+    throw new AuditError('unavailable', 'the audit log is not open yet');
+  }
+
+  #copy(decision: Decision): void {
+    this.logger.info({ audit: true, ...decision }, 'decision');
+  }
+}
+
+function recordOf({ action, ...facts }: Decision) {
+  return { kind: action, ...facts };
+}

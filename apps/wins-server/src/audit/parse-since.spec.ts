@@ -1,0 +1,23 @@
+import { parseSince } from './parse-since.js';
+
+describe('the time from which on records are shown', () => {
+  const now = Date.parse('2026-03-02T12:00:00Z');
+  it.each([
+    ['90s', '2026-03-02T11:58:30.000Z'],
+    ['2h30m', '2026-03-02T09:30:00.000Z'],
+    ['999999d', '1970-01-01T00:00:00.000Z'],
+    ['7d', '2026-02-23T12:00:00.000Z'],
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01T12:00Z', '2026-03-01T12:00:00.000Z'],
+    ['2026-03-01T12:00:01.5+01:00', '2026-03-01T11:00:01.500Z'],
+  ])('is understood: %s', (text, time) => {
+    expect(parseSince(text, now)?.toISOString()).toBe(time);
+  });
+
+  it.each(['', 'yesterday', '5', '-5s', '5w', '2026', '2026-13-01'])(
+    'is not understood: %j',
+    (text) => {
+      expect(parseSince(text, now)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { Server, status } from '@grpc/grpc-js';
+import type { Http2Stream, RequestHeaders } from '@wins/http2-connection';
+
+/** What of grpc-js is used beyond its public face: the way in for a stream that no session of Node's made. */
+interface ServerInside {
+  readonly handlers: ReadonlyMap<string, { readonly type: string }>;
+  _streamHandler(interceptors: readonly unknown[], stream: Http2Stream, headers: object): void;
+}
+
+/** Which messages of a client are taken; the only encoding. */
+const IDENTITY = 'identity';
+const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
+
+/** Other limits are those of `@wins/http2-connection`. */
+const LARGEST_REQUEST_OCTETS = 1024 * 1024;
+
+/** Routes calls to the services of `server`. */
+export interface CallServer {
+  readonly server: Server;
+  /** Answers a call. */
+  serve(stream: Http2Stream, headers: RequestHeaders): void;
+  /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
+  hasOneRequest(path: string): boolean;
+}
+
+/** Set in each answer: grpc-js would promise to take compressed requests. */
+export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
+
+/**
+ * A gRPC server without a listener: grpc-js finds the handler, decodes, encodes and keeps the status; the HTTP/2 is ours.
+ *
+ * @throws Error when grpc-js no longer has the method by which streams come in.
+ */
+export function createCallServer(): CallServer {
+  // The diagnostics of grpc-js bring a handler of their own, which is another one.
+  const server = new Server({
+    'grpc.enable_channelz': 0,
+    'grpc.max_receive_message_length': LARGEST_REQUEST_OCTETS,
+  });
+  const inside = server as unknown as Partial<ServerInside>;
+  const { handlers } = inside;
+  if (typeof inside._streamHandler !== 'function' || !(handlers instanceof Map)) {
+    throw new Error('grpc-js has no _streamHandler and handlers to give calls to');
+  }
+  const entrance = inside as ServerInside;
+  return {
+    server,
+    serve: (stream, headers) => {
+      const encoding = headers['grpc-encoding'] ?? IDENTITY;
+      if (encoding !== IDENTITY) {
+        const message = `cannot take messages of the encoding ${JSON.stringify(encoding)}; wanted ${IDENTITY}`;
+        stream.refuse({ status: status.UNIMPLEMENTED, message });
+        return;
+      }
+      entrance._streamHandler([], stream, headers);
+    },
+    hasOneRequest: (path) => ONE_REQUEST.has(entrance.handlers.get(path)?.type ?? 'unary'),
+  };
+}

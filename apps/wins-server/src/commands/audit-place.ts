@@ -1,0 +1,34 @@
+import { defaultConfigPath } from '@wins/config';
+import { stat } from 'node:fs/promises';
+import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
+import { printable } from '../printable.js';
+import { UsageError } from '../usage-error.js';
+
+/** Which audit log a command is about. */
+export interface AuditPlaceOptions {
+  readonly config?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+/**
+ * The folder of an audit log: the one that is named, else that of the daemon of the config.
+ *
+ * @throws UsageError when there is none, or it cannot be read.
+ */
+export async function auditPlace({ config, directory }: AuditPlaceOptions): Promise<string> {
+  const folder = directory ?? (await configured(config));
+  try {
+    if ((await stat(folder)).isDirectory()) return folder;
+  } catch (error) {
+    const found = printable(error instanceof Error ? error.message : String(error));
+    throw new UsageError(
+      `cannot read the audit log: ${found}; wanted the folder of a daemon's log`,
+    );
+  }
+  throw new UsageError(`cannot read the audit log: ${printable(folder)} is no folder`);
+}
+
+async function configured(config: string | undefined): Promise<string> {
+  return auditDirectoryOf((await loadDaemonConfig(config ?? defaultConfigPath())).config);
+}

@@ -1,0 +1,43 @@
+import { HostSystemError } from './host-system-error.js';
+import { formatAddress, formatNetwork, overlap, parseNetwork } from './ip-network.js';
+import type { OwnNetworks } from './own-networks.js';
+import type { Destination } from './route-destinations.js';
+
+/**
+ * Judges whether routes to these destinations may be added or removed: each must lie within one granted network, and have
+ * nothing in common with the host's own networks and gateways, wherever these lie.
+ *
+ * @param granted - `routes.allow` of the config.
+ * @throws HostSystemError `not-granted` for the first that may not.
+ */
+export function assertGranted(
+  destinations: readonly Destination[],
+  granted: readonly string[],
+  own: OwnNetworks,
+): void {
+  for (const destination of destinations) {
+    const reason = refusal(destination, granted, own);
+    if (reason !== undefined) {
+      throw new HostSystemError('not-granted', `${destination.cidr} cannot be routed: ${reason}`);
+    }
+  }
+}
+
+function refusal(
+  { network }: Destination,
+  granted: readonly string[],
+  { networks, gateways }: OwnNetworks,
+): string | undefined {
+  const isGranted = granted.some((text) => {
+    const grant = parseNetwork(text);
+    return grant !== undefined && grant.prefix <= network.prefix && overlap(grant, network);
+  });
+  if (!isGranted) {
+    const count = granted.length === 0 ? 'no network' : `${granted.length} others`;
+    return `routes.allow of the daemon's config has ${count}; wanted one that it lies in`;
+  }
+  const own = networks.find((other) => overlap(other, network));
+  if (own !== undefined) return `the host itself is in ${formatNetwork(own)}`;
+  const gateway = gateways.find((other) => overlap(other, network));
+  return gateway && `the host's gateway ${formatAddress(gateway.bytes)} is in it`;
+}

@@ -1,0 +1,74 @@
+import { collector, MemoryPolicy } from './memory-return.js';
+
+const MIB = 1024 * 1024;
+const QUIET = 0.01;
+const BUSY = 0.9;
+const START_MIB = 65;
+
+/** What the policy says to looks: seconds, MiB, and how busy it was. */
+function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
+  const policy = new MemoryPolicy(START_MIB * MIB);
+  return looks.map(([seconds, mib, busyShare = QUIET]) =>
+    policy.look({ at: seconds * 1000, residentBytes: mib * MIB, busyShare }),
+  );
+}
+
+describe('memory is given back', () => {
+  it('never while nothing has grown', () => {
+    expect(asked([1, 65], [2, 72], [3, 60], [4, 67])).toEqual(Array(4).fill('wait'));
+  });
+
+  it('when the daemon has grown and become quiet, and what was freed is trimmed at the next look', () => {
+    const looks = [
+      [1, 90, BUSY],
+      [2, 90],
+      [3, 90],
+    ] as const;
+    expect(asked(...looks)).toEqual(['wait', 'collect', 'trim']);
+  });
+
+  it('by a second collection after a rest, which is shorter for nobody', () => {
+    const looks = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => [at, 90] as const);
+    expect(asked(...looks)).toEqual([
+      'collect',
+      'trim',
+      ...['wait', 'wait', 'wait', 'wait'],
+      'collect',
+      'trim',
+    ]);
+  });
+
+  it('by no second collection where the first was enough', () => {
+    expect(asked([1, 90], [2, 80], [3, 70], [20, 72])).toEqual(['collect', 'trim', 'wait', 'wait']);
+  });
+
+  it('not again for what is left after two: that is in use, until it grows or shrinks', () => {
+    const looks = [
+      [1, 90],
+      [2, 90],
+      [8, 90],
+      [9, 90],
+      [30, 90],
+      [60, 97],
+      [90, 98],
+    ] as const;
+    expect(asked(...looks)).toEqual([
+      ...['collect', 'trim', 'collect', 'trim'],
+      ...['wait', 'wait', 'collect'],
+    ]);
+  });
+
+  it('when it has become small by itself and then has grown', () => {
+    expect(asked([1, 60], [2, 68])).toEqual(['wait', 'collect']);
+  });
+});
+
+it('collects what nobody has any more, and shows the rest of the program nothing of how', async () => {
+  const weak = new WeakRef({});
+  // Until the turn ends, a weak reference holds what was made in it.
+  await new Promise((resolve) => setImmediate(resolve));
+  const collect = collector();
+  collect();
+  expect(weak.deref()).toBeUndefined();
+  expect('gc' in globalThis).toBe(false);
+});

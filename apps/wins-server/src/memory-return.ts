@@ -1,0 +1,108 @@
+import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const LOOK_EVERY_MS = 500;
+/** Growth that is worth a collection. */
+const GROWTH_BYTES = 8 * 1024 * 1024;
+/** Of the time between two looks, the share in which the event loop of a quiet daemon did something, at most. */
+const QUIET_SHARE = 0.2;
+/**
+ * Between two collections. V8 makes the place for young objects small again in a collection that finds that little was allocated in
+ * the five seconds before, counted from collection to collection.
+ */
+const REST_MS = 5500;
+/** So the first frees what was made, and the second gives up the place for it. What is left then is in use. */
+const COLLECTIONS = 2;
+
+/** What a look at the process shows. */
+export interface MemoryLook {
+  /** Any clock that only goes forward, in ms. */
+  readonly at: number;
+  readonly residentBytes: number;
+  /** The share of the time since the last look in which the event loop did something, 0 to 1. */
+  readonly busyShare: number;
+}
+
+/** Decides from one look after the other what to do about memory. */
+export class MemoryPolicy {
+  private collectedAt = -Infinity;
+  private collections = 0;
+  private isToTrim = false;
+
+  /** @param leastBytes - What the process has in memory at the start: growth is above the least. */
+  constructor(private leastBytes: number) {}
+
+  look({ at, residentBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
+    if (this.isToTrim) {
+      // V8 frees beside the program what it has collected: by now it has.
+      this.isToTrim = false;
+      return 'trim';
+    }
+    if (this.collections === COLLECTIONS) {
+      this.collections = 0;
+      this.leastBytes = residentBytes;
+    }
+    this.leastBytes = Math.min(this.leastBytes, residentBytes);
+    if (residentBytes - this.leastBytes < GROWTH_BYTES) {
+      this.collections = 0;
+      return 'wait';
+    }
+    if (busyShare > QUIET_SHARE || at - this.collectedAt < REST_MS) return 'wait';
+    this.collectedAt = at;
+    this.collections += 1;
+    this.isToTrim = true;
+    return 'collect';
+  }
+}
+
+/** How memory is given back. */
+export interface MemoryEffects {
+  /** Collects all garbage at once. Default: V8's own collection; 3 to 21 ms for the heap of a daemon. */
+  readonly collect?: (() => void) | undefined;
+  /** Gives to the system what is free in the C library. Default: nothing; not every system needs it. */
+  readonly trim?: (() => void) | undefined;
+}
+
+/**
+ * Gives memory back that the daemon no longer needs. V8 collects when there is more to do, and the C library keeps what is freed:
+ * after an attack, or much honest work, a quiet daemon would keep for days what it left. Disposing ends it; it keeps nothing alive.
+ */
+export function returnMemory({ collect = collector(), trim }: MemoryEffects): Disposable {
+  const policy = new MemoryPolicy(process.memoryUsage.rss());
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization: busyShare } = performance.eventLoopUtilization(now, before);
+    before = now;
+    const residentBytes = process.memoryUsage.rss();
+    const action = policy.look({ at: performance.now(), residentBytes, busyShare });
+    if (action === 'collect') collect();
+    else if (action === 'trim') trim?.();
+  }, LOOK_EVERY_MS).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/**
+ * V8 of Node 22 keeps the pages that it has freed until a collection of the last resort. That of Node 20 keeps none, and would
+ * take any options for a wish to collect young objects only.
+ */
+const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
+const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
+
+/**
+ * V8 makes its function `gc` for contexts that are made after it was asked to, and for these alone: nothing else of the program
+ * sees it.
+ */
+export function collector(): () => void {
+  let collectNow: ((how?: typeof LAST_RESORT) => void) | undefined;
+  return () => {
+    if (collectNow === undefined) {
+      setFlagsFromString('--expose-gc');
+      collectNow = runInNewContext('gc') as NonNullable<typeof collectNow>;
+      setFlagsFromString('--no-expose-gc');
+    }
+    if (KNOWS_LAST_RESORT) collectNow(LAST_RESORT);
+    else collectNow();
+  };
+}

@@ -1,0 +1,37 @@
+import { ProcessStartRequest, RunExposeProtocol } from '@wins/wins-api';
+import { decodeStartRequest } from './decode-start-request.js';
+
+const REQUEST = ProcessStartRequest.fromPartial({
+  Path: '/opt/tool',
+  Args: ['a', '', 'ä'.repeat(200)],
+  Envs: ['A=1'],
+  Exposes: [{ Port: 80, Protocol: RunExposeProtocol.UDP }],
+  ChecksumSHA256: 'ab'.repeat(32),
+});
+
+const encoded = (request: Partial<ProcessStartRequest>): Buffer =>
+  Buffer.from(ProcessStartRequest.encode({ ...REQUEST, ...request }).finish());
+
+it('decodes what the generated decoder does', () => {
+  expect(decodeStartRequest(encoded({}))).toEqual(REQUEST);
+  // A varint, and numbers of eight and four octets, under fields that nobody knows.
+  const unknown = Buffer.from('f801ffffffffffffffffff01f1010000000000000000f50100000000', 'hex');
+  expect(decodeStartRequest(Buffer.concat([unknown, encoded({})]))).toEqual(REQUEST);
+});
+
+it('stops at one entry more than a start may have (A50, A51)', () => {
+  const many = <T>(entry: T) => Array.from({ length: 100_000 }, () => entry);
+  expect(decodeStartRequest(encoded({ Args: many('x') })).Args).toHaveLength(4097);
+  expect(decodeStartRequest(encoded({ Envs: many('x') })).Envs).toHaveLength(257);
+  const { Exposes } = decodeStartRequest(
+    encoded({ Exposes: many({ Port: 1, Protocol: RunExposeProtocol.TCP }) }),
+  );
+  expect(Exposes).toHaveLength(257);
+});
+
+it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
+  'refuses what is malformed: %s',
+  (hex) => {
+    expect(() => decodeStartRequest(Buffer.from(hex, 'hex'))).toThrow();
+  },
+);

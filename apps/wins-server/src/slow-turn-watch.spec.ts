@@ -1,0 +1,49 @@
+import { watchSlowTurns, type SlowTurns } from './slow-turn-watch.js';
+
+const standStill = (ms: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+it('tells how many turns were slow since somebody wanted to know, and how long the longest was', async () => {
+  let asked = 0;
+  const seen = await new Promise<SlowTurns>((resolve) => {
+    const watch = watchSlowTurns({
+      isWanted: () => {
+        asked += 1;
+        if (asked === 2) setImmediate(standStill, 300);
+        return asked >= 2;
+      },
+      tell: (turns) => {
+        watch[Symbol.dispose]();
+        resolve(turns);
+      },
+      toleranceMs: 200,
+      intervalMs: 5,
+      stretchMs: 100,
+    });
+  });
+  expect(seen.turns).toBeGreaterThanOrEqual(1);
+  expect(seen.longestMs).toBeGreaterThanOrEqual(200);
+});
+
+it('looks at nothing while nobody would read it', async () => {
+  const told: SlowTurns[] = [];
+  let asked = 0;
+  await new Promise<void>((resolve) => {
+    const watch = watchSlowTurns({
+      isWanted: () => {
+        asked += 1;
+        standStill(30);
+        if (asked === 4) {
+          watch[Symbol.dispose]();
+          resolve();
+        }
+        return false;
+      },
+      tell: (seen) => told.push(seen),
+      toleranceMs: 5,
+      intervalMs: 1,
+      stretchMs: 10,
+    });
+  });
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,30 @@
+import type { Server } from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { ClientIdentity } from '../admission/client-identity.js';
+import { createCallServer } from '../call-server.js';
+import { Connections } from '../connections.js';
+import { createLoggerTo } from '../logger.js';
+
+/** For specs: serves calls on a socket path as the daemon does, until it is disposed. */
+export async function serveCalls(
+  address: string,
+  addServices: (server: Server, connections: Connections) => void,
+  log: (line: string) => void = () => undefined,
+  client?: ClientIdentity,
+): Promise<AsyncDisposable> {
+  const calls = createCallServer();
+  const logger = createLoggerTo({ debug: false, quiet: false }, { write: log });
+  const connections = new Connections(calls, Promise.resolve(), logger);
+  addServices(calls.server, connections);
+  const listener = createServer((socket) => connections.admit(socket, client));
+  listener.listen(address);
+  await once(listener, 'listening');
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await connections.close(0);
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+}
