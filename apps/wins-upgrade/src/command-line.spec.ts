@@ -14,6 +14,7 @@ describe('the command line of wins up', () => {
       json: false,
       id: undefined,
       apart: false,
+      askedBy: undefined,
       sweep: false,
       show: undefined,
     });
@@ -54,7 +55,7 @@ describe('the command line of wins up', () => {
       ...words,
       '--wait=90s',
       '--service=/s',
-      '--id=a-1',
+      ...['--id=a-1', '--asked-by=ab12', '--expect-config=/c'],
       '--allow-downgrade',
     ]);
     expect(parseCommandLine(apartArguments(command))).toEqual({ ...command, apart: true });

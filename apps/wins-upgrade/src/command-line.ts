@@ -2,6 +2,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDurationMs } from './duration.js';
 import type { UpgradeWish } from './plan-upgrade.js';
+import { refusal, requireWordsOfRun } from './require-words-of-run.js';
 import { messageOf, UpgradeError } from './upgrade-error.js';
 
 /** What `wins up` was asked. */
@@ -19,13 +20,17 @@ export interface UpgradeCommand {
   readonly id: string | undefined;
   /** Whether this process has left the run in which it was asked for. */
   readonly apart: boolean;
+  /** The run in which it was asked for, by its name; undefined for none. */
+  readonly askedBy: string | undefined;
   /** Whether this process only removes the helper that started it. */
   readonly sweep: boolean;
   /** What to print instead of doing anything. */
   readonly show: 'help' | 'version' | 'result' | undefined;
 }
 
-const VALUES = ['wins-args', 'path', 'sha256', 'service', 'wait', 'id'] as const;
+const VALUES = [
+  ...['wins-args', 'expect-config', 'path', 'sha256', 'service', 'wait', 'id', 'asked-by'],
+] as const;
 const SWITCHES = [
   'dry-run',
   'allow-downgrade',
@@ -38,7 +43,7 @@ const SWITCHES = [
 ] as const;
 
 /** What helpers say to each other. */
-const HIDDEN: ReadonlySet<string> = new Set(['apart', 'sweep']);
+const HIDDEN: ReadonlySet<string> = new Set(['apart', 'sweep', 'asked-by']);
 
 /** What `wins up --help` says. */
 export const USAGE = `wins up: replaces the program of the daemon's service, or leaves it as it was (alias: upgrade)
@@ -49,6 +54,7 @@ Options:
   --path FILE          the new program; default: this one
   --sha256 DIGEST      refuse a program with another SHA-256
   --wins-args ARGS     arguments of the service, in place of those it has: "--config FILE"
+  --expect-config FILE refuse unless this is the config that the service reads
   --allow-downgrade    take an older release as well
   --wait TIME          how long the service may take to end, and to serve: 60s, 5m; default 60s
   --service NAME       the service; default: that of the daemon
@@ -66,7 +72,8 @@ sense, 65 when the upgrade was refused, 70 when it failed, 75 when another upgra
 `;
 
 /** The options, for the completion of a shell. */
-export const COMPLETIONS = [...VALUES, ...SWITCHES.filter((name) => !HIDDEN.has(name)), 'help']
+export const COMPLETIONS = [...VALUES, ...SWITCHES, 'help']
+  .filter((name) => !HIDDEN.has(name))
   .map((name) => `--${name}\n`)
   .join('');
 
@@ -74,16 +81,19 @@ export const COMPLETIONS = [...VALUES, ...SWITCHES.filter((name) => !HIDDEN.has(
  * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word
  * whatever that looks like.
  *
- * @throws UpgradeError `usage`.
+ * @param inRun - Whether a daemon has started this process, for a client.
+ * @throws UpgradeError `usage`; in a run `refused`, for whatever may not be said there.
  */
-export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
-  const { values, positionals } = parse(argv);
+export function parseCommandLine(argv: readonly string[], inRun = false): UpgradeCommand {
+  const { values, positionals } = inRun ? parseInRun(argv) : parse(argv);
+  const show = shown(values);
   const [command, ...rest] = positionals;
-  if ((command !== 'up' && command !== 'upgrade') || rest.length > 0) {
+  const isTold = inRun && command === undefined && show !== undefined;
+  if (!isTold && ((command !== 'up' && command !== 'upgrade') || rest.length > 0)) {
     throw usage(`found the words "${positionals.join(' ')}"; wanted up and options`);
   }
   const { path: program, service, wait, sha256 } = values;
-  const winsArgs = values['wins-args'];
+  const { 'wins-args': winsArgs, 'expect-config': expectConfig, 'asked-by': askedBy } = values;
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
     throw usage(`--sha256 is "${sha256}"; wanted 64 hexadecimal digits`);
   }
@@ -99,6 +109,7 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
       allowDowngrade: values['allow-downgrade'] === true,
       ...(winsArgs !== undefined && { winsArgs }),
       ...(sha256 !== undefined && { sha256 }),
+      ...(expectConfig !== undefined && { expectConfig: path.resolve(expectConfig) }),
     },
     path: program === undefined ? undefined : path.resolve(program),
     service,
@@ -109,9 +120,21 @@ export function parseCommandLine(argv: readonly string[]): UpgradeCommand {
     json: values.json === true,
     id: values.id,
     apart: values.apart === true,
+    askedBy,
     sweep: values.sweep === true,
-    show: shown(values),
+    show,
   };
+}
+
+function parseInRun(argv: readonly string[]): ReturnType<typeof parse> {
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse(argv);
+  } catch (error) {
+    throw refusal(`found what makes no sense (${messageOf(error)})`);
+  }
+  requireWordsOfRun({ commands: parsed.positionals, options: Object.keys(parsed.values) });
+  return parsed;
 }
 
 function parse(argv: readonly string[]) {
@@ -121,6 +144,8 @@ function parse(argv: readonly string[]) {
       allowPositionals: true,
       options: {
         'wins-args': { type: 'string' },
+        'expect-config': { type: 'string' },
+        'asked-by': { type: 'string' },
         path: { type: 'string' },
         sha256: { type: 'string' },
         service: { type: 'string' },
@@ -173,9 +198,9 @@ function joinValues(argv: readonly string[]): string[] {
 
 /** The words with which the same command is given to the helper that left the run. */
 export function apartArguments(
-  command: Pick<UpgradeCommand, 'wish' | 'path' | 'service' | 'waitMs' | 'id'>,
+  command: Pick<UpgradeCommand, 'wish' | 'path' | 'service' | 'waitMs' | 'id' | 'askedBy'>,
 ): string[] {
-  const { wish, path: program, service, waitMs, id } = command;
+  const { wish, path: program, service, waitMs, id, askedBy } = command;
   const value = (name: string, text: string | undefined) =>
     text === undefined ? [] : [`--${name}=${text}`];
   return [
@@ -186,6 +211,8 @@ export function apartArguments(
     ...value('sha256', wish.sha256),
     ...value('service', service),
     ...value('id', id),
+    ...value('asked-by', askedBy),
+    ...value('expect-config', wish.expectConfig),
     ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
     ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
   ];

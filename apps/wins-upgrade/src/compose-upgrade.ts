@@ -19,6 +19,8 @@ export interface UpgradeSettings {
   readonly service?: string | undefined;
   /** Default: a new one. */
   readonly id?: string | undefined;
+  /** See {@link UpgradeContext}. */
+  readonly askedBy?: string | undefined;
   readonly log: UpgradeLog;
   /** See {@link UpgradeContext}. Default 60,000. */
   readonly waitMs?: number | undefined;
@@ -38,6 +40,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
   const effects = new Effects(settings.around, heldFileMs === undefined ? {} : { heldFileMs });
   return {
     id: settings.id ?? randomUUID(),
+    askedBy: settings.askedBy,
     effects,
     ...(await systemParts(settings.service, effects)),
     log: settings.log,

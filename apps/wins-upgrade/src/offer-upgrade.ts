@@ -12,6 +12,8 @@ import { UpgradeLog } from './upgrade-log.js';
 import type { UpgradePlaces } from './upgrade-places.js';
 import { latestResult, type UpgradeResult } from './upgrade-result.js';
 
+/** How the names of upgrades begin that a daemon itself gives; the number of the attempt follows. */
+export const WATCHED_PREFIX = 'watched-';
 /** How often one program is tried whose upgrade was interrupted: it may be the reason of the interruption. */
 const ATTEMPTS = 3;
 
@@ -68,10 +70,11 @@ export async function offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>
     log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
     const helper = await makeHelper(context, places, places.target);
     offer.signal.throwIfAborted();
-    const id = `watched-${attempt}-${randomUUID()}`;
+    const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
     const args = apartArguments({
       ...{ wish: { allowDowngrade: false, sha256: offer.sha256 }, path: offer.program },
       ...{ service: offer.service, id, waitMs: undefined },
+      askedBy: undefined,
     });
     await context.host.startApart(helper, args);
     return { kind: 'handedOver', id };
@@ -87,7 +90,8 @@ export async function latestUpgrade(service?: string): Promise<UpgradeResult | u
 /** The number of the next attempt for the program of this result; undefined when there is none. */
 function attemptAfter({ id, outcome, interrupted }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
-  const [, attempt = '0'] = /^watched-(\d{1,3})-/.exec(id) ?? [];
+  const name = id.startsWith(WATCHED_PREFIX) ? id.slice(WATCHED_PREFIX.length) : '';
+  const [, attempt = '0'] = /^(\d{1,3})-/.exec(name) ?? [];
   return interrupted === true && Number(attempt) < ATTEMPTS ? Number(attempt) + 1 : undefined;
 }
 

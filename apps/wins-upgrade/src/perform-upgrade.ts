@@ -121,6 +121,8 @@ export async function prepareUpgrade(
   const plan = planUpgrade({
     ...{ isServing, platform: host.platform, arch: host.arch, target: places.target },
     ...{ service: status, installed, offered: release, wish },
+    holdsTarget:
+      host.platform === 'win32' && context.ownFile.toLowerCase() === places.target.toLowerCase(),
   });
   return { plan, status, installed, offered: release, temporary };
 }
@@ -219,6 +221,7 @@ async function execute(
       // An old config that nobody can read has no daemon that could be asked.
       oldPipe: await context.pipeOf(status?.command.args ?? []).catch(() => pipe),
       disturbed: false,
+      ...(context.askedBy !== undefined && { askedBy: context.askedBy }),
     }),
   };
   let last: UpgradeStep = 'stage';

@@ -84,6 +84,7 @@ describe('the plan of an upgrade', () => {
 
   it('is nothing when the program and its arguments are in place and run', () => {
     expect(stepsOf({ offered: OLD })).toMatch(/^nothing: /);
+    expect(stepsOf({ offered: OLD, holdsTarget: true })).toMatch(/^nothing: /);
     expect(stepsOf({ offered: OLD, ...wish({ winsArgs: '--config c' }) })).toMatch(/^nothing: /);
   });
 
@@ -108,6 +109,17 @@ describe('the plan of an upgrade', () => {
     ['no service and no arguments', { service: undefined }, /there is no service.*--wins-args/],
     ['--register', wish({ winsArgs: 'srv app run --register' }), /--register/],
     ['--unregister', wish({ winsArgs: '-unregister' }), /--unregister/],
+    [
+      'another config than is expected',
+      wish({ expectConfig: '/his' }),
+      /reads the config c; wanted/,
+    ],
+    [
+      'another config, also when there is nothing to do',
+      { offered: OLD, ...wish({ expectConfig: '/his' }) },
+      /reads the config c; wanted/,
+    ],
+    ['a program that would replace itself while it runs', { holdsTarget: true }, /wanted a copy/],
     ['a path with a quote', { target: '/opt/"x"/wins' }, /has a quote in it/],
   ])('is a refusal for %s', (_what, facts, reason) => {
     expect(stepsOf(facts)).toMatch(/^refusal: /);

@@ -1,6 +1,6 @@
 import { compareVersions } from './compare-versions.js';
 import { isRunnable, type ProgramFormat } from './program-format.js';
-import { mergeServiceArgs } from './service-args.js';
+import { mergeServiceArgs, refuseConfig } from './service-args.js';
 import { isSameCommand, type ServiceCommand } from './service-command.js';
 import type { ServiceStatus } from './service-control.js';
 import { UpgradeError } from './upgrade-error.js';
@@ -22,6 +22,8 @@ export type UpgradeStep =
 export interface UpgradeWish {
   /** Arguments of the service in place of those that it has. */
   readonly winsArgs?: string;
+  /** The config that the service must read, an absolute path: nothing is done when it reads another. */
+  readonly expectConfig?: string;
   /** The digest that the new program must have: 64 hexadecimal digits. */
   readonly sha256?: string;
   readonly allowDowngrade: boolean;
@@ -39,6 +41,8 @@ export interface UpgradeFacts {
   /** The program at the target; undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
+  /** Whether the program at the target is what runs here, and cannot be replaced meanwhile, as on Windows. Default: it is not. */
+  readonly holdsTarget?: boolean;
   readonly wish: UpgradeWish;
 }
 
@@ -103,6 +107,8 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
     if (error instanceof UpgradeError) return refuse(error.message);
     throw error;
   }
+  const otherConfig = refuseConfig(args, wish.expectConfig, facts.platform);
+  if (otherConfig !== undefined) return refuse(otherConfig);
   // As it is named now: a path that is found through a link stays that path.
   const command = { imagePath: service?.command.imagePath ?? target, args };
   const sameCommand = service !== undefined && isSameCommand(service.command, command);
@@ -111,6 +117,11 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
       kind: 'nothing',
       reason: `the release ${offered.version ?? ''} serves with this digest already`,
     };
+  }
+  if (facts.holdsTarget === true) {
+    return refuse(
+      `${target} runs this upgrade, and Windows replaces no program that runs; wanted a copy of it elsewhere, run in its place`,
+    );
   }
   if (service?.isDisabled === true) {
     return refuse('the service is disabled: once stopped it could not be started again');

@@ -5,11 +5,10 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileError } from './durable-files.js';
 import type { Effects } from './effects.js';
+import { RUN_MARK } from './enter-run.js';
 import type { UpgradeHost } from './service-control.js';
 import { messageOf, nodeCode, UpgradeError } from './upgrade-error.js';
 
-/** The mark of everything that a daemon runs and will end. */
-const RUN_MARK = 'RANCHER_WINS_RUN';
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -25,7 +24,6 @@ export function createPosixUpgradeHost(effects: Effects): UpgradeHost {
     arch: process.arch,
     ensurePrivateFolder: (folder) => ensurePrivateFolder(effects, folder, uid),
     requireTrustedFolder: (folder) => requireTrustedFolder(folder, uid),
-    isInsideRun: () => process.env[RUN_MARK] !== undefined,
     startApart,
   };
 }

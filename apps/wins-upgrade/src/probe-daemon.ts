@@ -1,5 +1,10 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, WinsClientError, type WinsClientOptions } from '@wins/wins-api';
+import {
+  createWinsClient,
+  routeGrpcLog,
+  WinsClientError,
+  type WinsClientOptions,
+} from '@wins/wins-api';
 
 /** What a daemon says of itself. */
 export interface DaemonAnswer {
@@ -21,6 +26,8 @@ export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswe
 export function createDaemonProbe(
   dialOf?: (pipe: string) => NonNullable<WinsClientOptions['dial']>,
 ): ProbeDaemon {
+  // Whoever has the pipe could write on our terminal by it; what is wrong with the daemon the answers say.
+  routeGrpcLog(() => undefined);
   return async (pipe, limitMs) => {
     const dial = dialOf?.(pipe);
     const client = createWinsClient({

@@ -20,9 +20,10 @@ import {
 } from './perform-upgrade.js';
 import { describePlan, type UpgradeWish } from './plan-upgrade.js';
 import { helpersIn, makeHelper } from './make-helper.js';
-import { runsDaemon } from './service-args.js';
+import { enterRun, type DaemonRun } from './enter-run.js';
 import { tidy } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
+import { decidedByRun, requireOwnDaemon } from './upgrade-in-run.js';
 import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
 import { UpgradeJournal } from './upgrade-journal.js';
 import { UpgradeLog } from './upgrade-log.js';
@@ -72,7 +73,9 @@ const COMPLETION_REQUEST = '--get-yargs-completions';
  * @returns The exit code, one of {@link EXIT}.
  */
 export async function run(argv: readonly string[], around?: Around): Promise<number> {
-  if (argv[0] === COMPLETION_REQUEST) {
+  // First of all: what the environment says in a run is a client's.
+  const inside = enterRun();
+  if (inside === undefined && argv[0] === COMPLETION_REQUEST) {
     process.stdout.write(COMPLETIONS);
     return EXIT.ok;
   }
@@ -81,7 +84,8 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
   process.stderr.on('error', () => undefined);
   let command: UpgradeCommand | undefined;
   try {
-    command = parseCommandLine(argv);
+    const said = parseCommandLine(argv, inside !== undefined);
+    command = inside === undefined ? said : { ...said, ...decidedByRun(inside, said) };
     if (command.show === 'help' || command.show === 'version') {
       const text = command.show === 'help' ? USAGE : `rancher-wins version ${VERSION}\n`;
       process.stdout.write(text);
@@ -89,16 +93,17 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     }
     if (command.show === 'result') return await showResult(command);
     if (command.sweep) return await sweepHelper(command);
-    return report(await upgrade(command, around), command);
+    return report(await upgrade(command, inside, around), command);
   } catch (error) {
     const code = error instanceof UpgradeError ? error.code : undefined;
     const reason = messageOf(error);
-    if (command?.json === true) {
-      const { id } = command;
+    if (command?.json ?? argv.includes('--json')) {
+      const id = command?.id;
       const outcome = code === 'refused' ? 'refused' : 'failed';
       process.stdout.write(`${JSON.stringify({ id, outcome, reason })}\n`);
-    } else if (!argv.includes('--quiet')) process.stderr.write(`wins: ${printable(reason)}\n`);
-    if (argv.includes('--debug') && error instanceof Error) {
+    } else if (inside !== undefined || !argv.includes('--quiet'))
+      process.stderr.write(`wins: ${printable(reason)}\n`);
+    if (inside === undefined && argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${printable(error.stack ?? '')}\n`);
     }
     return (code && EXIT_OF_ERROR[code]) ?? EXIT.failed;
@@ -127,13 +132,17 @@ async function showResult(command: UpgradeCommand): Promise<number> {
   return EXIT.ok;
 }
 
-async function upgrade(command: UpgradeCommand, around: Around | undefined): Promise<Outcome> {
+async function upgrade(
+  command: UpgradeCommand,
+  inside: DaemonRun | undefined,
+  around: Around | undefined,
+): Promise<Outcome> {
   const log = new UpgradeLog((line) => {
     if (command.debug) process.stderr.write(line);
   });
   const context = await composeUpgrade({ ...command, log, around });
-  const handOver = context.host.isInsideRun();
-  if (handOver) await requireOwnDaemon(context, command);
+  const handOver = inside !== undefined;
+  if (handOver) await requireOwnDaemon(context);
   const task = async (): Promise<Outcome> => {
     const places = await findPlaces(context, await context.service.query());
     await context.host.requireTrustedFolder(path.dirname(places.target));
@@ -159,26 +168,6 @@ async function upgrade(command: UpgradeCommand, around: Around | undefined): Pro
 }
 
 /**
- * In a run the words are those of whoever has the pipe: they may offer the program that the whitelist names, to a daemon, and decide
- * neither what else is run here nor which other service is stopped.
- *
- * @throws UpgradeError `refused`.
- */
-async function requireOwnDaemon(
-  { service }: UpgradeContext,
-  { path: program, apart, sweep }: UpgradeCommand,
-): Promise<void> {
-  const refuse = (found: string) =>
-    new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
-  if (program !== undefined) throw refuse('found --path; wanted the program that the daemon runs');
-  if (apart || sweep) throw refuse('found what helpers say to each other');
-  const status = await service.query();
-  if (status === undefined) throw refuse(`there is no service ${service.name}`);
-  if (runsDaemon(status.command.args)) return;
-  throw refuse(`the service ${service.name} does not run a daemon of wins`);
-}
-
-/**
  * The helper removes itself. Where a program cannot be removed while it runs, the new release does it, which is known to be able to; after
  * another end the next upgrade does.
  */
@@ -199,7 +188,6 @@ async function removeHelper(
 /** Removes what helpers left, as soon as they have ended. */
 async function sweepHelper(command: UpgradeCommand): Promise<number> {
   const context = await composeUpgrade({ ...command, log: new UpgradeLog() });
-  if (context.host.isInsideRun()) await requireOwnDaemon(context, command);
   const places = await findPlaces(context, await context.service.query());
   const end = performance.now() + SWEEP_LIMIT_MS;
   while ((await helpersIn(places)).length > 0 && performance.now() < end) {

@@ -1,4 +1,4 @@
-import { mergeServiceArgs, runsDaemon, serviceOption } from './service-args.js';
+import { mergeServiceArgs, refuseConfig, runsDaemon, serviceOption } from './service-args.js';
 
 const RUN = ['srv', 'app', 'run'];
 
@@ -62,5 +62,28 @@ describe('the words of a service', () => {
     ['', false],
   ])('"%s": whether they run a daemon is %s', (words, expected) => {
     expect(runsDaemon(words.split(' '))).toBe(expected);
+  });
+});
+
+describe('the config that a service reads', () => {
+  it.each([
+    [['--config', '/etc/a'], '/etc/a', 'linux'],
+    [['--config', '/etc/../etc/a'], '/etc/a', 'linux'],
+    [['--config', 'c:/etc/A'], 'C:\\etc\\a', 'win32'],
+    [[], '/etc/rancher/wins/config', 'linux'],
+    [[], 'C:\\etc\\rancher\\wins\\config', 'win32'],
+    [['--config', '/etc/a'], undefined, 'linux'],
+  ] as const)('is, with %j, the expected one: %s', (words, expected, platform) => {
+    expect(refuseConfig([...RUN, ...words], expected, platform)).toBeUndefined();
+  });
+
+  it.each([
+    [['--config', '/etc/a'], '/etc/A', 'linux'],
+    [['--config', '/etc/a'], '/etc/a/../b', 'linux'],
+    [[], 'c:\\etc\\rancher\\wins\\wins.yaml', 'win32'],
+  ] as const)('is, with %j, not %s, and what to do is told', (words, expected, platform) => {
+    const told = refuseConfig([...RUN, ...words], expected, platform);
+    expect(told).toMatch(/^the service reads the config .*; wanted .*bring the config to/);
+    expect(told).toContain(`wins-upgrade up --wins-args '--config "${expected}"'`);
   });
 });

@@ -1,3 +1,5 @@
+import { defaultConfigPath } from '@wins/config';
+import path from 'node:path';
 import { splitCommandLine } from './service-command.js';
 import { UpgradeError } from './upgrade-error.js';
 
@@ -40,6 +42,27 @@ export function mergeServiceArgs(
 export function serviceOption(args: readonly string[], wanted: string): string | undefined {
   if (!isRun(args)) return undefined;
   return parseOptions(args).findLast(([name]) => name === wanted)?.[1];
+}
+
+/**
+ * Judges which config a daemon with these words reads.
+ *
+ * @param expected - An absolute path; undefined for any.
+ * @returns Why it is not the expected one, and what to do; undefined when it is.
+ */
+export function refuseConfig(
+  args: readonly string[],
+  expected: string | undefined,
+  platform: NodeJS.Platform,
+): string | undefined {
+  if (expected === undefined) return undefined;
+  const found = serviceOption(args, 'config') ?? defaultConfigPath(platform);
+  const isSame =
+    platform === 'win32'
+      ? path.win32.normalize(found).toLowerCase() === path.win32.normalize(expected).toLowerCase()
+      : path.posix.normalize(found) === path.posix.normalize(expected);
+  if (isSame) return undefined;
+  return `the service reads the config ${found}; wanted ${expected}: bring the config to ${found}, or register the other on the host itself, by a copy of the program: wins-upgrade up --wins-args '--config "${expected}"'`;
 }
 
 /** Whether these are the words of a service that runs a daemon, however that was registered. */

@@ -62,8 +62,6 @@ export interface UpgradeHost {
    * @throws UpgradeError `refused`; `fileFailed`.
    */
   requireTrustedFolder(folder: string): Promise<void>;
-  /** Whether a daemon started this process and will end it when it ends itself. */
-  isInsideRun(): boolean;
   /** Starts a program that lives on when the run of this process is ended. It must be waited for by nobody. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { discard, remove, sweep } from './durable-files.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './program-identity.js';
 import { isSameCommand } from './service-command.js';
+import { recordResult, untakenRecords } from './record-result.js';
 import { messageOf, UpgradeError } from './upgrade-error.js';
 import type { ProgramIdentity } from './upgrade-journal.js';
 import { writeResult, type UpgradeOutcome, type UpgradeResult } from './upgrade-result.js';
@@ -142,7 +143,14 @@ export async function finish(
     target: places.target,
     log: places.log,
     ...(record.reason === INTERRUPTED && { interrupted: true }),
+    serviceArgs: {
+      ...(record.oldCommand && { before: record.oldCommand.args }),
+      after: (record.phase === 'undoing' ? record.oldCommand : record.newCommand)?.args ?? [],
+    },
+    ...(record.askedBy !== undefined && { askedBy: record.askedBy }),
   };
+  // First: what is done twice is recorded in the same place.
+  if (record.disturbed) await recordResult(context, places, result);
   await writeResult(context.effects, places, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
@@ -159,6 +167,7 @@ export async function tidy({
     if (existsSync(places.journal)) return;
     const named = (await context.service.query())?.command.imagePath ?? places.target;
     const kept = [places.result, places.log, places.lock, context.ownFile, named];
+    kept.push(...(await untakenRecords(places)));
     await sweep(context.effects, places.folder, kept);
   } catch (error) {
     context.log.write('leftovers stay', { found: messageOf(error) });

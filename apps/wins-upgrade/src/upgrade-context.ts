@@ -7,6 +7,8 @@ import type { UpgradeLog } from './upgrade-log.js';
 export interface UpgradeContext {
   /** Names this upgrade. */
   readonly id: string;
+  /** The run in which it was asked for; undefined when that was on the host itself. */
+  readonly askedBy?: string | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;

@@ -56,6 +56,8 @@ export interface UpgradeRecord {
   readonly disturbed: boolean;
   /** Why it is undone. */
   readonly reason?: string;
+  /** The run in which it was asked for; absent when that was on the host itself. */
+  readonly askedBy?: string;
 }
 
 const FORMAT = 1;
@@ -112,14 +114,14 @@ function parseRecord(text: string): UpgradeRecord | undefined {
 
 function isRecord(value: unknown): value is UpgradeRecord {
   if (!isObject(value) || value['format'] !== FORMAT) return false;
-  const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed, reason } =
-    value;
+  const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed } = value;
+  const { reason, askedBy } = value;
   return (
     typeof phase === 'string' &&
     Object.hasOwn(MOVES, phase) &&
     [id, staged, pipe, oldPipe].every((text) => typeof text === 'string') &&
     typeof disturbed === 'boolean' &&
-    (reason === undefined || typeof reason === 'string') &&
+    [reason, askedBy].every((text) => text === undefined || typeof text === 'string') &&
     (from === undefined || isIdentity(from)) &&
     isIdentity(to) &&
     (oldCommand === undefined || isCommand(oldCommand)) &&

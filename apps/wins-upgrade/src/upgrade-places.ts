@@ -3,6 +3,8 @@ import path from 'node:path';
 
 const SUFFIX = '.upgrade';
 const DIGEST_DIGITS = 12;
+/** How the names of records begin that no daemon has taken yet into its audit log. */
+export const RECORD_PREFIX = 'record-';
 /** How the names of helpers begin that left a run. */
 export const HELPER_PREFIX = 'helper-';
 
@@ -48,6 +50,11 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
     .replace(/[^0-9A-Za-z.+-]/g, '_')
     .slice(0, 64);
   return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
+}
+
+/** Where the end of an upgrade is recorded until a daemon takes it: the same place however often it is recorded. */
+export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
+  return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }
 
 /** A new name in the folder for something that is not whole yet. */

@@ -24,6 +24,10 @@ export interface UpgradeResult {
   readonly to?: { readonly version?: string; readonly sha256: string };
   readonly target?: string;
   readonly log?: string;
+  /** The words of the service after its program; `before` is absent when there was none. */
+  readonly serviceArgs?: { readonly before?: readonly string[]; readonly after: readonly string[] };
+  /** The run in which it was asked for; absent when that was on the host itself. */
+  readonly askedBy?: string;
   /** Whether it was undone because it was interrupted, and not because of what it found. */
   readonly interrupted?: boolean;
 }

@@ -1,10 +1,8 @@
 import { ensurePrivateFolder, startDetachedProcess, WindowsError } from '@wins/windows-host';
 import path from 'node:path';
+import { RUN_MARK } from './enter-run.js';
 import type { UpgradeHost } from './service-control.js';
 import { messageOf, UpgradeError } from './upgrade-error.js';
-
-/** The mark of everything that a daemon runs and will end. */
-const RUN_MARK = 'RANCHER_WINS_RUN';
 
 const HELD_BY_DAEMON =
   'cannot leave the run: the daemon does not let this program start one that outlives it; wanted mayBreakAway: true in the entry of the whitelist for the helper';
@@ -18,7 +16,6 @@ export function createWindowsUpgradeHost(): UpgradeHost {
     arch: process.arch,
     ensurePrivateFolder: requirePrivateFolder,
     requireTrustedFolder: (folder) => judgeFolder('replace a program in', folder),
-    isInsideRun: () => process.env[RUN_MARK] !== undefined,
     startApart,
   };
 }

@@ -124,7 +124,7 @@ export class ModelNode implements Disposable {
   get leftovers(): string[] {
     if (!existsSync(this.places.folder)) return [];
     return readdirSync(this.places.folder).filter(
-      (name) => !/^(result\.json|upgrade\.log)$/.test(name),
+      (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
     );
   }
 

@@ -1,0 +1,61 @@
+import { parseCommandLine } from './command-line.js';
+import { decidedByRun } from './upgrade-in-run.js';
+
+const inRun = (...words: string[]) => parseCommandLine(words, true);
+
+describe('in a run of a daemon', () => {
+  it('an upgrade may be asked for, by a name, and of certain bytes', () => {
+    const digest = 'a'.repeat(64);
+    const words = ['up', '--json', '--id', 'pod-1', `-sha256=${digest}`, '--expect-config', '/c'];
+    const { id, wish, path, service } = inRun(...words);
+    expect({ id, wish, path, service }).toEqual({
+      ...{ id: 'pod-1', path: undefined, service: undefined },
+      wish: { allowDowngrade: false, sha256: digest, expectConfig: '/c' },
+    });
+  });
+
+  it.each([
+    [['upgrade', '--show-result'], 'result'],
+    [['up', '--help'], 'help'],
+    [['--help'], 'help'],
+    [['--version'], 'version'],
+  ])('%j may be asked', (words, show) => {
+    expect(inRun(...words).show).toBe(show);
+  });
+
+  it.each([
+    [['up', '--wins-args', '--config "/his" --quiet'], 'found --wins-args', 'wins cli deliver'],
+    [['up', '-wins-args=--config /his'], 'found --wins-args', 'wins-upgrade up --wins-args'],
+    [['up', '--wins-args', ''], 'found --wins-args', 'stays registered'],
+    [['up', '--json', '--quiet'], 'found --quiet', 'silence'],
+    [['up', '--service', '/his'], 'found --service', 'the service of the daemon'],
+    [['up', '--path', '/his'], 'found --path', 'the program that the daemon runs'],
+    [['up', '--allow-downgrade'], 'found --allow-downgrade', 'on the host itself'],
+    [['up', '--wait', '1ms'], 'found --wait', ''],
+    [['up', '--debug'], 'found --debug', ''],
+    [['up', '--apart'], 'found --apart', ''],
+    [['up', '--asked-by=x'], 'found --asked-by', ''],
+    [['up', '--sweep'], 'found --sweep', ''],
+    [['up', '--config', '/his'], "Unknown option '--config'", ''],
+    [['up', 'srv', 'app', 'run'], 'found the words "up srv app run"', ''],
+    [['srv', 'app', 'run', '--register'], 'register', ''],
+    [['srv', '--version'], 'found the words "srv"', ''],
+    [['--config', 'up', 'srv'], '--config', ''],
+    [['--json'], 'found no command', ''],
+    [[], 'found no command', ''],
+  ])('%j is refused, and told what may be said', (words, found, instead) => {
+    const told = /^cannot do this in a run of a daemon: .*; wanted up, with nothing but --json, /;
+    expect(() => inRun(...words)).toThrow(told);
+    expect(() => inRun(...words)).toThrow(found);
+    expect(() => inRun(...words)).toThrow(instead);
+  });
+
+  it('nobody gives an upgrade a name by which a daemon counts its own', () => {
+    const run = { name: 'ab12', service: '/s' };
+    expect(decidedByRun(run, inRun('up', '--id=pod-1'))).toEqual({
+      service: '/s',
+      askedBy: 'ab12',
+    });
+    expect(() => decidedByRun(run, inRun('up', '--id=watched-3-x'))).toThrow('watched-');
+  });
+});

@@ -1,0 +1,36 @@
+import type { UpgradeCommand } from './command-line.js';
+import type { DaemonRun } from './enter-run.js';
+import { WATCHED_PREFIX } from './offer-upgrade.js';
+import { refusal } from './require-words-of-run.js';
+import { runsDaemon } from './service-args.js';
+import type { UpgradeContext } from './upgrade-context.js';
+import { UpgradeError } from './upgrade-error.js';
+
+/**
+ * What a run decides, and no word of it: which service it is, and who asked.
+ *
+ * @throws UpgradeError `refused` for the name of an upgrade that a daemon itself would give: it counts by them.
+ */
+export function decidedByRun(
+  { service, name }: DaemonRun,
+  { id }: Pick<UpgradeCommand, 'id'>,
+): Pick<UpgradeCommand, 'service' | 'askedBy'> {
+  if (id?.startsWith(WATCHED_PREFIX) !== true) return { service, askedBy: name };
+  throw refusal(`found --id with a name that begins with ${WATCHED_PREFIX}`);
+}
+
+/**
+ * A daemon that is no service, or does not tell which, leaves the default one: there too only a daemon is replaced.
+ *
+ * @throws UpgradeError `refused`.
+ */
+export async function requireOwnDaemon({
+  service,
+}: Pick<UpgradeContext, 'service'>): Promise<void> {
+  const refuse = (found: string) =>
+    new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
+  const status = await service.query();
+  if (status === undefined) throw refuse(`there is no service ${service.name}`);
+  if (runsDaemon(status.command.args)) return;
+  throw refuse(`the service ${service.name} does not run a daemon of wins`);
+}
