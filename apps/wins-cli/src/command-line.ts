@@ -158,10 +158,9 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
                   );
                 },
               })
-              .option('config', { type: 'string', describe: 'Config file of the new daemon' })
-              .option('service', {
+              .option('config', {
                 type: 'string',
-                describe: 'The service; default: that of the daemon',
+                describe: 'The config that the service must read',
               }),
           handle(async () => (await import('./commands/upgrade.js')).upgradeDaemon),
         )

@@ -1,5 +1,5 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
+import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from './command-error.js';
@@ -59,6 +59,7 @@ async function withClient<T>(
   address: string,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
+  routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const client = createWinsClient({
     address,
     clientName: `${clientLabel()}/${process.pid}`,
@@ -99,6 +100,9 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
         return failure(
           `the daemon on pipe "${server}" is ending: ${details} (--wait-timeout waits for the next one)`,
         );
+      }
+      if (error.reason !== undefined) {
+        return failure(`the daemon on pipe "${server}" takes no work now: ${details}`);
       }
       return failure(
         error.connectionLost

@@ -13,6 +13,7 @@ const SWITCHES = new Set([
   'delayed-start',
   'lenient',
   'content-only',
+  'explain-migration',
 ]);
 
 /**

@@ -1,4 +1,4 @@
-import { formatTable, goJson, printable } from './output.js';
+import { formatTable, goJson, printable, terminalJson } from './output.js';
 
 describe('output', () => {
   it('as JSON is what Go writes', () => {
@@ -14,6 +14,9 @@ describe('output', () => {
   });
 
   it('cannot steer a terminal', () => {
+    const answer = { Version: '\u009b2J\u007f\u202e' };
+    expect(terminalJson(answer)).toBe('{"Version":"\\u009b2J\\u007f\\u202e"}\n');
+    expect(JSON.parse(terminalJson(answer))).toEqual(answer);
     expect(printable('a\u001b[2Jb\r\n\u202e')).toBe(String.raw`a\u001b[2Jb\u000d\u000a\u202e`);
   });
 });

@@ -38,9 +38,17 @@ export function formatTable(
     .join('');
 }
 
-/** Writes an answer for programs, byte for byte as the Go client did: no newline but on a terminal. */
+/** The same for a terminal: a line in which what JSON leaves alone and a terminal obeys is escaped, too. */
+export function terminalJson(value: unknown): string {
+  return `${printable(goJson(value))}\n`;
+}
+
+/** Writes an answer for programs, byte for byte as the Go client did, or for a terminal. */
 export async function writeJson(value: unknown): Promise<void> {
-  await writeAll(process.stdout, Buffer.from(goJson(value) + (process.stdout.isTTY ? '\n' : '')));
+  await writeAll(
+    process.stdout,
+    Buffer.from(process.stdout.isTTY ? terminalJson(value) : goJson(value)),
+  );
 }
 
 /** Writes and waits while the reader is slow; false when the reader has gone. */

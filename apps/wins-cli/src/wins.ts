@@ -51,10 +51,14 @@ function load(command: string | undefined): Application | undefined {
       return require('./wins-cli.cjs') as Application;
     case 'up':
     case 'upgrade':
-      return require('./wins-upgrade.cjs') as Application;
+      return loadUpdater();
     default:
       return undefined;
   }
+}
+
+function loadUpdater(): Application {
+  return require('./wins-upgrade.cjs') as Application;
 }
 
 /* eslint-enable @typescript-eslint/no-require-imports */
@@ -72,17 +76,12 @@ function hasWorkingDirectory(): boolean {
 }
 
 async function run(typedArgv: readonly string[]): Promise<number> {
+  // The helper is this program, whole, and in a run the words are those of whoever has the pipe: the updater judges them.
+  if (process.env[RUN_MARK] !== undefined) return loadUpdater().run(typedArgv);
   const isCompletion = typedArgv[0] === COMPLETION_REQUEST;
   const argv = isCompletion ? typedArgv : normalizeArgv(typedArgv);
   const words = argv.filter((word) => !word.startsWith('-'));
   const isUp = !isCompletion && UP.has(words[0]);
-  // The helper is this program, whole, and in a run the words are those of whoever has the pipe.
-  if (process.env[RUN_MARK] !== undefined && words[0] !== undefined && !isUp) {
-    process.stderr.write(
-      'wins: a daemon has started this, for a client: wins does only "up" then\n',
-    );
-    return 126;
-  }
   if (isCompletion) {
     // The shell asks what may follow: words are [program, …typed, the word being typed].
     const typed = argv.slice(2);

@@ -6,7 +6,7 @@ import { EXIT, exitStatusOf } from '../exit-codes.js';
 import { parseExposes } from '../expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../list-value.js';
-import { writeAll } from '../output.js';
+import { printable, writeAll } from '../output.js';
 import { digestProgram } from '../program-digests.js';
 
 interface RunOptions {
@@ -107,7 +107,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     if (exit === undefined) return EXIT.ok;
     if (!quiet && exit.Reason !== 'exited') {
       process.stderr.write(
-        `wins: ${name.Value} was stopped: ${exit.Reason}${REMARKS[exit.Reason] ?? ''}\n`,
+        `wins: ${printable(`${name.Value} was stopped: ${exit.Reason}`)}${REMARKS[exit.Reason] ?? ''}\n`,
       );
     }
     return exitStatusOf(exit, process.platform);

@@ -1,4 +1,4 @@
-import type { WinsClient } from '@wins/wins-api';
+import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,6 @@ interface UpgradeOptions {
   readonly from?: string | undefined;
   readonly once?: string | undefined;
   readonly config?: string | undefined;
-  readonly service?: string | undefined;
 }
 
 /** The helper's own words, as far as they are understood here. */
@@ -42,6 +41,7 @@ const LONGEST_DELAY_MS = 5000;
 const INFO_LIMIT_MS = 10_000;
 /** How often an upgrade of one name is tried that is interrupted each time: the release may be the reason. */
 const ATTEMPTS = 3;
+const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
   ['upgraded', EXIT.ok],
   ['nothing', EXIT.ok],
@@ -60,7 +60,6 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
-  const config = options.config === undefined ? [] : [`--wins-args=${winsArgs(options.config)}`];
 
   const attempt = await nextAttempt(options, endMs, program);
   if (typeof attempt === 'object') return report(attempt);
@@ -68,15 +67,10 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
 
+  const config = await configWords(options, endMs);
   tell(`${options.path} is handed over`);
   await putBack(options, program.path, program.sha256);
-  const first = await ask(options, endMs, program, [
-    'up',
-    '--json',
-    `--id=${id}`,
-    ...serviceWords(options),
-    ...config,
-  ]);
+  const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
   if (first !== undefined && first.outcome !== 'handedOver') return report(first);
 
   tell('the daemon is replaced');
@@ -99,7 +93,7 @@ async function nextAttempt(
   if (options.once === undefined) return 1;
   let found: UpgradeReport | undefined;
   try {
-    found = await ask(options, endMs, program, ['up', '--show-result', ...serviceWords(options)]);
+    found = await ask(options, endMs, program, SHOW_RESULT);
   } catch {
     // There is no result, or the upgrade itself will meet the same.
   }
@@ -122,8 +116,7 @@ async function result(
     delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     try {
       await putBack(options, program.path, program.sha256);
-      const words = ['up', '--show-result', ...serviceWords(options)];
-      const found = await ask(options, endMs, program, words);
+      const found = await ask(options, endMs, program, SHOW_RESULT);
       if (found?.id === id) return found;
     } catch (error) {
       lastError = error;
@@ -141,8 +134,27 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: path.resolve(from), to: file, sha256, waitTimeoutMs: 0 });
 }
 
-function serviceWords({ service }: UpgradeOptions): string[] {
-  return service === undefined ? [] : [`--service=${service}`];
+/**
+ * What the helper is told of the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
+ * only compares. One of the original has no health service, does not mark what it runs, and its service may still get this config.
+ */
+async function configWords(
+  { server, config }: UpgradeOptions,
+  endMs: number,
+): Promise<readonly string[]> {
+  if (config === undefined) return [];
+  const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
+  const signal = AbortSignal.timeout(leftMs);
+  const isOriginal = await withDaemon({ server, waitTimeoutMs: leftMs }, (client) =>
+    client.isServing({ signal }).then(
+      () => false,
+      (error: unknown) => {
+        if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
+        throw error;
+      },
+    ),
+  );
+  return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
 /** Another daemon may serve than the one that the result speaks of. */
