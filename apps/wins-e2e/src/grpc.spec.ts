@@ -12,16 +12,17 @@ import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { Daemon } from './harness/daemon.js';
+import { markOf } from './harness/mark-of.js';
 import { startRequest } from './harness/digests.js';
 import { ROOT, Workspace } from './harness/workspace.js';
 
-/** A service of a .proto file of the package that the daemon uses. */
+/** A service of a .proto file, by its path below the root of the checkout. */
 function service(
   file: string,
   name: string,
   address: string,
 ): Client & Record<string, CallableFunction> {
-  const definition = loadSync(path.join(ROOT, 'node_modules', file), {
+  const definition = loadSync(path.join(ROOT, file), {
     keepCase: true,
     enums: String,
   });
@@ -45,7 +46,10 @@ describe('the gRPC pipe', () => {
   const quick = workspace.script('quick', 'echo quick; exit 4');
 
   beforeAll(async () => {
-    daemon = await Daemon.start(workspace, workspace.config([sleeper, quick]));
+    daemon = await Daemon.start(
+      workspace,
+      workspace.config([sleeper, quick], { reflection: true }),
+    );
     address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
     client = createWinsClient({ address, clientName: 'e2e' });
   });
@@ -70,11 +74,7 @@ describe('the gRPC pipe', () => {
   }
 
   it('says that it is healthy', async () => {
-    const health = service(
-      'grpc-health-check/proto/health/v1/health.proto',
-      'grpc.health.v1.Health',
-      address,
-    );
+    const health = service('libs/wins-api/proto/health.proto', 'grpc.health.v1.Health', address);
     const answer = await new Promise<unknown>((resolve, reject) => {
       const done = (error: Error | null, found: unknown): void => {
         if (error === null) resolve(found);
@@ -86,9 +86,9 @@ describe('the gRPC pipe', () => {
     health.close();
   });
 
-  it('tells generic clients which services it has', async () => {
+  it('tells generic clients which services it has, where the config wants it', async () => {
     const reflection = service(
-      '@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto',
+      'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto',
       'grpc.reflection.v1.ServerReflection',
       address,
     );
@@ -131,7 +131,8 @@ describe('the gRPC pipe', () => {
   it('keeps the output of a process for a listener that comes after its end', async () => {
     const name = await client.startProcess(startRequest(quick));
     const lease = client.keepAlive(name);
-    await daemon.logged((record) => record['runId'] === name.RunID && record['type'] === 'ended');
+    const mark = markOf(name.RunID);
+    await daemon.logged((record) => record['mark'] === mark && record['type'] === 'ended');
     expect(await readAll(name)).toBe('quick\nexit 4');
     await lease.end();
   });
@@ -212,7 +213,8 @@ describe('the gRPC pipe', () => {
       'checksumMismatch',
     ],
     ['an argument with NUL', { Args: ['a\0b'] }, 'invalidRequest', 'invalidArgument'],
-    ['a variable twice', { Envs: ['A=1', 'A=2'] }, 'invalidRequest', 'invalidArgument'],
+    ['a variable without value', { Envs: ['A'] }, 'invalidRequest', 'invalidArgument'],
+    ['a variable that its entry does not grant', { Envs: ['A=1'] }, 'refused', 'envNotAllowed'],
     [
       'a port that is none',
       { Exposes: [{ Port: 70000, Protocol: 0 }] },

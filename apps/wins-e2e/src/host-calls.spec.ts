@@ -99,16 +99,16 @@ describe('the host calls', () => {
   });
 
   it('are audited with who asked for what', async () => {
-    const skip = daemon.log.length;
     await cli('net get --name lo');
-    const record = await daemon.logged(({ msg }) => msg === 'decision', skip);
+    const record = await daemon.logged(
+      ({ msg, action }) => msg === 'decision' && action === 'getAdapter',
+    );
     expect(record).toMatchObject({
       audit: true,
-      action: 'getAdapter',
       verdict: 'allowed',
       subject: ['lo'],
       requester: expect.stringMatching(/^pipe:\d+$/) as string,
-      requesterLabel: expect.stringContaining(hostname()) as string,
+      clientSays: expect.stringContaining(hostname()) as string,
     });
   });
 });
@@ -117,8 +117,9 @@ inOwnNetwork('the routes of a host', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
   beforeAll(async () => {
-    const args = ['srv', 'app', 'run', '--config', workspace.config([])];
-    daemon = Daemon.of(startWinsInNetwork(args, workspace.environment));
+    const args = ['srv', 'app', 'run', '--config', workspace.config([], GRANTS)];
+    const setup = `ip route add ${ELSEWHERE} dev wins0`;
+    daemon = Daemon.of(startWinsInNetwork(args, workspace.environment, setup));
     await daemon.ready();
   });
   afterAll(async () => {
@@ -130,6 +131,9 @@ inOwnNetwork('the routes of a host', () => {
   const table = async () =>
     JSON.parse((await route('ls')).stdout.toString()) as Readonly<Record<string, unknown>>[];
   const ADDRESSES = '8.8.8.8 10.1.2.3/16 2001:db8:1::5';
+  /** A network that is led to already, without the gateway. */
+  const ELSEWHERE = '10.77.0.0/16';
+  const GRANTS = { routes: { allow: ['8.8.8.8', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/24'] } };
   const WANTED = [
     { DestinationCIDR: '8.8.8.8/32', Gateway: '192.0.2.1' },
     { DestinationCIDR: '10.1.0.0/16', Gateway: '192.0.2.1' },
@@ -160,13 +164,23 @@ inOwnNetwork('the routes of a host', () => {
 
   it('that lead elsewhere are neither replaced nor removed, and that is said', async () => {
     const before = await table();
-    // The network that the adapter is in: its route has no gateway.
-    const { code, stderr } = await route('rm', '--addresses', '192.0.2.0/24');
+    const { code, stderr } = await route('rm', '--addresses', ELSEWHERE);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(await table()).toEqual(before);
-    const added = await route('add', '--addresses', '192.0.2.0/24');
+    const added = await route('add', '--addresses', ELSEWHERE);
     expect(added.code).toBe(125);
-    expect(added.stderr).toMatch(/^wins: [^\n]*192\.0\.2\.0\/24[^\n]*directly \(wins0\)[^\n]*\n$/);
+    expect(added.stderr).toMatch(/^wins: [^\n]*10\.77\.0\.0\/16[^\n]*directly \(wins0\)[^\n]*\n$/);
+    expect(await table()).toEqual(before);
+  });
+
+  it('are refused where the host itself is or its gateway, whatever the config grants', async () => {
+    const before = await table();
+    for (const verb of ['add', 'rm'])
+      for (const own of ['192.0.2.0/24', '192.0.2.128/25', '192.0.2.1', '2001:db8::/64']) {
+        const { code, stderr } = await route(verb, '--addresses', own);
+        expect(code).toBe(126);
+        expect(stderr).toMatch(/^wins: [^\n]*cannot be routed: the host itself is in [^\n]*\n$/);
+      }
     expect(await table()).toEqual(before);
   });
 });
@@ -174,7 +188,8 @@ inOwnNetwork('the routes of a host', () => {
 inOwnNetwork('the routes of a host whose default route has no gateway', () => {
   it('are added and removed, and never the network that the adapter is in', async () => {
     using workspace = new Workspace();
-    const args = ['srv', 'app', 'run', '--config', workspace.config([])];
+    const routes = { allow: ['8.8.8.8', '192.0.2.0/24', '2001:db8::/32'] };
+    const args = ['srv', 'app', 'run', '--config', workspace.config([], { routes })];
     const setup = 'ip route replace default dev wins0; ip -6 route replace default dev wins0';
     await using daemon = Daemon.of(startWinsInNetwork(args, workspace.environment, setup));
     await daemon.ready();
@@ -186,7 +201,7 @@ inOwnNetwork('the routes of a host whose default route has no gateway', () => {
     for (const connected of ['192.0.2.0/24', '2001:db8::/64']) {
       const { code, stderr } = await route('rm', '--addresses', connected);
       expect({ code, stderr }).toMatchObject({
-        code: 125,
+        code: 126,
         stderr: expect.stringContaining(connected) as unknown,
       });
       expect(await table()).toEqual(before);

@@ -19,7 +19,7 @@ describe('the daemon and a Go client of release 0.1.1', () => {
   let address: string;
 
   beforeAll(async () => {
-    daemon = await Daemon.start(workspace, workspace.config([program]));
+    daemon = await Daemon.start(workspace, workspace.config([{ path: program, envs: ['FOO'] }]));
     address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
   });
   afterAll(async () => {

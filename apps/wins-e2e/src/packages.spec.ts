@@ -23,7 +23,10 @@ const libraries = readdirSync(path.join(ROOT, 'libs')).map((folder) => ({
 
 /** What a user of each library would first reach for. */
 const EXPORTS: Readonly<Record<string, string>> = {
+  '@wins/audit-log': 'openAuditLog',
   '@wins/config': 'parseConfig',
+  '@wins/linux-host': 'unixSocketPeers',
+  '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
   '@wins/tcp-tunnel': 'openTunnel',

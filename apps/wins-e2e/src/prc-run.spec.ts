@@ -50,7 +50,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
 
   beforeAll(async () => {
     const allowed = [
-      echo,
+      { path: echo, envs: ['FOO', 'BA*'], directories: [workspace.path('work')] },
       exits,
       dies,
       both,
@@ -60,8 +60,11 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       yes,
       zeros,
       { path: workspace.path('with-env'), envs: ['NODE_OPTIONS'] },
+      { path: workspace.path('with-args'), args: [['up', { port: true }]] },
       workspace.path('absent'),
     ];
+    mkdirSync(workspace.path('work'));
+    workspace.script('with-args', 'echo "$@"');
     workspace.program('with-env', `console.log(process.env.NODE_OPTIONS)`);
     daemon = await Daemon.start(workspace, workspace.config(allowed));
   });
@@ -94,11 +97,11 @@ process.stdout.write(readFileSync(process.argv[2]));`,
   it('passes arguments, environment and the working directory', async () => {
     const { stdout } = await run(
       echo,
-      ...['--args', 'a "b c"', '--envs', 'FOO=bar BAZ=', '--dir', workspace.folder],
+      ...['--args', 'a "b c"', '--envs', 'FOO=bar BAZ=', '--dir', workspace.path('work')],
     );
     const seen = JSON.parse(stdout.toString()) as { argv: string[]; cwd: string; env: object };
     expect(seen.argv).toEqual(['a', '"b c"']);
-    expect(seen.cwd).toBe(workspace.folder);
+    expect(seen.cwd).toBe(workspace.path('work'));
     expect(seen.env).toMatchObject({ FOO: 'bar', BAZ: '' });
   });
 
@@ -216,6 +219,16 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     expect(results.map(({ code }) => code)).toEqual([0, 0, 9]);
   });
 
+  it('passes the arguments that the entry allows, and says which those are', async () => {
+    const program = workspace.path('with-args');
+    expect((await run(program, '--', 'up', '80')).stdout.toString()).toBe('up 80\n');
+    const refused = await run(program, '--', 'up', '80', '--config', 'x');
+    expect([refused.code, refused.stderr]).toEqual([
+      126,
+      expect.stringContaining('wanted up {port}'),
+    ]);
+  });
+
   it('passes a variable of the loader only where the whitelist names it', async () => {
     const refused = await run(echo, '--envs', 'NODE_OPTIONS=--no-warnings');
     expect(refused.code).toBe(126);
@@ -239,7 +252,8 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       'not from both',
     ],
     ['a variable without value', ['--path', both, '--envs', 'FOO'], 125, 'NAME=value'],
-    ['a folder that is not there', ['--path', both, '--dir', '/nowhere/x'], 127, '/nowhere/x'],
+    ['a folder that is not listed', ['--path', both, '--dir', '/nowhere/x'], 126, '/nowhere/x'],
+    ['a variable that is not granted', ['--path', both, '--envs', 'FOO=1'], 126, '"envs"'],
   ])('says in one line what is wrong with %s', async (_what, args, code, text) => {
     const outcome = await wins('cli', 'prc', 'run', ...args);
     expect(outcome.code).toBe(code);
@@ -263,7 +277,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     expect(allowed).toMatchObject({
       path: both,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      runId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      mark: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
     });
   });
 

@@ -1,6 +1,7 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { Daemon } from './harness/daemon.js';
+import { markOf } from './harness/mark-of.js';
 import { startRequest } from './harness/digests.js';
 import { memoryGrowth, memoryOver } from './harness/process-memory.js';
 import { until } from './harness/process-table.js';
@@ -65,8 +66,9 @@ write();`,
 
   it('never blocks a program that nobody listens to, and tells a late listener what it missed', async () => {
     const { name, lease } = await run(flood, String(64 * MEGABYTE));
+    const mark = markOf(name.RunID);
     await until(() =>
-      daemon.log.some((record) => record['runId'] === name.RunID && record['type'] === 'ended'),
+      daemon.log.some((record) => record['mark'] === mark && record['type'] === 'ended'),
     );
     let kept = 0;
     let skipped = 0;

@@ -23,7 +23,7 @@ function startUpgrade(world: UpgradeWorld, helper: string, ...args: string[]): R
   return startWins(
     [
       ...['cli', 'upgrade', '--server', world.pipe, '--path', helper],
-      ...['--service', world.definition, '--wait-timeout', '60s', ...args],
+      ...['--wait-timeout', '60s', ...args],
     ],
     world.workspace.environment,
   );

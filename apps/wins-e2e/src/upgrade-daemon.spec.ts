@@ -20,8 +20,7 @@ function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Pr
 
 /** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
 function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
-  const words = ['up', '--json', '--service', world.definition, '--wait', '20s'];
-  return runHelper(world, program, ...words);
+  return runHelper(world, program, 'up', '--json');
 }
 
 /** A release whose daemon ends at once. */
@@ -148,47 +147,61 @@ describe('whoever has the pipe of a daemon that may run the helper', () => {
     const others = workspace.path('others.json');
     writeFileSync(others, JSON.stringify({ command: `"${evil}" server run` }), { mode: 0o600 });
     await using other = await Supervisor.open(others, workspace.environment);
-    for (const [words, found] of [
-      [['--path', evil, '--service', world.definition], 'found --path'],
-      [['--path', evil, '--service', workspace.path('nosuch.json')], 'found --path'],
-      [['--path', evil, '--service', world.definition, '--dry-run'], 'found --path'],
-      [['--apart', '--path', evil, '--service', world.definition], 'found --path'],
-      [['--apart', '--service', world.definition], 'what helpers say to each other'],
-      [['--sweep', '--service', world.definition], 'what helpers say to each other'],
-      [['--service', others], 'does not run a daemon of wins'],
-      [['--service', workspace.path('new.json'), '--wins-args', ''], 'there is no service'],
-    ] as const) {
+    for (const words of [
+      ['--path', evil],
+      ['--path', evil, '--dry-run'],
+      ['--apart', '--path', evil],
+      ['--apart'],
+      ['--sweep'],
+      ['--service', others],
+      ['--service', workspace.path('new.json')],
+    ]) {
       const { code, stderr } = await runHelper(world, singleFile('v1.1.0'), 'up', ...words);
-      expect([code, stderr]).toEqual([65, expect.stringContaining(found)]);
+      expect([code, stderr]).toEqual([65, expect.stringContaining(`found ${words[0]}; wanted up`)]);
     }
     expect(existsSync(proof)).toBe(false);
     expect(existsSync(`${evil}.upgrade`)).toBe(false);
     expect([other.started.length, world.supervisor.started.length]).toEqual([0, 1]);
   });
 
-  it.each([
-    [['cli', 'deliver', '--from', '/etc/hostname', '--to', 'PROOF']],
-    [['--debug', 'cli', 'deliver', '--from', '/etc/hostname', '--to', 'PROOF']],
-    [['srv', 'app', 'run', '--config', 'PROOF']],
-    [['srv', 'config', 'check', '--config', '/etc/shadow']],
-    [['doctor', '--config', '/etc/shadow']],
-    [['--config', 'up', 'srv', 'app', 'run']],
-    [['--get-yargs-completions', 'up', 'srv', '']],
-  ])('has the helper do nothing but upgrade: %j', async (words) => {
+  it('has the helper do nothing but upgrade', async () => {
     await using world = await nodeWithDaemon();
     const proof = world.workspace.path('proof');
-    const { code, stdout, stderr } = await runHelper(
-      world,
-      singleFile('v1.1.0'),
-      ...words.map((word) => (word === 'PROOF' ? proof : word)),
-    );
-    expect([code, stdout.toString()]).toEqual([126, '']);
-    expect(stderr).toBe(
-      'wins: a daemon has started this, for a client: wins does only "up" then\n',
-    );
+    for (const words of [
+      ['cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
+      ['--debug', 'cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
+      ['srv', 'app', 'run', '--config', proof],
+      ['doctor'],
+      ['--config', 'up', 'srv', 'app', 'run'],
+      ['--get-yargs-completions', 'up', 'srv', ''],
+    ]) {
+      const { code, stdout, stderr } = await runHelper(world, singleFile('v1.1.0'), ...words);
+      expect([code, stdout.toString(), stderr]).toEqual([
+        ...[65, ''],
+        expect.stringMatching(/^wins: cannot do this in a run of a daemon: .*; wanted up, with/),
+      ]);
+    }
     expect(existsSync(proof)).toBe(false);
+    const { code, stdout } = await runHelper(world, singleFile('v1.1.0'), '--version');
+    expect([code, stdout.toString()]).toEqual([0, 'rancher-wins version v1.1.0\n']);
   });
 });
+
+/** A server of gRPC that ends each call with a status, once it has what was asked. */
+async function answeringAll(address: string, statusOf: (call: string, bytes: Buffer) => number) {
+  const server = createServer();
+  server.on('stream', (stream, headers) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => {
+      const status = statusOf(String(headers[':path']), Buffer.concat(chunks));
+      const fields = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': status };
+      stream.respond(fields, { endStream: true });
+    });
+  });
+  await once(server.listen(address), 'listening');
+  return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
+}
 
 describe('wins cli upgrade', () => {
   function cliUpgrade(world: UpgradeWorld, program: string, ...args: string[]): Promise<Outcome> {
@@ -196,25 +209,61 @@ describe('wins cli upgrade', () => {
     return runWins(
       [
         ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
-        ...['--service', world.definition, '--wait-timeout', '60s', ...args],
+        ...['--wait-timeout', '60s', ...args],
       ],
       world.workspace.environment,
     );
   }
 
-  it('comes back when the new daemon serves, with its own config', async () => {
+  it('comes back when the new daemon serves, with the config that the service has', async () => {
     await using world = await nodeWithDaemon();
-    const config = world.workspace.path('my config');
-    copyFileSync(world.config, config);
+    const before = world.supervisor.command;
     const { code, stdout, stderr } = await cliUpgrade(
       world,
       singleFile('v1.1.0'),
-      ...['--config', config],
+      ...['--config', world.config],
     );
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
     expect(await world.rest()).toBe('v1.1.0');
-    expect(world.supervisor.command.slice(-2)).toEqual(['--config', config]);
+    expect(world.supervisor.command).toEqual(before);
+  });
+
+  it('is refused another config than the service has, and what to do is told', async () => {
+    await using world = await nodeWithDaemon();
+    const config = world.workspace.path('my config');
+    copyFileSync(world.config, config);
+    const before = world.supervisor.command;
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'), '--config', config);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: the service reads the config .* bring the config to /),
+    ]);
+    expect(stderr).toContain(`wins-upgrade up --wins-args '--config "${config}"'`);
+    expect(world.supervisor.command).toEqual(before);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('has the helper lead a daemon of the original to the config, which does not mark what it runs', async () => {
+    using workspace = new Workspace();
+    const asked: string[] = [];
+    // It has no health service, and does not let this helper run.
+    await using original = await answeringAll(workspace.path('original'), (call, bytes) => {
+      asked.push(bytes.includes('--wins-args=--config "/new config"') ? `${call} with it` : call);
+      return call.includes('Health') ? 12 : 7;
+    });
+    const { code, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', original.address, '--config', '/new config'],
+        ...['--path', workspace.script('wins-upgrade', 'exit 0')],
+      ],
+      workspace.environment,
+    );
+    expect([code, stderr]).toEqual([126, expect.stringContaining('the daemon refused')]);
+    expect(asked).toEqual([
+      '/grpc.health.v1.Health/Check',
+      expect.stringMatching(/Start with it$/),
+    ]);
   });
 
   it('says so when the release before serves again', async () => {

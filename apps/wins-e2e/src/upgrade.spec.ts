@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease, type Misbehaviour } from './harness/fake-release.js';
 import { sha256, UpgradeWorld } from './harness/upgrade-world.js';
@@ -38,7 +38,13 @@ describe('wins up', () => {
       from: { version: 'v1.0.0', sha256: sha256(fakeRelease('v1.0.0')) },
       to: { version: 'v1.1.0', sha256: sha256(fakeRelease('v1.1.0')) },
     });
-    expect(readdirSync(world.folder).sort()).toEqual(['result.json', 'upgrade.log']);
+    expect(world.leftovers).toEqual([]);
+    const [record = '', ...more] = readdirSync(world.folder).sort();
+    expect(more).toEqual(['result.json', 'upgrade.log']);
+    expect(JSON.parse(readFileSync(path.join(world.folder, record), 'utf8'))).toMatchObject({
+      outcome: 'upgraded',
+      serviceArgs: { before: before.slice(1), after: before.slice(1) },
+    });
     expect(readdirSync(path.dirname(world.target)).sort()).toEqual(['wins', 'wins.upgrade']);
   });
 

@@ -41,6 +41,11 @@ export class Daemon implements AsyncDisposable {
     return this.program.outcome;
   }
 
+  /** What it has written to standard error so far. */
+  get text(): string {
+    return this.program.stderr();
+  }
+
   /** The log so far. */
   get log(): LogRecord[] {
     return this.program

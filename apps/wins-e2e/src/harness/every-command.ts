@@ -117,7 +117,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     if (process.platform !== 'win32') assert.equal(code, 0);
   },
   'cli upgrade': async (host) => {
-    const words = ['cli', 'upgrade', ...on(host), '--path', host.upgrader, ...host.service];
+    const words = ['cli', 'upgrade', ...on(host), '--path', host.upgrader];
     if (host.isService) assert.match(await print(host, ...words), /^wins: nothing: /);
     else assert.match(await fail(host, 126, ...words), /there is no service/);
   },
@@ -163,6 +163,29 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'srv app run': async (host) => {
     await run(host, 78, 'srv', 'app', 'run', '--config', host.brokenConfig);
     await fail(host, 64, 'srv', 'app', 'run', '--register', '--unregister');
+  },
+  'srv audit show': async (host) => {
+    const lines = (
+      await print(host, 'srv', 'audit', 'show', '--config', host.config, '-o', 'json')
+    ).split('\n');
+    assert.equal((json(lines[0] ?? '') as { kind: string }).kind, 'opened');
+    const table = await print(
+      host,
+      'srv',
+      'audit',
+      'show',
+      '--config',
+      host.config,
+      '--since',
+      '1h',
+    );
+    assert.match(table, /^TIME +SEQ +KIND/);
+    await fail(host, 64, 'srv', 'audit', 'show', '--config', host.config, '--since', 'ever');
+  },
+  'srv audit verify': async (host) => {
+    const told = await print(host, 'srv', 'audit', 'verify', '--config', host.config);
+    assert.match(told, /complete and unchanged\n$/);
+    await fail(host, 64, 'srv', 'audit', 'verify', '--directory', `${host.config}.none`);
   },
   'srv config check': async (host) => {
     const told = await print(host, 'srv', 'config', 'check', '--config', host.config);

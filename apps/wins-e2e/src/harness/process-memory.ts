@@ -36,7 +36,17 @@ export function memoryGrowth(
   return after.map(({ least }, index) => least - (before[index]?.most ?? NaN));
 }
 
-function residentBytes(pid: number | undefined): number {
+/** What a process has in memory now, in bytes. */
+export function residentBytes(pid: number | undefined): number {
+  return memoryField(pid, 'VmRSS');
+}
+
+/** The most that a process ever had in memory, in bytes: no moment is missed. */
+export function peakBytes(pid: number | undefined): number {
+  return memoryField(pid, 'VmHWM');
+}
+
+function memoryField(pid: number | undefined, name: string): number {
   const status = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024;
 }

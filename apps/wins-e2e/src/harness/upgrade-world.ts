@@ -116,11 +116,11 @@ export class UpgradeWorld implements AsyncDisposable {
     return JSON.parse(readFileSync(path.join(this.folder, 'result.json'), 'utf8')) as Result;
   }
 
-  /** What is in the folder of the upgrade, but for the result and the log. */
+  /** What is in the folder of the upgrade, but for the result, the log, and records that no daemon has taken. */
   get leftovers(): string[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder).filter(
-      (name) => name !== 'result.json' && name !== 'upgrade.log',
+      (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
     );
   }
 

@@ -25,13 +25,14 @@ if (missing === undefined) {
       version,
     );
   }
-  const pin = createHash('sha256')
-    .update(readFileSync(path.join(folder, 'v1.2.0.exe')))
-    .digest('hex');
+  const pinned = (version) => {
+    const bytes = readFileSync(path.join(folder, `${version}.exe`));
+    return { helper: { sha256: createHash('sha256').update(bytes).digest('hex') } };
+  };
   const releases = {
-    'v1.1.0': commands({}),
-    'v1.2.0': commands({ helper: { sha256: pin } }),
-    'wrong config': commands({ config: { debg: true } }),
+    'v1.1.0': commands(pinned('v1.1.0')),
+    'v1.2.0': commands(pinned('v1.2.0')),
+    'wrong config': commands({ ...pinned('v1.2.0'), config: { debg: true } }),
     'wrong pin': commands({ helper: { sha256: '0'.repeat(64) } }),
   };
   writeFileSync(path.join(folder, 'releases.json'), JSON.stringify(releases));
@@ -45,6 +46,7 @@ if (missing === undefined) {
 function commands(values) {
   const { error, documents } = render({
     image: { repository: 'wins' },
+    pause: { digest: `sha256:${'0'.repeat(64)}` },
     host: { prefixPath: "C:\\Program Files\\wins' $(chart) é2e", pipe: 'wins_chart_e2e' },
     upgrade: { waitTimeout: '90s' },
     ...values,

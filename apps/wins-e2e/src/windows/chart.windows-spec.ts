@@ -138,11 +138,37 @@ describe('the commands of the chart', { skip }, () => {
     assert.deepEqual(readdirSync(folder), ['config']);
   });
 
-  it('upgrade a daemon that has another config, which stays for the way back', async () => {
+  it('do not lead a daemon to another config, and say how an operator does', async () => {
+    mount('v1.1.0');
+    const { pid } = services.status(NAME);
+    for (const name of ['check-config', 'deliver-config', 'deliver-helper']) {
+      const { code, stderr } = await runContainer(container(name, 'v1.1.0'));
+      assert.equal(code, 0, stderr);
+    }
+    const { code, stderr } = await runContainer(container('upgrade', 'v1.1.0'));
+    assert.equal(code, 126, stderr);
+    assert.match(
+      stderr,
+      /^wins: refused: the service reads the config .*\\config; wanted .*wins\.yaml/,
+    );
+    assert.match(stderr, /wins-upgrade up --wins-args '--config ".*wins\.yaml"'/);
+    assert.equal(services.status(NAME).pid, pid);
+    await assertServes('v1.0.0', oldConfig);
+  });
+
+  it('upgrade a daemon that an operator has led there; the config before stays for the way back', async () => {
     const old = readFileSync(oldConfig, 'utf8');
+    const words = ['up', '--wins-args', `--config "${newConfig}"`];
+    const own = await run(target, ...words);
+    assert.deepEqual([own.code, /wanted a copy of it elsewhere/.test(own.stderr)], [65, true]);
+    const copy = workspace.path('copy.exe');
+    copyFileSync(target, copy);
+    const led = await run(copy, ...words);
+    assert.equal(led.code, 0, led.stderr);
+    await assertServes('v1.0.0', newConfig);
     const [, config, delivered, upgraded] = await runPod('v1.1.0');
-    assert.match(config ?? '', /wins: delivered: .*wins\.yaml/);
-    assert.match(delivered ?? '', /wins: delivered: .*wins-upgrade\.exe/);
+    assert.match(config ?? '', /wins: unchanged: .*wins\.yaml/);
+    assert.match(delivered ?? '', /wins: unchanged: .*wins-upgrade\.exe/);
     assert.match(upgraded ?? '', /wins: upgraded: the release v1\.1\.0 serves/);
     await assertServes('v1.1.0', newConfig);
     assert.equal(readFileSync(oldConfig, 'utf8'), old);

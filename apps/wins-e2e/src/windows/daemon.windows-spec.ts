@@ -9,7 +9,7 @@ import { freePorts } from '../harness/tunnel.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
 const SHOW = `process.stdout.write(JSON.stringify({
-  args: process.argv.slice(2), cwd: process.cwd(), env: process.env.WINS_E2E }));
+  args: process.argv.slice(2), cwd: process.cwd(), env: process.env.E2E_VALUE }));
 process.stderr.write('and this');`;
 const FAMILY = `const { spawn } = require('node:child_process');
 const wait = ['-e', 'console.log(process.pid); setInterval(() => {}, 1e6)'];
@@ -28,6 +28,10 @@ describe('the daemon on Windows', () => {
   const tool = workspace.program('tool');
   const show = workspace.script('show', SHOW);
   const family = workspace.script('family', FAMILY);
+  const environment = workspace.script(
+    'environment',
+    'process.stdout.write(JSON.stringify(process.env));',
+  );
   const exit = workspace.script('exit', 'process.exit(Number(process.argv[2]) | 0);');
   const web = createServer((_request, response) => response.end('from the host'));
   let config: string;
@@ -48,8 +52,12 @@ describe('the daemon on Windows', () => {
   };
 
   before(async () => {
+    process.env['WINS_E2E_SECRET'] = 'x';
     await once(web.listen(0, '127.0.0.1'), 'listening');
-    config = workspace.config([tool], [(web.address() as AddressInfo).port]);
+    config = workspace.config(
+      [{ path: tool, envs: ['E2E_*'] }],
+      [(web.address() as AddressInfo).port],
+    );
     daemon = await startDaemon();
   });
   after(async () => {
@@ -65,7 +73,8 @@ describe('the daemon on Windows', () => {
 
   it('hands over arguments as they are: blanks, quotes, backslashes at the end, nothing, Unicode', async () => {
     const args = ['a b', 'say "hi"', 'C:\\tail\\', 'a\\"b', '', 'Zoë ∑ 日本', '%PATH%', '^&|<>'];
-    const { code, stdout, stderr } = await run('--envs', 'WINS_E2E=x', '--', show, ...args).outcome;
+    const { code, stdout, stderr } = await run('--envs', 'E2E_VALUE=x', '--', show, ...args)
+      .outcome;
     assert.equal(stderr, 'and this');
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(String(stdout)), {
@@ -73,6 +82,21 @@ describe('the daemon on Windows', () => {
       cwd: workspace.path('programs'),
       env: 'x',
     });
+  });
+
+  it('gives a program where Windows is and folders of its own, and nothing of the daemon (A41)', async () => {
+    const { code, stdout } = await run('--', environment).outcome;
+    assert.equal(code, 0);
+    const found = JSON.parse(String(stdout)) as Record<string, string>;
+    const has = (name: string): boolean =>
+      Object.keys(found).some((key) => key.toUpperCase() === name.toUpperCase());
+    for (const name of ['SystemRoot', 'ComSpec', 'PATH', 'PATHEXT', 'ProgramData', 'OS']) {
+      assert.ok(has(name), name);
+    }
+    for (const name of ['USERPROFILE', 'APPDATA', 'USERNAME', 'WINS_E2E_SECRET']) {
+      assert.ok(!has(name), name);
+    }
+    assert.match(found['TEMP'] ?? '', /\\wins\\state\\.*\\temp$/);
   });
 
   for (const code of [0, 3, 300, 0xc0000005, 0xffffffff]) {

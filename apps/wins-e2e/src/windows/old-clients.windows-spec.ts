@@ -22,7 +22,13 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
     messagesOf(answer?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0);
 
   before(async () => {
-    daemon = workspace.start('srv', 'app', 'run', '--config', workspace.config([program]));
+    daemon = workspace.start(
+      'srv',
+      'app',
+      'run',
+      '--config',
+      workspace.config([{ path: program, envs: ['FOO'], directories: [workspace.folder] }]),
+    );
     await daemon.said('"msg":"ready"');
   });
   after(async () => {

@@ -185,7 +185,7 @@ else {
       for (const [code, wrong] of [
         ['checksumMismatch', { sha256: '0'.repeat(64) }],
         ['pathNotAllowed', { path: programs.pathOf('other.exe') }],
-        ['directoryNotFound', { directory: programs.pathOf('none') }],
+        ['directoryNotAllowed', { directory: programs.pathOf('none') }],
         ['invalidArgument', { args: ['a'.repeat(40_000)] }],
       ] as const) {
         await assert.rejects(manager.start({ ...request, ...wrong }), { code });
@@ -199,7 +199,8 @@ else {
       const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
       const pids = line.split(' ').map(Number);
       assert.deepEqual(pids.map(isRunning), [true, true]);
-      const records = (): string[] => readdirSync(path.join(programs.directory, 'state'));
+      const state = path.join(programs.directory, 'state');
+      const records = (): string[] => readdirSync(state).filter((name) => name.endsWith('.json'));
       assert.equal(records().length, 1);
       child.kill('SIGKILL');
       await Promise.all(pids.map(untilGone));

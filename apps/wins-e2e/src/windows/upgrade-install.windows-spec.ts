@@ -10,6 +10,8 @@ const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
 /** What cannot be told from the act before. */
 const NO_ACT = /^sync /;
+/** ERROR_INTERNAL_ERROR, which Windows has no reason to answer. */
+const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
 
 describe('a first installation', () => {
   const world = WindowsUpgradeWorld.empty(TARGET, NAME);
@@ -100,8 +102,10 @@ describe('a first installation', () => {
       for (const [number, act] of deaths) {
         const { stdout } = await world.startUp(args, { [number]: 'after' }).outcome;
         assert.deepEqual([world.effects.length, stdout.toString()], [number, ''], act);
-        const { code, reason } = await world.up(...args);
-        assert.equal(code, 0, `${act}: ${reason}`);
+        let again = await world.up(...args);
+        // Wine's service manager sometimes cannot start what another process had just asked it about; that is taken back, too.
+        if (WINE_HICCUP.test(again.reason)) again = await world.up(...args);
+        assert.equal(again.code, 0, `${act}: ${again.reason}`);
         await assertInstalled();
         assert.deepEqual(world.leftovers, [], act);
         await uninstall();

@@ -23,7 +23,7 @@ const REST_MS = 60_000;
 /** More than a daemon that is well needs for an answer. */
 const ANSWER_MS = 5000;
 /** What stays in the private folder for good. */
-const REMAINS = ['lock', 'result.json', 'upgrade.log'];
+const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
 /** `wins up`, which tells of each of its effects, and dies at one. */
 const DRIVER = `
@@ -132,7 +132,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   /** Runs `wins cli upgrade`, as a container does. */
   clientUpgrade(name: string, ...args: string[]): Promise<Outcome> {
     copyFileSync(release(name), this.helper);
-    const words = ['upgrade', '--path', this.helper, '--service', this.service, ...args];
+    const words = ['upgrade', '--path', this.helper, ...args];
     return this.workspace.client(...words).outcome;
   }
 
@@ -148,7 +148,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     const beside = readdirSync(path.dirname(this.target));
     const known = [this.target, this.helper].map((file) => path.basename(file));
     return [
-      ...inside.filter((name) => !REMAINS.includes(name)),
+      ...inside.filter((name) => !REMAINS.test(name)),
       ...beside.filter((name) => /^wins.*\.(exe|tmp|old)$/.test(name) && !known.includes(name)),
     ];
   }

@@ -1,0 +1,224 @@
+import {
+  FLAG,
+  FRAME,
+  frame,
+  FrameClient,
+  grpcMessage,
+  PREFACE,
+} from '@wins/http2-connection/testing';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import abortingFrames from '../fixtures/attacks/http2-session-abort.json';
+import { startProgram } from '../harness/built-program.js';
+import { Daemon } from '../harness/daemon.js';
+import { peakBytes, residentBytes } from '../harness/process-memory.js';
+import { Workspace, WINS } from '../harness/workspace.js';
+
+const MEGABYTE = 1024 * 1024;
+/** More than a daemon needs for what it may hold, a fraction of what each attack took before. */
+const BOUND = 128 * MEGABYTE;
+
+const START = '/wins.ProcessService/Start';
+const KEEP_ALIVE = '/wins.ProcessService/KeepAlive';
+/** One setting, by which the client of the original begins. */
+const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
+
+describe('an attacker who speaks HTTP/2 at the pipe', () => {
+  const workspace = new Workspace();
+  let daemon: Daemon;
+  let address: string;
+  let client: WinsClient;
+
+  beforeAll(async () => {
+    // A small young generation collects often, which is when a session of Node's found out about what it had lost.
+    const args = ['--max-semi-space-size=1', WINS, 'srv', 'app', 'run', '--config'];
+    const config = workspace.config([]);
+    daemon = Daemon.of(startProgram(process.execPath, [...args, config], workspace.environment));
+    address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
+    client = createWinsClient({ address });
+    await client.info();
+  });
+  afterAll(async () => {
+    await client.close();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const gone = (socket: Socket): Promise<void> =>
+    new Promise((resolve) => {
+      if (socket.closed) resolve();
+      else socket.once('close', () => resolve());
+    });
+  function open(): Socket {
+    const socket = connect(address);
+    return socket.on('error', () => undefined).resume();
+  }
+  async function attacker(): Promise<FrameClient> {
+    const attacking = await FrameClient.connect(address);
+    await attacking.greet();
+    return attacking;
+  }
+  async function growth(attack: () => Promise<unknown>): Promise<number> {
+    const before = residentBytes(daemon.child.pid);
+    await attack();
+    return peakBytes(daemon.child.pid) - before;
+  }
+
+  it('keeps no place after it has gone, however it went (A42)', async () => {
+    const sample = await attacker();
+    const call = frame(FRAME.headers, FLAG.endHeaders, 1, sample.block(KEEP_ALIVE));
+    sample[Symbol.dispose]();
+    const octets = Buffer.concat([PREFACE, ONE_SETTING, call, Buffer.alloc(12, 0xff)]);
+    for (let count = 0; count < 1100; count += 1) {
+      const socket = open();
+      socket.end(octets);
+      await gone(socket);
+    }
+    const late = createWinsClient({ address });
+    expect((await late.info()).Version).toMatch(/^v/);
+    await late.close();
+  });
+
+  /** Plays writes on six connections at a time, again and again. */
+  async function play(writes: readonly Buffer[], connections: number): Promise<void> {
+    let left = connections;
+    const player = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const socket = open();
+        for (const octets of [PREFACE, ...writes]) {
+          socket.write(octets);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        // By then the daemon has read all of it, and collected some of what it made of it.
+        for (let round = 0; round < 5; round += 1) await client.info();
+        socket.destroy();
+        await gone(socket);
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, player));
+  }
+
+  it('cannot abort the process with headers on a stream that it has half closed (A43)', async () => {
+    await play(
+      abortingFrames.map((hex) => Buffer.from(hex, 'hex')),
+      150,
+    );
+    expect((await client.info()).Version).toMatch(/^v/);
+    expect(daemon.child.exitCode).toBeNull();
+  });
+
+  it('cannot abort the process with frames that are ignored, among headers on a half-closed stream (A43)', async () => {
+    using sample = await attacker();
+    const { endHeaders, endStream } = FLAG;
+    const forbidden = sample.block(KEEP_ALIVE, [['connection', 'close']]);
+    const call = sample.block(KEEP_ALIVE);
+    const writes = [
+      [ONE_SETTING],
+      [frame(FRAME.headers, endHeaders, 7, call), frame(0x77, 0, 9, Buffer.alloc(3))],
+      [
+        frame(FRAME.headers, endHeaders, 13, forbidden),
+        frame(FRAME.priority, 0, 15, Buffer.alloc(5)),
+      ],
+      [frame(FRAME.headers, endHeaders | endStream, 17, call), frame(0x99, 0, 17, Buffer.alloc(9))],
+      [
+        frame(FRAME.priority, 0, 19, Buffer.alloc(5)),
+        frame(FRAME.headers, endHeaders | endStream, 17, call),
+      ],
+    ];
+    await play(
+      writes.map((frames) => Buffer.concat(frames)),
+      150,
+    );
+    expect((await client.info()).Version).toMatch(/^v/);
+    expect(daemon.child.exitCode).toBeNull();
+  });
+
+  it('cannot fill the memory with requests that lack their last octet, and is told why it is ended (A45)', async () => {
+    const message = grpcMessage(Buffer.alloc(MEGABYTE)).subarray(0, -1);
+    const grown = await growth(async () => {
+      const attackers = await Promise.all(Array.from({ length: 8 }, attacker));
+      await Promise.all(
+        attackers.map(async (attacking) => {
+          for (let id = 1; id < 512 && attacking.socket.writable; id += 2) {
+            attacking.headers(id, FLAG.endHeaders, attacking.block(START));
+            for (let at = 0; at < message.length; at += 16_384) {
+              attacking.send(FRAME.data, 0, id, message.subarray(at, at + 16_384));
+            }
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          expect(await attacking.goaway()).toBe('tooMuchUnfinished');
+          attacking[Symbol.dispose]();
+        }),
+      );
+    });
+    expect(grown).toBeLessThan(BOUND);
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
+
+  it('cannot fill the memory with requests in frames of one octet (A45)', async () => {
+    const grown = await growth(async () => {
+      using attacking = await attacker();
+      attacking.headers(1, FLAG.endHeaders, attacking.block(START));
+      attacking.send(FRAME.data, 0, 1, grpcMessage(Buffer.alloc(1000)).subarray(0, 5));
+      const octets = Buffer.concat(
+        Array.from({ length: 1000 }, () => frame(FRAME.data, 0, 1, Buffer.of(0))),
+      );
+      attacking.socket.write(octets.subarray(0, -10));
+      expect(await attacking.goaway()).toBe('tooManyFramesPerMessage');
+    });
+    expect(grown).toBeLessThan(BOUND);
+  });
+
+  it('cannot have anything unpacked (A53)', async () => {
+    const bomb = gzipSync(Buffer.alloc(MEGABYTE));
+    const head = Buffer.of(1, 0, 0, 0, 0);
+    head.writeUInt32BE(bomb.length, 1);
+    const message = Buffer.concat([head, bomb]);
+    const grown = await growth(async () => {
+      const attackers = await Promise.all(Array.from({ length: 24 }, attacker));
+      await Promise.all(
+        attackers.map(async (attacking) => {
+          for (let id = 1; id < 100; id += 2) {
+            const block = attacking.block(START, [['grpc-encoding', 'gzip']]);
+            attacking.headers(id, FLAG.endHeaders, block);
+            attacking.send(FRAME.data, FLAG.endStream, id, message);
+          }
+          const answer = await attacking.received(({ type }) => type === FRAME.headers);
+          expect(attacking.decode(answer)).toMatchObject({ 'grpc-status': '12' });
+          await attacking.ping('all done');
+          attacking[Symbol.dispose]();
+        }),
+      );
+    });
+    expect(grown).toBeLessThan(BOUND);
+  });
+
+  it('cannot keep others from being served by headers that take long to decode (A57)', async () => {
+    // The letter a, eight times in five octets; 12,800 of them for a name.
+    const name = Buffer.concat(
+      Array.from({ length: 1600 }, () => Buffer.from('18c6318c63', 'hex')),
+    );
+    const literal = Buffer.concat([Buffer.from('00ffc13d', 'hex'), name, Buffer.of(0)]);
+    const flood = Buffer.concat([PREFACE, ONE_SETTING]);
+    const calls = Array.from({ length: 50 }, (_, index) =>
+      frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, 1 + 2 * index, literal),
+    );
+    const octets = Buffer.concat([flood, ...calls]);
+    let served = false;
+    const flooding = Array.from({ length: 50 }, async () => {
+      while (!served) {
+        const socket = open();
+        for (const part of [octets, octets.subarray(flood.length)]) {
+          await new Promise((resolve) => socket.write(part, resolve));
+        }
+        socket.destroy();
+        await gone(socket);
+      }
+    });
+    for (let count = 0; count < 20; count += 1) await client.info();
+    served = true;
+    await Promise.all(flooding);
+  });
+});

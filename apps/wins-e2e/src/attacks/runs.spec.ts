@@ -1,0 +1,184 @@
+import {
+  createWinsClient,
+  RunExposeProtocol,
+  type ProcessName,
+  type ProcessStartRequest,
+  type WinsClient,
+  type WinsClientError,
+} from '@wins/wins-api';
+import { copyFileSync, existsSync } from 'node:fs';
+import { startWins } from '../harness/built-program.js';
+import { Daemon } from '../harness/daemon.js';
+import { startRequest } from '../harness/digests.js';
+import { markOf } from '../harness/mark-of.js';
+import { Workspace } from '../harness/workspace.js';
+
+const SECRET = 'a-secret-of-the-daemon';
+
+describe('an attacker who may start a listed program', () => {
+  const workspace = new Workspace();
+  const proof = workspace.path('it-ran');
+  const shown = workspace.script('env', 'exec env');
+  const sleeper = workspace.script('sleeper', 'echo up; exec sleep 1000');
+  const clients: WinsClient[] = [];
+  let daemon: Daemon;
+  let client: WinsClient;
+  let other: WinsClient;
+
+  beforeAll(async () => {
+    workspace.program('node', `require('node:fs').writeFileSync(${JSON.stringify(proof)}, '')`);
+    workspace.write(
+      'python',
+      `#!/usr/bin/env python3\nopen(${JSON.stringify(proof)}, 'w')\n`,
+      0o755,
+    );
+    for (const tool of ['tar', 'git']) {
+      copyFileSync(
+        existsSync(`/usr/bin/${tool}`) ? `/usr/bin/${tool}` : shown,
+        workspace.path(tool),
+      );
+    }
+    const tools = ['node', 'python', 'tar', 'git'].map((name) => workspace.path(name));
+    const config = workspace.config(
+      [
+        ...tools.map((path) => ({ path, args: 'none', envs: 'any' })),
+        { path: shown, envs: ['NODE_NAME'] },
+        sleeper,
+      ],
+      { processEnvironment: { ZONE: 'a' } },
+    );
+    const secrets = { AWS_SECRET_ACCESS_KEY: SECRET, TOKEN: SECRET, HOME: `/${SECRET}` };
+    const environment = { ...workspace.environment, ...secrets };
+    daemon = Daemon.of(startWins(['srv', 'app', 'run', '--config', config], environment));
+    const { address } = await daemon.logged(({ msg }) => msg === 'ready');
+    const connect = () => createWinsClient({ address: String(address) });
+    clients.push((client = connect()), (other = connect()));
+  });
+  afterAll(async () => {
+    for (const each of clients) await each.close();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  async function attempt(file: string, change: Partial<ProcessStartRequest>): Promise<string> {
+    try {
+      await client.stopProcess(await client.startProcess({ ...startRequest(file), ...change }));
+      return 'started';
+    } catch (error) {
+      return (error as WinsClientError).reason ?? String(error);
+    }
+  }
+
+  async function outputOf(name: ProcessName): Promise<string> {
+    const lease = client.keepAlive(name);
+    let output = '';
+    for await (const { Options } of client.waitProcess(name)) {
+      if (Options?.$case === 'StdOut') output += Options.value.toString();
+    }
+    await lease.end();
+    return output;
+  }
+
+  it.each([
+    ['python', ['PYTHONSTARTUP', 'PYTHONPATH', 'PYTHONINSPECT', 'PYTHONHOME', 'HOME']],
+    ['node', ['NODE_OPTIONS', 'NODE_PATH', 'NODE_REPL_EXTERNAL_MODULE', 'HOME']],
+    ['tar', ['TAR_OPTIONS', 'TAPE', 'PATH']],
+    ['git', ['GIT_CONFIG_COUNT', 'GIT_CONFIG_GLOBAL', 'GIT_SSH_COMMAND', 'GIT_EXEC_PATH', 'PAGER']],
+  ])(
+    'cannot make %s run his code by a variable, even where any is granted (A40)',
+    async (name, variables) => {
+      for (const variable of variables) {
+        const Envs = ['POD_NAME=x', `${variable}=/tmp/evil`];
+        expect(await attempt(workspace.path(name), { Envs })).toBe('envNotAllowed');
+      }
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
+
+  it('sets no variable that the entry does not grant, and is told which key grants it (A40)', async () => {
+    const refused = client.startProcess({ ...startRequest(shown), Envs: ['PROXY=x'] });
+    await expect(refused).rejects.toThrow(/"PROXY".*"envs"/);
+    expect(await attempt(shown, { Args: [] })).toBe('started');
+    expect(await attempt(workspace.path('tar'), { Args: ['--version'] })).toBe(
+      'argumentsNotAllowed',
+    );
+  });
+
+  it('reads nothing of the environment of the daemon (A41)', async () => {
+    const name = await client.startProcess({ ...startRequest(shown), Envs: ['NODE_NAME=n'] });
+    const output = await outputOf(name);
+    expect(output).not.toContain(SECRET);
+    const names = output
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=', 1)[0]);
+    const ours = ['RANCHER_WINS_RUN', 'RANCHER_WINS_RUNTIME_DIR'];
+    const known = ['HOME', 'LANG', 'NODE_NAME', 'PATH', ...ours, 'ZONE'];
+    // What the shell itself adds.
+    const added = ['OLDPWD', 'PWD', 'SHLVL', 'TZ', '_'];
+    expect(names.filter((each) => !added.includes(each ?? '')).sort()).toEqual(known);
+    expect(output).toContain('HOME=/nonexistent\n');
+  });
+
+  it.each<[string, Partial<ProcessStartRequest>]>([
+    [
+      'A50 140,000 variables',
+      { Envs: Array.from({ length: 140_000 }, (_, n) => `${n.toString(36)}=`) },
+    ],
+    ['A50 200,000 arguments', { Args: Array.from({ length: 200_000 }, () => 'x') }],
+    [
+      'A51 200,000 ports',
+      {
+        Exposes: Array.from({ length: 200_000 }, () => ({
+          Port: 80,
+          Protocol: RunExposeProtocol.TCP,
+        })),
+      },
+    ],
+  ])('is refused %s, and another client is served meanwhile', async (_what, change) => {
+    const attempts = [attempt(shown, change), attempt(shown, change)];
+    expect((await other.info()).Version).toMatch(/^v/);
+    expect(await Promise.all(attempts)).toEqual(['invalidArgument', 'invalidArgument']);
+  });
+
+  it('keeps nobody from a name by starts with wrong checksums (A55)', async () => {
+    let done = false;
+    const wrong = { ChecksumSHA256: '0'.repeat(64) };
+    const flood = Array.from({ length: 8 }, async () => {
+      const reasons = new Set<string>();
+      while (!done) reasons.add(await attempt(sleeper, wrong));
+      return [...reasons];
+    });
+    for (let start = 0; start < 15; start += 1) {
+      await other.stopProcess(await other.startProcess(startRequest(sleeper)));
+    }
+    done = true;
+    const reasons = new Set((await Promise.all(flood)).flat());
+    expect(reasons.delete('checksumMismatch')).toBe(true);
+    reasons.delete('alreadyRunning');
+    expect([...reasons]).toEqual([]);
+  });
+
+  it('learns the id of no run from the log or from the environment of its processes (A59)', async () => {
+    const skip = daemon.log.length;
+    const name = await client.startProcess(startRequest(shown));
+    const output = await outputOf(name);
+    const mark = markOf(name.RunID);
+    expect(output).toContain(`RANCHER_WINS_RUN=${mark}:`);
+    await daemon.logged((record) => record['type'] === 'ended' && record['mark'] === mark, skip);
+    expect(JSON.stringify(daemon.log)).not.toContain(name.RunID);
+
+    const running = await client.startProcess(startRequest(sleeper));
+    const guesses = [markOf(running.RunID), ''];
+    for (const RunID of guesses) {
+      const read = async () => {
+        for await (const part of other.waitProcess({ ...running, RunID })) return part;
+        return undefined;
+      };
+      await expect(read()).rejects.toMatchObject({
+        reason: RunID === '' ? 'notOwner' : 'notFound',
+      });
+    }
+    await client.stopProcess(running);
+  });
+});
