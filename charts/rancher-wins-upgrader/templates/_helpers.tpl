@@ -73,10 +73,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $root := .root -}}
 {{- $config := mergeOverwrite (deepCopy $root.Values.config) (deepCopy (get .group "config" | default dict)) -}}
 {{- $whiteList := get $config "white_list" | default dict -}}
-{{- $helper := dict "path" (include "wins.helperPath" $root) "mayBreakAway" true -}}
-{{- if $root.Values.helper.sha256 -}}
-{{- $helper = set $helper "sha256" (lower $root.Values.helper.sha256) -}}
-{{- end -}}
+{{- $helper := dict "path" (include "wins.helperPath" $root) "sha256" (lower $root.Values.helper.sha256) "mayBreakAway" true -}}
 {{- $whiteList = set $whiteList "processPaths" (prepend (get $whiteList "processPaths" | default list) $helper) -}}
 {{- set (set $config "white_list" $whiteList) "listen" $root.Values.host.pipe | toPrettyJson -}}
 {{- end -}}

@@ -41,6 +41,11 @@
 {{- $root := . -}}
 {{- include "wins.refuseMasquerade" (dict "root" $root "name" "masquerade" "values" .Values) -}}
 {{- $_ := required "image.repository: which image? docs/packaging.md says how to build it; there is none by default, for what it has in it gets every right on the nodes" .Values.image.repository -}}
+{{- $_ := required "helper.sha256: which bytes may be the helper? The sum of wins.exe in SHA256SUMS of the release; without it whoever has the name of the image has the nodes" .Values.helper.sha256 -}}
+{{- $_ := required "pause.digest: which image does the pod wait in? sha256:… of the pause image; a tag can be moved to other bytes" .Values.pause.digest -}}
+{{- if hasKey .Values.pause "tag" -}}
+{{- fail "pause.tag: a tag can be moved to other bytes; give the image by pause.digest alone" -}}
+{{- end -}}
 {{- if eq (lower .Values.host.helperFile) (lower .Values.host.configFile) -}}
 {{- fail "host.helperFile and host.configFile: two files cannot have one name" -}}
 {{- end -}}
