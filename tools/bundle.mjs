@@ -3,7 +3,7 @@
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
@@ -42,12 +42,12 @@ const yargsAsRequired = {
   },
 };
 
-// The health and reflection packages read a .proto file beside themselves when they are loaded.
-// A bundle has no such file, so the parsed definition is put into it instead.
+// The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such
+// file, so the parsed definition is put into it instead.
 const protoFilesInside = {
   name: 'proto-files-inside',
   setup({ onLoad }) {
-    const sites = /(grpc-health-check[\\/]build[\\/]src[\\/]health|reflection-v1(alpha)?)\.js$/;
+    const sites = /reflection-v1(alpha)?\.js$/;
     onLoad({ filter: sites }, (args) => {
       const source = readFileSync(args.path, 'utf8');
       const protobuf = require('protobufjs');
@@ -56,12 +56,10 @@ const protoFilesInside = {
       if (found.length === 0) throw new Error(`${args.path}: no .proto is loaded here any more`);
       let contents = source;
       for (const [text, expression] of found) {
-        const file = expression.includes('health')
-          ? path.join(path.dirname(args.path), '../../proto/health/v1/health.proto')
-          : path.join(
-              path.dirname(args.path),
-              `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
-            );
+        const file = path.join(
+          path.dirname(args.path),
+          `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
+        );
         // Names are put into camel case when a .proto is parsed, unless the package says otherwise.
         const keepCase = source.includes('keepCase: true');
         const parsed = new protobuf.Root()
@@ -149,3 +147,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     logOverride: { 'empty-import-meta': 'error' },
   });
 }
+
+// The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
+const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
+if (manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
+  copyFileSync(linuxAddon, path.join(root, 'dist/koffi-linux-x64.node'));

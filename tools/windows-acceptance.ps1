@@ -55,7 +55,7 @@ function Refused([string]$Path, [string]$Why) {
   if ($said -notmatch $Why) { throw "${Path}: it said $said; wanted $Why" }
 }
 function Allow([object[]]$Programs) {
-  $text = @{ white_list = @{ processPaths = $Programs } } | ConvertTo-Json -Depth 4
+  $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.77') } } | ConvertTo-Json -Depth 4
   [IO.File]::WriteAllText($config, $text)
 }
 # A drive that every session sees, as the service must: drives of SYSTEM are of that kind.
@@ -74,7 +74,7 @@ function ServiceCommand { (Get-CimInstance Win32_Service -Filter "Name='$service
 function Upgraded([string]$Program) {
   if (-not (ServiceCommand).StartsWith("`"$exe`"")) { throw "the service names $(ServiceCommand)" }
   if ((Get-FileHash $exe).Hash -ne (Get-FileHash $Program).Hash) { throw "$exe is not $Program" }
-  $left = @(Get-ChildItem "$exe.upgrade" | Where-Object Name -NotIn 'lock', 'result.json', 'upgrade.log')
+  $left = @(Get-ChildItem "$exe.upgrade" | Where-Object Name -NotMatch '^(lock|result\.json|upgrade\.log|record-.*\.json)$')
   if ($left.Count -gt 0) { throw "left behind: $($left.Name -join ', ')" }
   Client app info | Out-Null
 }
@@ -184,14 +184,25 @@ try {
     if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
     Upgraded $Next
   }
-  Check 'an upgrade through the daemon outlives it' {
-    Copy-Item $Wins $helper -Force
-    Client prc run --path $helper '--' up --allow-downgrade --json --wins-args --debug=false | Out-Null
-    WaitFor 'its result' { (Get-Content "$exe.upgrade\result.json" -Raw | ConvertFrom-Json).to.sha256 -eq (Get-FileHash $Wins).Hash }
+  Check 'an operator goes back, with other arguments' {
+    & $Wins up --allow-downgrade --wins-args '--debug=false'
+    if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
     Upgraded $Wins
   }
-  Check 'wins cli upgrade says that it is done' {
+  Check 'nobody changes the registration through the daemon' {
+    $before = ServiceCommand
     Copy-Item $Next $helper -Force
+    & $exe cli prc run --path $helper '--' up --json --wins-args "--config `"$config`" --quiet" | Out-Null
+    $LASTEXITCODE -eq 65 -and (ServiceCommand) -eq $before
+  }
+  Check 'an upgrade through the daemon outlives it' {
+    Client prc run --path $helper '--' up --json | Out-Null
+    WaitFor 'its result' { (Get-Content "$exe.upgrade\result.json" -Raw | ConvertFrom-Json).to.sha256 -eq (Get-FileHash $Next).Hash }
+    Upgraded $Next
+  }
+  Check 'wins cli upgrade says that it is done' {
+    & $Wins up --allow-downgrade
+    Upgraded $Wins
     Client upgrade --path $helper
     Upgraded $Next
   }

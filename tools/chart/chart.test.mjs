@@ -10,12 +10,16 @@ import { complaintsOfKubernetes } from './kubernetes-types.mjs';
 const root = path.resolve(chartFolder, '../..');
 const DIGEST = 'AB'.repeat(32);
 const image = { repository: 'example/wins' };
+const HELPER = 'cd'.repeat(32);
+const PAUSE = `sha256:${'ef'.repeat(32)}`;
+/** What has no default. */
+const wanted = { image, helper: { sha256: HELPER }, pause: { digest: PAUSE } };
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** The objects of a release, which must render. */
 function objects(values = {}, options = {}) {
-  const { error, documents } = render({ image, ...values }, options);
+  const { error, documents } = render({ ...wanted, ...values }, options);
   assert.equal(error, undefined);
   return documents.map(({ object }) => object);
 }
@@ -149,7 +153,7 @@ describe('the chart', () => {
         ],
         [
           'deliver-helper',
-          `cli deliver --from C:\\wins\\wins.exe --to ${folder}\\wins-upgrade.exe`,
+          `cli deliver --from C:\\wins\\wins.exe --to ${folder}\\wins-upgrade.exe --sha256 ${HELPER}`,
         ],
         [
           'upgrade',
@@ -181,7 +185,7 @@ describe('the chart', () => {
       const mounts = container(daemonSet, 'upgrade').volumeMounts;
       assert.equal(mounts.find(({ name }) => name === 'host').mountPath, folder);
       const { programs } = checkConfig(ofKind('ConfigMap', all)[0]);
-      assert.deepEqual(programs, [{ path: helper, mayBreakAway: true }]);
+      assert.deepEqual(programs, [{ path: helper, sha256: [HELPER], mayBreakAway: true }]);
     });
   }
 
@@ -208,7 +212,11 @@ describe('the chart', () => {
     const values = checkConfig(map);
     assert.deepEqual(values, {
       programs: [
-        { path: 'C:\\etc\\rancher\\wins\\wins-upgrade.exe', mayBreakAway: true },
+        {
+          path: 'C:\\etc\\rancher\\wins\\wins-upgrade.exe',
+          sha256: [HELPER],
+          mayBreakAway: true,
+        },
         { path: 'C:\\é “x”\\y.exe' },
         { path: 'C:\\z.exe', sha256: [DIGEST.toLowerCase()] },
       ],
@@ -223,7 +231,6 @@ describe('the chart', () => {
     assert.deepEqual(entry.sha256, [DIGEST.toLowerCase()]);
     const [daemonSet] = ofKind('DaemonSet', all);
     assert.equal(optionOf(daemonSet, 'deliver-helper', '--sha256'), DIGEST.toLowerCase());
-    assert.equal(render({ image, helper: { sha256: DIGEST } }).notes.includes('not pinned'), false);
   });
 
   it('gives each group of nodes a daemon set and a config of its own', () => {
@@ -280,7 +287,7 @@ describe('the chart', () => {
       return [...new Set([...initContainers, ...containers].map((each) => each.image))];
     };
     const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-    const pause = 'oss/kubernetes/pause:3.9';
+    const pause = `oss/kubernetes/pause@${PAUSE}`;
     assert.deepEqual(images({}), [`example/wins:v${version}`, `mcr.microsoft.com/${pause}`]);
     assert.deepEqual(images({ image: { ...image, registry: 'r.example:5000/', tag: 'x' } }), [
       'r.example:5000/example/wins:x',
@@ -346,7 +353,7 @@ describe('the chart', () => {
       typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 0
         ? Object.entries(value).flatMap(([key, each]) => leaves(each, [...prefix, key]))
         : [prefix.join('.')];
-    const { values } = render({ image });
+    const { values } = render(wanted);
     const named = leaves(
       {
         ...values,
@@ -368,6 +375,9 @@ describe('values that make no sense', () => {
   const paths = (...processPaths) => ({ config: { white_list: { processPaths } } });
   for (const [what, values, message] of [
     ['no image', { image: { repository: '' } }, /image\.repository: which image\?/],
+    ['no digest of the helper', { helper: { sha256: '' } }, /helper\.sha256: which bytes/],
+    ['no digest of the pause image', { pause: { digest: '' } }, /pause\.digest: which image/],
+    ['a tag of the pause image', { pause: { tag: '3.9', digest: PAUSE } }, /tag is not allowed/],
     ['an unknown value', { hosts: {} }, /hosts is not allowed/],
     ['an unknown value of a group', group({ selector: {} }), /selector is not allowed/],
     ['a value of another type', { imagePullSecrets: 'x' }, /imagePullSecrets: Invalid type/],
@@ -435,7 +445,7 @@ describe('values that make no sense', () => {
     ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name: which account/],
   ]) {
     it(`are refused, and the message says where: ${what}`, () => {
-      const { error, documents } = render({ image, ...values });
+      const { error, documents } = render({ ...wanted, ...values });
       assert.equal(documents, undefined);
       assert.match(error, message);
     });
@@ -444,12 +454,12 @@ describe('values that make no sense', () => {
   for (const masquerade of [true, false, { enabled: true, as: 'c:\\x.exe' }, '']) {
     it(`a masquerade is refused by the schema, which says what is safe: ${JSON.stringify(masquerade)}`, () => {
       for (const values of [{ masquerade }, group({ masquerade })]) {
-        assert.match(render({ image, ...values }).error, /masquerade.*refused.*helper\.sha256/);
+        assert.match(render({ ...wanted, ...values }).error, /masquerade.*refused.*helper\.sha256/);
       }
     });
     it(`and by the chart itself, where nobody asks the schema: ${JSON.stringify(masquerade)}`, () => {
       for (const values of [{ masquerade }, group({ masquerade })]) {
-        const { error } = render({ image, ...values }, { skipSchema: true });
+        const { error } = render({ ...wanted, ...values }, { skipSchema: true });
         assert.match(
           error,
           /masquerade: refused.*processPaths: \[\{path: C:\\etc\\.*sha256: DIGEST, mayBreakAway: true\}\]/,

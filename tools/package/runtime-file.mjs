@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { windowsFile } from '../windows/packages.mjs';
+import { checkedNode } from './checked-node.mjs';
 
 /**
  * The pinned runtime, less its knowledge of NODE_COMPILE_CACHE. It would take what lies in the folder that this variable
  * names for the compiled form of our first script, and there is no option against that: the name is wiped out.
  */
 export function runtimeFile(name) {
-  const runtime = readFileSync(windowsFile(name));
+  const runtime = readFileSync(checkedNode(name));
   const variable = '\0NODE_COMPILE_CACHE\0';
   replaceOnce(runtime, variable, '\0'.repeat(variable.length));
   return runtime;

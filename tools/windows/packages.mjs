@@ -7,10 +7,10 @@ import path from 'node:path';
 import { runNpm } from './npm.mjs';
 
 const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
-export const cacheFolder = path.resolve(
-  import.meta.dirname,
-  '../../node_modules/.cache/wins-windows',
-);
+/** A release build has them in a folder of its own, which is empty when it begins. */
+export const cacheFolder =
+  process.env.WINS_PINNED_FILES ??
+  path.resolve(import.meta.dirname, '../../node_modules/.cache/wins-windows');
 
 /** On Windows another one that is found may take `C:` for a host. */
 const tar =

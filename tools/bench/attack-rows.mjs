@@ -1,0 +1,175 @@
+// The rows of npm run bench:attack: what a daemon of its own suffers while one attack is played at it, and afterwards.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const ATTACK_MS = 4000;
+/** After the attack, until memory is looked at again. */
+const REST_MS = 10_000;
+/** Between two calls of the other client: enough that it is no attack itself. */
+const CALL_EVERY_MS = 4;
+const WARM_CALLS = 300;
+/** Connections that must find a place at once when the attacker has gone. */
+const NEWCOMERS = 64;
+const PLACES_LIMIT_MS = 30_000;
+const UNSHARE = '/usr/bin/unshare';
+
+/** What the attacker must not get, beyond what the daemon is while idle. */
+export const TARGET = { p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 };
+
+/** The name of an attack, what is done, and the arguments of the program that does it, made from a daemon's addresses. */
+const here = (name) => (daemon) => [
+  path.join(import.meta.dirname, 'attacks', name),
+  daemon.address,
+  daemon.port,
+  daemon.program,
+];
+const ofTests = (name, more) => (daemon) => [
+  path.resolve(import.meta.dirname, '../../apps/wins-e2e/src/fixtures/programs', name),
+  daemon.tunnelAddress,
+  ...more(daemon),
+];
+export const ATTACKS = [
+  ['', 'none', undefined],
+  ['A42', 'connections that leave amid a call', here('leaving-connections.mjs')],
+  ['A44', 'reflection never read', here('unread-reflection.mjs')],
+  ['A45', 'requests without their last octet', here('unfinished-requests.mjs')],
+  ['A46', 'names watched and let go', here('watched-names.mjs')],
+  ['A48', 'Connects, 4 tunnels', ofTests('connect-flood.cjs', ({ port }) => [4, port])],
+  ['A49', 'silent tunnels', ofTests('silent-connections.cjs', () => [200])],
+  ['A50', 'Starts of 140,000 variables', here('large-starts.mjs')],
+  ['A51', 'Lists, read and unread', here('unread-lists.mjs')],
+  ['A52', 'metadata that is no text', here('evil-metadata.mjs')],
+  ['A53', 'packed requests', here('packed-requests.mjs')],
+  ['A57', 'names long to decode', here('long-names.mjs')],
+];
+
+/**
+ * Plays one attack at a daemon of its own.
+ *
+ * @param start starts the daemon in a folder and resolves with its child, addresses, and what is listed
+ * @param createWinsClient the client of the built library
+ */
+export async function measureAttack([attack, what, argumentsOf], folder, start, createWinsClient) {
+  mkdirSync(folder, { recursive: true });
+  const daemon = await start(folder);
+  const { pid } = daemon.child;
+  const other = createWinsClient({ address: daemon.address });
+  for (let call = 0; call < WARM_CALLS; call += 1) await other.info();
+  const idle = memory(pid, 'VmRSS');
+
+  const attacker = argumentsOf && (await play(argumentsOf(daemon)));
+  const processorBefore = processorMs(pid);
+  const times = await callFor(ATTACK_MS, () => other.info());
+  const processor = (processorMs(pid) - processorBefore) / ATTACK_MS;
+  const during = memory(pid, 'VmHWM') - idle;
+  if (attacker !== undefined) {
+    attacker.kill('SIGKILL');
+    await once(attacker, 'exit');
+  }
+  const placesMs = await untilPlaces(daemon, createWinsClient);
+  await pause(REST_MS);
+  const after = memory(pid, 'VmRSS') - idle;
+  const survived = daemon.child.exitCode === null;
+  await other.close();
+  daemon.child.kill('SIGTERM');
+  await once(daemon.child, 'exit');
+
+  const p99 = quantile(times, 0.99);
+  const isGood =
+    survived &&
+    p99 <= TARGET.p99Ms &&
+    during <= TARGET.duringMib &&
+    after <= TARGET.afterMib &&
+    placesMs <= TARGET.placesMs;
+  return {
+    attack,
+    what,
+    'Info p50': `${quantile(times, 0.5).toFixed(1)} ms`,
+    'p99, at most 50': `${p99.toFixed(1)} ms`,
+    'memory, at most +64': grown(during),
+    'after 10 s, at most +20': grown(after),
+    'places back, at most 5000': `${placesMs.toFixed(0)} ms`,
+    'its processor': `${(processor * 100).toFixed(0)} %`,
+    verdict: isGood ? 'met' : 'MISSED',
+  };
+}
+
+/** Starts an attacker, in a container where one can be made, and resolves once he is at it. */
+async function play(program) {
+  const command = [process.execPath, ...program.map(String)];
+  const contained = spawnSync(UNSHARE, ['--mount', '/bin/true'], { stdio: 'ignore' }).status === 0;
+  const [file, ...rest] = contained ? [UNSHARE, '--mount', ...command] : command;
+  const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${program[0]} ended with ${code}`);
+  });
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  ended.catch(() => undefined);
+  return child;
+}
+
+/** Calls one after the other with pauses, and returns what each took in ms. */
+async function callFor(durationMs, call) {
+  const times = [];
+  const end = performance.now() + durationMs;
+  while (performance.now() < end) {
+    const start = performance.now();
+    await call();
+    times.push(performance.now() - start);
+    await pause(CALL_EVERY_MS);
+  }
+  return times;
+}
+
+/** How long until new connections are served on both pipes, in ms; infinite if they are not. */
+async function untilPlaces({ address, tunnelAddress }, createWinsClient) {
+  const start = performance.now();
+  while (performance.now() - start < PLACES_LIMIT_MS) {
+    const clients = Array.from({ length: NEWCOMERS }, () => createWinsClient({ address }));
+    const asked = await Promise.allSettled(clients.map((client) => client.info()));
+    await Promise.all(clients.map((client) => client.close()));
+    const isServed = asked.every(({ status }) => status === 'fulfilled');
+    if (isServed && (await opensTunnel(tunnelAddress))) return performance.now() - start;
+    await pause(100);
+  }
+  return Infinity;
+}
+
+async function opensTunnel(address) {
+  const socket = connect(address).on('error', () => undefined);
+  socket.write(
+    'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nrancher-wins-cli-proxy: x\r\n\r\n',
+  );
+  const answered = new Promise((resolve) => {
+    socket.once('data', (octets) => resolve(octets.toString('latin1').startsWith('HTTP/1.1 101')));
+    socket.once('close', () => resolve(false));
+  });
+  const isOpen = await answered;
+  socket.destroy();
+  return isOpen;
+}
+
+function memory(pid, name) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)[1]) / 1024;
+}
+
+/** User and system time of a process so far: in hundredths of a second, as Linux counts. */
+function processorMs(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function grown(mebibytes) {
+  return `${mebibytes < 0 ? '' : '+'}${mebibytes.toFixed(0)} MiB`;
+}
+
+function quantile(values, part) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
+}

@@ -1,0 +1,53 @@
+// A51: a run that exposes as many ports as one may, then Lists: 256 on a connection that reads none, and as many as go on another.
+import {
+  FLAG,
+  FRAME,
+  frameOfNumbers,
+  grpcMessage,
+  SETTING,
+  settingsFrame,
+} from '@wins/http2-connection/testing';
+import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { address, attacking, file, forever, method } from './hostile.mjs';
+
+const LARGEST_WINDOW = 0x7fffffff;
+const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
+const Exposes = Array.from({ length: 256 }, (_, index) => ({
+  Port: 40_000 + index,
+  Protocol: RunExposeProtocol.TCP,
+}));
+const client = createWinsClient({ address });
+// Where no port can be opened it is refused with them, and the List is short.
+await client
+  .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
+  .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));
+const LIST = method('ProcessService', 'List');
+const empty = grpcMessage('');
+
+function ask(frames, id, block) {
+  frames.headers(id, FLAG.endHeaders, block);
+  frames.send(FRAME.data, FLAG.endStream, id, empty);
+}
+forever(1, async (frames) => {
+  // All windows open, and nothing taken out of the socket.
+  const windows = [
+    settingsFrame([[SETTING.initialWindowSize, LARGEST_WINDOW]]),
+    frameOfNumbers(FRAME.windowUpdate, 0, LARGEST_WINDOW - 65_535),
+  ];
+  frames.socket.write(Buffer.concat(windows));
+  frames.socket.pause();
+  const block = frames.block(LIST);
+  for (let id = 1; id < 512; id += 2) ask(frames, id, block);
+  await frames.closed;
+});
+forever(1, async (frames) => {
+  const block = frames.block(LIST);
+  for (let id = 1; id < 10_000; id += 2) {
+    ask(frames, id, block);
+    await frames.received(({ streamId, flags }) => streamId === id && (flags & 1) === 1);
+    frames.frames.length = 0;
+    attacking();
+  }
+});

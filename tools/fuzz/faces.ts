@@ -1,0 +1,33 @@
+// What is fuzzed: the public faces of the libraries, and of the applications what has none.
+import {
+  applicationServiceDefinition,
+  healthServiceDefinition,
+  hnsServiceDefinition,
+  hostServiceDefinition,
+  networkServiceDefinition,
+  processServiceDefinition,
+  routeServiceDefinition,
+} from '@wins/wins-api';
+
+export { decodeStartRequest } from '../../apps/wins-server/src/services/decode-start-request.js';
+export { Effects } from '../../apps/wins-upgrade/src/effects.js';
+export { UpgradeJournal } from '../../apps/wins-upgrade/src/upgrade-journal.js';
+export { upgradePlaces } from '../../apps/wins-upgrade/src/upgrade-places.js';
+export { AuditError, openAuditLog, readAuditLog, verifyAuditLog } from '@wins/audit-log';
+export { ConfigError, parseConfig } from '@wins/config';
+export { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';
+export { START_LIMITS } from '@wins/process-manager';
+export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
+export { createWinsClient } from '@wins/wins-api';
+export { WebSocketServer } from 'ws';
+
+/** Of each service the daemon serves or asks. */
+export const definitions = [
+  applicationServiceDefinition,
+  healthServiceDefinition,
+  hnsServiceDefinition,
+  hostServiceDefinition,
+  networkServiceDefinition,
+  processServiceDefinition,
+  routeServiceDefinition,
+];

@@ -1,0 +1,58 @@
+// node tools/fuzz/fuzz.mjs [--target T]… [--cases N] [--seconds S] [--seed X]
+// Plays the corpus and then generated cases against each target (default: all of them, 1,000 cases, for as long as they take). The
+// same seed gives the same cases. A case that fails is shortened and printed as JSON: put into corpus/<target>/ it is played first
+// from then on. Ends with 1 after a failure. The daemon is the built one.
+import { parseArgs } from 'node:util';
+import { loadFaces } from './load-faces.mjs';
+import { play } from './play.mjs';
+import { openAudit } from './targets/audit.mjs';
+import { openConfig } from './targets/config.mjs';
+import { openDaemon } from './targets/daemon.mjs';
+import { openGrpc } from './targets/grpc.mjs';
+import { openHttp2 } from './targets/http2.mjs';
+import { openJournal } from './targets/journal.mjs';
+import { openTunnelTarget } from './targets/tunnel.mjs';
+
+const TARGETS = {
+  http2: openHttp2,
+  grpc: openGrpc,
+  tunnel: openTunnelTarget,
+  config: openConfig,
+  journal: openJournal,
+  audit: openAudit,
+  daemon: openDaemon,
+};
+
+const { values } = parseArgs({
+  options: {
+    target: { type: 'string', multiple: true, default: Object.keys(TARGETS) },
+    cases: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: 'Infinity' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+  },
+});
+const unknown = values.target.find((name) => !Object.hasOwn(TARGETS, name));
+if (unknown !== undefined)
+  throw new Error(`no target ${unknown}; wanted one of ${Object.keys(TARGETS).join(', ')}`);
+const [cases, seconds, seed] = [values.cases, values.seconds, values.seed].map(Number);
+if ([cases, seconds, seed].some((number) => !(number >= 0)))
+  throw new Error('--cases, --seconds and --seed want numbers');
+
+const faces = await loadFaces();
+let failed = 0;
+for (const name of values.target) {
+  const target = await TARGETS[name](faces);
+  const begun = performance.now();
+  const { failure, ...result } = await play(target, { cases, seconds, seed });
+  const note = await target.close();
+  const took = `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+  const slowest = `slowest ${result.slowestMs.toFixed(0)} ms (${result.slowest})`;
+  console.log(
+    `${name}: seed ${seed}, ${result.cases} cases, ${took}, ${slowest}${note ? `, ${note}` : ''}`,
+  );
+  if (failure === undefined) continue;
+  failed += 1;
+  console.log(`${name}: FAILED at ${failure.label}: ${failure.error.stack}`);
+  console.log(JSON.stringify(failure.given));
+}
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,93 @@
+// Plays cases against one target: those of the corpus, then generated ones. A case is JSON with a list `steps`, which is what is
+// shortened when it fails; `target.run` throws, or lets something escape, when a promise of the code under test is broken.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Random } from './random.mjs';
+
+/** A case that takes longer never ends. Far more than any needs on a busy machine. */
+const ENDLESS_MS = 60_000;
+const MOST_ATTEMPTS_TO_SHRINK = 300;
+const CORPUS = path.join(import.meta.dirname, 'corpus');
+
+let escape;
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error) => {
+    if (escape === undefined) throw error;
+    escape(error);
+  });
+}
+
+/** The recorded cases of a target, by file name. */
+export function corpusOf(name) {
+  const folder = path.join(CORPUS, name);
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => [file, JSON.parse(readFileSync(path.join(folder, file), 'utf8'))]);
+}
+
+/**
+ * Plays the corpus, then cases until so many are done or so many seconds are over.
+ *
+ * @returns How many cases were played, how long the slowest took, and the first failure, shortened.
+ */
+export async function play(target, { cases, seconds, seed }) {
+  const begun = performance.now();
+  const result = { cases: 0, slowestMs: 0, slowest: '', failure: undefined };
+  const once = async (label, given) => {
+    const start = performance.now();
+    const error = await attempt(target, given);
+    const tookMs = performance.now() - start;
+    if (tookMs > result.slowestMs) Object.assign(result, { slowestMs: tookMs, slowest: label });
+    result.cases += 1;
+    if (error === undefined) return true;
+    const least = target.restarts ? given : await shrink(target, given);
+    result.failure = { label, error, given: least };
+    return false;
+  };
+  for (const [file, given] of corpusOf(target.name)) {
+    if (!(await once(`corpus/${target.name}/${file}`, given))) return result;
+  }
+  for (let index = 0; index < cases; index += 1) {
+    if (performance.now() - begun > seconds * 1000) break;
+    if (!(await once(`case ${index}`, target.generate(new Random(seed, index))))) return result;
+  }
+  return result;
+}
+
+async function attempt(target, given) {
+  try {
+    const running = target.run(given);
+    if (!(running instanceof Promise)) return undefined;
+    let guard;
+    const escaped = new Promise((_, reject) => {
+      escape = reject;
+      guard = setTimeout(() => reject(new Error(`no end after ${ENDLESS_MS} ms`)), ENDLESS_MS);
+    });
+    try {
+      await Promise.race([running, escaped]);
+    } finally {
+      clearTimeout(guard);
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    escape = undefined;
+  }
+}
+
+/** Leaves out steps for as long as it fails nevertheless. */
+async function shrink(target, given) {
+  let least = given;
+  let attempts = 0;
+  for (let size = Math.ceil(given.steps.length / 2); size > 0; size = Math.floor(size / 2)) {
+    for (let at = 0; at < least.steps.length && attempts < MOST_ATTEMPTS_TO_SHRINK; attempts += 1) {
+      const steps = least.steps.toSpliced(at, size);
+      const shorter = { ...least, steps };
+      if ((await attempt(target, shorter)) === undefined) at += size;
+      else least = shorter;
+    }
+  }
+  return least;
+}

@@ -1,0 +1,30 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/**
+ * Writes octets in pieces of these sizes, a turn of the event loop between them, and leaves as the case says; over when the socket
+ * is. `far` is the other end of a pair in memory, which does not notice by itself that this one is gone.
+ */
+export async function sendInPieces(socket, octets, { cuts, leaves, reads = true }, far) {
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined);
+  if (reads) socket.resume();
+  let rest = octets;
+  for (const cut of cuts) {
+    if (socket.destroyed) break;
+    socket.write(rest.subarray(0, cut));
+    rest = rest.subarray(cut);
+    await turn();
+  }
+  if (leaves === 'end') {
+    socket.end(rest);
+    await turn();
+    // Whoever does not read would not see the end either.
+    socket.resume();
+  } else {
+    socket.write(rest);
+    await turn();
+    socket.destroy();
+    far?.destroy();
+  }
+  await closed;
+}

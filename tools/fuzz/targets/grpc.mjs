@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
+import { generateMessage } from '../protobuf-fields.mjs';
+
+/** Every decoder of the contract understands a message for good, or throws an error that is about the message. */
+export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }) {
+  const decoders = new Map();
+  for (const { path, ...method } of definitions.flatMap((all) => Object.values(all))) {
+    const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } = method;
+    decoders.set(`${path} request`, [requestDeserialize, requestSerialize]);
+    decoders.set(`${path} response`, [responseDeserialize, responseSerialize]);
+  }
+  const kinds = [...decoders.keys()];
+  return {
+    name: 'grpc',
+    generate: (rng) => ({
+      kind: rng.choose([3, () => rng.pick(kinds)], [1, () => '/wins.ProcessService/Start request']),
+      steps: generateMessage(rng),
+    }),
+    run({ kind, steps }) {
+      const octets = Buffer.from(steps.join(''), 'hex');
+      const [decode, encode] = decoders.get(kind);
+      const message = understood(() => decode(octets));
+      if (message !== undefined) {
+        // A text that was no UTF-8 is longer once it is, and may be too long then.
+        const sentOn = decode(encode(message));
+        if (!isDeepStrictEqual(decode(encode(sentOn)), sentOn))
+          throw new Error('what was understood is another message each time it is sent on');
+      }
+      const start = understood(() => decodeStartRequest(octets));
+      if (start === undefined) return;
+      const counts = [start.Args, start.Exposes, start.Envs].map(({ length }) => length);
+      const limits = [START_LIMITS.arguments, START_LIMITS.exposes, START_LIMITS.variables];
+      if (counts.some((count, index) => count > limits[index] + 1))
+        throw new Error(`a Start request of ${counts.join(', ')} entries was decoded`);
+    },
+    close: () => undefined,
+  };
+}
+
+function understood(decode) {
+  try {
+    return decode();
+  } catch (error) {
+    const isOfMessage =
+      error instanceof Error && !(error instanceof TypeError) && !/call stack/.test(error.message);
+    if (isOfMessage) return undefined;
+    throw error;
+  }
+}

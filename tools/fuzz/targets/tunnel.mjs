@@ -1,0 +1,51 @@
+import { duplexPair } from 'node:stream';
+import { startEcho } from '../echo-server.mjs';
+import { sendInPieces } from '../send-in-pieces.mjs';
+import { generateTunnel, tunnelOctetsOf } from '../tunnel-frames.mjs';
+
+const HANDSHAKE = {
+  method: 'GET',
+  headers: {
+    upgrade: 'websocket',
+    connection: 'Upgrade',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-version': '13',
+  },
+};
+
+/** A session lives or ends, never throws, and has no stream and no connection when it is over. */
+export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, WebSocketServer }) {
+  const echo = await startEcho();
+  const options = { noServer: true, clientTracking: false, ...webSocketServerOptions() };
+  const webSockets = new WebSocketServer(options);
+  return {
+    name: 'tunnel',
+    generate: generateTunnel,
+    async run(given) {
+      const [client, socket] = duplexPair();
+      let session;
+      let allowed = 0;
+      webSockets.handleUpgrade(HANDSHAKE, socket, Buffer.alloc(0), (webSocket) => {
+        session = serveTunnel(webSocket, {
+          allowedPorts: [echo.port],
+          lingerMs: 1,
+          closeTimeoutMs: 1,
+          onConnect: (record) => {
+            if (!record.allowed) return true;
+            allowed += 1;
+            if (record.port !== echo.port) throw new Error(`port ${record.port} was allowed`);
+            return true;
+          },
+        });
+      });
+      const sending = sendInPieces(client, tunnelOctetsOf(given, echo.port), given, socket);
+      await session.closed;
+      client.destroy();
+      await sending;
+      await session.close();
+      if (session.channelCount > 0)
+        throw new Error(`${session.channelCount} of ${allowed} streams outlived the session`);
+    },
+    close: () => echo.close(),
+  };
+}
