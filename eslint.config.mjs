@@ -10,11 +10,11 @@ const boundaries = {
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
     { sourceTag: 'type:lib', onlyDependOnLibsWithTags: [], bannedExternalImports: ['koffi'] },
-    // The one room with a foreign function interface.
-    { sourceTag: 'type:windows-lib', onlyDependOnLibsWithTags: [] },
+    // The rooms with a foreign function interface.
+    { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: [] },
     {
       sourceTag: 'type:app',
-      onlyDependOnLibsWithTags: ['type:lib', 'type:windows-lib'],
+      onlyDependOnLibsWithTags: ['type:lib', 'type:host-lib'],
       bannedExternalImports: ['koffi'],
     },
   ],
