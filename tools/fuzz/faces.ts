@@ -9,7 +9,7 @@ import {
   routeServiceDefinition,
 } from '@wins/wins-api';
 
-export { decodeStartRequest } from '../../apps/wins-server/src/services/decode-start-request.js';
+export { decodeStartRequest } from '../../apps/wins-server/src/rpc/services/decode-start-request.js';
 export { Effects } from '../../apps/wins-upgrade/src/effects.js';
 export { UpgradeJournal } from '../../apps/wins-upgrade/src/upgrade-journal.js';
 export { upgradePlaces } from '../../apps/wins-upgrade/src/upgrade-places.js';

@@ -1,7 +1,7 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
-import { loadTunnelClient } from './load-tunnel-client.js';
+import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
 import { CommandError } from './command-error.js';
 import {
   durationOption,
@@ -10,9 +10,9 @@ import {
   withSha256,
   withWaitTimeout,
   type Handle,
-} from './command-options.js';
+} from './options/command-options.js';
 import { EXIT } from './exit-codes.js';
-import { withHostCommands } from './host-command-line.js';
+import { withHostCommands } from './options/host-command-line.js';
 import { VERSION } from './version.js';
 
 /**

@@ -1,4 +1,4 @@
-import { loadWindowsClient } from './load-windows-client.js';
+import { loadWindowsClient } from './daemon/load-windows-client.js';
 
 /** What a shell reports of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;

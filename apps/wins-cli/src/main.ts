@@ -4,7 +4,7 @@
 import { CommandError } from './command-error.js';
 import { commandLine } from './command-line.js';
 import { EXIT } from './exit-codes.js';
-import { normalizeArgv } from './go-style-argv.js';
+import { normalizeArgv } from './options/go-style-argv.js';
 import { printable } from './output.js';
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The program `wins`: picks the application that a command belongs to and loads only that one.
  */
-import { normalizeArgv } from './go-style-argv.js';
+import { normalizeArgv } from './options/go-style-argv.js';
 import { completionScript } from './completion-script.js';
 import { VERSION } from './version.js';
 

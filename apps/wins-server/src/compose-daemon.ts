@@ -13,15 +13,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClientIdentity } from './admission/client-identity.js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import { auditTrailOf } from './audit/audit-trail-of.js';
-import { allowedBy } from './allowed-executables.js';
+import { allowedBy } from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
-import type { Logger } from './logger.js';
-import { logProcessEvent } from './process-events.js';
+import type { Logger } from './log/logger.js';
+import { logProcessEvent } from './log/process-events.js';
 import { sha1OfFile } from './sha1-of-file.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { systemParts } from './system-parts.js';
-import { tellRunsTheirDaemon } from './tell-runs-their-daemon.js';
+import { tellRunsTheirDaemon } from './upgrade/tell-runs-their-daemon.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {

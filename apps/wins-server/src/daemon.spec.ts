@@ -9,7 +9,7 @@ import path from 'node:path';
 import { AuditTrail } from './audit/audit-trail.js';
 import { startDaemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
-import { createLoggerTo } from './logger.js';
+import { createLoggerTo } from './log/logger.js';
 
 describe('a daemon whose firewall hangs', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));

@@ -1,6 +1,6 @@
 import { freeMemoryTrimmer, LinuxError } from '@wins/linux-host';
 import { linuxClients } from './admission/linux-clients.js';
-import type { Logger } from './logger.js';
+import type { Logger } from './log/logger.js';
 import type { SystemParts } from './system-parts.js';
 
 /** What Linux gives to the daemon. */

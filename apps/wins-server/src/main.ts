@@ -2,7 +2,7 @@
  * `wins srv` and `wins doctor`: the daemon and what belongs to it.
  */
 import { commandLine } from './command-line.js';
-import { exitCodeOf } from './exit-code-of.js';
+import { exitCodeOf } from './service/exit-code-of.js';
 import { EXIT } from './exit-codes.js';
 import { printable } from './printable.js';
 

@@ -1,4 +1,4 @@
-import type { Logger } from './logger.js';
+import type { Logger } from './log/logger.js';
 import type { PipeSecurity } from '@wins/pipe-transport';
 import type { IdentifyClient } from './admission/client-identity.js';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';

@@ -15,9 +15,9 @@ import { Places, type Place } from './admission/places.js';
 import { Tally } from './admission/tally.js';
 import { TurnedAwayLog } from './admission/turned-away-log.js';
 import type { AuditTrail } from './audit/audit-trail.js';
-import { limitHandshake } from './limit-handshake.js';
-import type { Logger } from './logger.js';
-import { ownWords } from './own-words.js';
+import { limitHandshake } from './rpc/limit-handshake.js';
+import type { Logger } from './log/logger.js';
+import { ownWords } from './rpc/own-words.js';
 
 /** What a client of the tunnel must say of itself; every release does. */
 const CLIENT_HEADER = 'rancher-wins-cli-proxy';

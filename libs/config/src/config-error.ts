@@ -1,4 +1,8 @@
-import { type ConfigProblem, describeProblem, type FileProblemCode } from './config-problem.js';
+import {
+  type ConfigProblem,
+  describeProblem,
+  type FileProblemCode,
+} from './problems/config-problem.js';
 
 /** Why a configuration could not be had: `invalid` for its content, else what is wrong with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;

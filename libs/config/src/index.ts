@@ -12,24 +12,24 @@
  */
 export { ConfigError } from './config-error.js';
 export type { ConfigErrorCode } from './config-error.js';
-export { configJsonSchema } from './config-json-schema.js';
+export { configJsonSchema } from './parse/config-json-schema.js';
 export type {
   ConfigProblem,
   ConfigProblemCode,
   ContentProblemCode,
   FileProblemCode,
-} from './config-problem.js';
+} from './problems/config-problem.js';
 export { defaultConfigPath } from './default-config.js';
-export { editConfig } from './edit-config.js';
-export type { ConfigChanges } from './edit-config.js';
-export type { EditItem, EditValue } from './edit-text.js';
-export { loadConfig } from './load-config.js';
-export type { LoadedConfig, LoadOptions } from './load-config.js';
-export { parseConfig } from './parse-config.js';
-export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse-config.js';
-export { refuseValues } from './refuse-values.js';
-export type { RefusedValue } from './refuse-values.js';
-export { saveConfig } from './save-config.js';
+export { editConfig } from './edit/edit-config.js';
+export type { ConfigChanges } from './edit/edit-config.js';
+export type { EditItem, EditValue } from './edit/edit-text.js';
+export { loadConfig } from './load/load-config.js';
+export type { LoadedConfig, LoadOptions } from './load/load-config.js';
+export { parseConfig } from './parse/parse-config.js';
+export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse/parse-config.js';
+export { refuseValues } from './parse/refuse-values.js';
+export type { RefusedValue } from './parse/refuse-values.js';
+export { saveConfig } from './edit/save-config.js';
 export type {
   AllowedPath,
   ArgumentPattern,

@@ -1,5 +1,5 @@
 import { ConfigError, fileError } from './config-error.js';
-import type { FileProblemCode } from './config-problem.js';
+import type { FileProblemCode } from './problems/config-problem.js';
 
 /** Node's and the system's error codes, as problems of a file. What is not listed is `unknown`. */
 const CODES: ReadonlyMap<string, readonly [FileProblemCode, string]> = new Map([

@@ -1,5 +1,5 @@
 import { connect, Socket } from 'node:net';
-import { createConnectLimits } from './connect-limits.js';
+import { createConnectLimits } from './session/connect-limits.js';
 import { serveTunnel, type ConnectRecord, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './spec-support/raw-peer.js';
 import { startTcpServer, until } from './spec-support/tcp-server.js';

@@ -15,22 +15,26 @@
  */
 export { serveTunnel } from './serve-tunnel.js';
 export type { ConnectRecord, ServerTunnel, ServeTunnelOptions } from './serve-tunnel.js';
-export { createConnectLimits } from './connect-limits.js';
-export type { ConnectLimits, ConnectLimitsOptions, PeerConnects } from './connect-limits.js';
+export { createConnectLimits } from './session/connect-limits.js';
+export type {
+  ConnectLimits,
+  ConnectLimitsOptions,
+  PeerConnects,
+} from './session/connect-limits.js';
 export { openTunnel } from './open-tunnel.js';
 export type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
-export type { TunnelWebSocket } from './tunnel-web-socket.js';
-export type { TunnelSession } from './tunnel-session.js';
-export type { TunnelOptions } from './session-settings.js';
-export type { SessionState, TunnelEnd } from './session-state.js';
-export type { TunnelChannel } from './tunnel-channel.js';
-export { listenTcp } from './tcp-listener.js';
-export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp-listener.js';
-export type { Dial, DialTarget } from './tcp-connector.js';
-export { judgeDestination } from './destination-policy.js';
-export type { DestinationRule, DestinationVerdict } from './destination-policy.js';
-export { webSocketClientOptions, webSocketServerOptions } from './web-socket-options.js';
-export type { TunnelWebSocketOptions } from './web-socket-options.js';
+export type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+export type { TunnelSession } from './session/tunnel-session.js';
+export type { TunnelOptions } from './session/session-settings.js';
+export type { SessionState, TunnelEnd } from './session/session-state.js';
+export type { TunnelChannel } from './stream/tunnel-channel.js';
+export { listenTcp } from './tcp/tcp-listener.js';
+export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
+export type { Dial, DialTarget } from './tcp/tcp-connector.js';
+export { judgeDestination } from './tcp/destination-policy.js';
+export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
+export { webSocketClientOptions, webSocketServerOptions } from './web-socket/web-socket-options.js';
+export type { TunnelWebSocketOptions } from './web-socket/web-socket-options.js';
 export { TunnelError } from './tunnel-error.js';
 export type { TunnelErrorCode, TunnelErrorFields } from './tunnel-error.js';
 export { PROTOCOL_LIMITS } from './wire/limits.js';

@@ -5,7 +5,7 @@ import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve
 import { RawPeer } from './spec-support/raw-peer.js';
 import { readAll, startTcpServer, until } from './spec-support/tcp-server.js';
 import { startCarrierServer } from './spec-support/tunnel-pair.js';
-import { listenTcp } from './tcp-listener.js';
+import { listenTcp } from './tcp/tcp-listener.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,10 +1,10 @@
-import { isTcpPort } from './destination-policy.js';
-import type { TunnelOptions } from './session-settings.js';
-import { channelLimit } from './session-settings.js';
-import type { TunnelChannel } from './tunnel-channel.js';
+import { isTcpPort } from './tcp/destination-policy.js';
+import type { TunnelOptions } from './session/session-settings.js';
+import { channelLimit } from './session/session-settings.js';
+import type { TunnelChannel } from './stream/tunnel-channel.js';
 import { TunnelError } from './tunnel-error.js';
-import { SocketSession, type TunnelSession } from './tunnel-session.js';
-import type { TunnelWebSocket } from './tunnel-web-socket.js';
+import { SocketSession, type TunnelSession } from './session/tunnel-session.js';
+import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 
 /** Options of the end that opens streams. */
 export interface OpenTunnelOptions extends TunnelOptions {

@@ -1,13 +1,13 @@
-import type { ChannelStream } from './channel-stream.js';
-import { createConnectLimits, type PeerConnects } from './connect-limits.js';
-import { isTcpPort, judgeDestination, type DestinationRule } from './destination-policy.js';
-import { joinSocket } from './join-socket.js';
-import type { Admission } from './session-role.js';
-import { channelLimit, positiveInteger, type TunnelOptions } from './session-settings.js';
-import { dialLoopback, dialTcp, type Dial } from './tcp-connector.js';
+import type { ChannelStream } from './stream/channel-stream.js';
+import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
+import { isTcpPort, judgeDestination, type DestinationRule } from './tcp/destination-policy.js';
+import { joinSocket } from './tcp/join-socket.js';
+import type { Admission } from './session/session-role.js';
+import { channelLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
+import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
-import { SocketSession, type TunnelSession } from './tunnel-session.js';
-import type { TunnelWebSocket } from './tunnel-web-socket.js';
+import { SocketSession, type TunnelSession } from './session/tunnel-session.js';
+import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 import type { Int64 } from './wire/varint.js';
 
 /** What was asked of a server and what it decided. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { ChannelStream } from './channel-stream.js';
-import type { FlowLimits } from './flow-control.js';
-import { SessionCore } from './session-core.js';
-import type { SessionSettings } from './session-settings.js';
+import type { ChannelStream } from './stream/channel-stream.js';
+import type { FlowLimits } from './stream/flow-control.js';
+import { SessionCore } from './session/session-core.js';
+import type { SessionSettings } from './session/session-settings.js';
 import { MemoryLink } from './spec-support/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
 

@@ -1,5 +1,5 @@
-import { mayMove, type ChannelState } from './channel-state.js';
-import { mayMoveSession, type SessionState } from './session-state.js';
+import { mayMove, type ChannelState } from './stream/channel-state.js';
+import { mayMoveSession, type SessionState } from './session/session-state.js';
 
 const CHANNEL = [
   'open',

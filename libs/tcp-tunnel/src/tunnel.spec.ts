@@ -7,8 +7,8 @@ import { runInNewContext } from 'node:vm';
 import type { ConnectRecord } from './serve-tunnel.js';
 import { readAll, startTcpServer, until, type TcpServer } from './spec-support/tcp-server.js';
 import { openPair, type TunnelPair } from './spec-support/tunnel-pair.js';
-import { dialTcp } from './tcp-connector.js';
-import { listenTcp, type TcpListener } from './tcp-listener.js';
+import { dialTcp } from './tcp/tcp-connector.js';
+import { listenTcp, type TcpListener } from './tcp/tcp-listener.js';
 import { TunnelError } from './tunnel-error.js';
 
 const MIB = 1024 * 1024;

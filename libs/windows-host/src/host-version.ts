@@ -1,5 +1,5 @@
-import { RegistryKey } from './registry.js';
-import type { RegistryValue } from './registry-value.js';
+import { RegistryKey } from './registry/registry.js';
+import type { RegistryValue } from './registry/registry-value.js';
 import { WindowsError } from './windows-error.js';
 
 /** The release of Windows, as `HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion` words it. */

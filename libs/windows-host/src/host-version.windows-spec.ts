@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import { it } from 'node:test';
 import { windowsVersion } from './host-version.js';
-import { systemPath } from './win32/system-library.js';
+import { systemPath } from './win32/calls/system-library.js';
 
 it('tells the release that the registry and the system tell', () => {
   const version = windowsVersion();

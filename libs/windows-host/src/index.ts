@@ -7,81 +7,98 @@
  * @packageDocumentation
  */
 export { WindowsError, type SystemFailure, type WindowsErrorCode } from './windows-error.js';
-export { RegistryKey } from './registry.js';
-export type { RegistryValue } from './registry-value.js';
+export { RegistryKey } from './registry/registry.js';
+export type { RegistryValue } from './registry/registry-value.js';
 export { windowsVersion, type WindowsVersion } from './host-version.js';
-export type { NameOrAddress, NetworkAdapter } from './network-adapters-selection.js';
-export type { HnsNetwork, HnsSubnet } from './hns-networks-json.js';
-export type { Route } from './routes.js';
-export { windowsHostSystem, type WindowsHostSystem } from './windows-host-system.js';
+export type { NameOrAddress, NetworkAdapter } from './network/network-adapters-selection.js';
+export type { HnsNetwork, HnsSubnet } from './network/hns-networks-json.js';
+export type { Route } from './network/routes.js';
+export { windowsHostSystem, type WindowsHostSystem } from './network/windows-host-system.js';
 export {
   firewallRules,
   type FirewallHost,
   type FirewallRules,
   type RunOpening,
-} from './firewall-rules.js';
-export type { FirewallPort } from './firewall-ports.js';
+} from './firewall/firewall-rules.js';
+export type { FirewallPort } from './firewall/firewall-ports.js';
 export {
   openEventLog,
   registerEventSource,
   unregisterEventSource,
   type EventLog,
   type LogEvent,
-} from './event-log.js';
-export type { ServiceConfig } from './service-config.js';
+} from './event-log/event-log.js';
+export type { ServiceConfig } from './services/service-config.js';
 export {
   serviceControlManager,
   type Registration,
   type ServiceControlManager,
-} from './service-control-manager.js';
-export type { FailurePolicy, ServiceDefinition, ServiceStartType } from './service-definition.js';
-export type { ServiceStopReason } from './service-lifecycle.js';
-export { runAsService, type RunningService, type ServiceOptions } from './service-process.js';
-export type { ServiceState, ServiceStatus } from './service-status.js';
-export type { WaitOptions } from './service-wait.js';
-export { listenToConsole, type ConsoleEvent, type ConsoleEvents } from './console-events.js';
-export { fileSecurity } from './file-security.js';
-export { pipeAccess } from './pipe-access.js';
+} from './services/service-control-manager.js';
+export type {
+  FailurePolicy,
+  ServiceDefinition,
+  ServiceStartType,
+} from './services/service-definition.js';
+export type { ServiceStopReason } from './services/service-lifecycle.js';
+export {
+  runAsService,
+  type RunningService,
+  type ServiceOptions,
+} from './services/service-process.js';
+export type { ServiceState, ServiceStatus } from './services/service-status.js';
+export type { WaitOptions } from './services/service-wait.js';
+export {
+  listenToConsole,
+  type ConsoleEvent,
+  type ConsoleEvents,
+} from './processes/console-events.js';
+export { fileSecurity } from './access/file-security.js';
+export { pipeAccess } from './pipes/pipe-access.js';
 export {
   grantsTheSame,
   parseSecurityDescriptor,
   type AccessEntry,
   type SecurityDescriptor,
-} from './security-descriptor.js';
-export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './who-may-write.js';
-export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './secured-pipe.js';
-export type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
-export { processAccount, type ProcessAccount } from './elevation.js';
-export type { PipeClient } from './pipe-client.js';
+} from './access/security-descriptor.js';
+export { whoMayReplace, whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
+export { securedPipe, type PipeProtection, type SecuredPipeOptions } from './pipes/secured-pipe.js';
+export type { SecuredPipe, SecuredPipeEvents } from './pipes/served-pipe.js';
+export { processAccount, type ProcessAccount } from './access/process-account.js';
+export type { PipeClient } from './pipes/pipe-client.js';
 export {
   judgePipeServer,
   type PipeServerEvidence,
   type PipeServerVerdict,
-} from './pipe-server-identity.js';
+} from './pipes/pipe-server-identity.js';
 export {
   securedPipeClient,
   type SecuredPipeClient,
   type SecuredPipeClientOptions,
-} from './secured-pipe-client.js';
-export { windowsCommandLine } from './command-line.js';
-export { holdFile, type HeldFile } from './held-file.js';
-export { lockFile } from './file-lock.js';
+} from './pipes/secured-pipe-client.js';
+export { windowsCommandLine } from './processes/windows-command-line.js';
+export { holdFile, type HeldFile } from './access/held-file.js';
+export { lockFile } from './access/file-lock.js';
 export type {
   HostFailureCode,
   HostFailureDetails,
   MakeHostFailure,
-} from './job-object-host-failure.js';
-export type { FoundLeftover, LeftoverSearch } from './job-object-leftovers.js';
+} from './processes/job-object-host-failure.js';
+export type { FoundLeftover, LeftoverSearch } from './processes/job-object-leftovers.js';
 export {
   jobObjectProcessHost,
   type JobObjectCommand,
   type JobObjectLeftover,
   type JobObjectProcessHost,
   type JobObjectProcessHostOptions,
-} from './job-object-process-host.js';
-export type { JobObjectProcess } from './job-object-process.js';
-export { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from './trusted-file.js';
-export type { Distrust } from './trusted-file-judgement.js';
-export { startDetachedProcess } from './windows-process-detached.js';
-export type { Program } from './windows-process-start.js';
-export { endProcess, isRunning, processIdentity, type ProcessIdentity } from './windows-process.js';
+} from './processes/job-object-process-host.js';
+export type { JobObjectProcess } from './processes/job-object-process.js';
+export { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from './access/trusted-file.js';
+export type { Distrust } from './access/trusted-file-judgement.js';
+export { startDetachedProcess } from './processes/windows-process-detached.js';
+export type { Program } from './processes/windows-process-start.js';
+export {
+  endProcess,
+  isRunning,
+  processIdentity,
+  type ProcessIdentity,
+} from './processes/windows-process.js';

@@ -1,4 +1,4 @@
-import { symbolOf } from './win32/error-symbols.js';
+import { symbolOf } from './win32/calls/error-symbols.js';
 
 /** What kind of failure it was. */
 export type WindowsErrorCode =

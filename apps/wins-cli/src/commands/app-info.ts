@@ -1,5 +1,5 @@
-import { withDaemon } from '../connect-daemon.js';
-import { digestFile } from '../digest-file.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { digestFile } from '../delivery/digest-file.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 import { COMMIT, VERSION } from '../version.js';

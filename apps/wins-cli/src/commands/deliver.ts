@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { deliverFile } from '../deliver-file.js';
+import { deliverFile } from '../delivery/deliver-file.js';
 import { EXIT } from '../exit-codes.js';
 import { printable, writeAll } from '../output.js';
 

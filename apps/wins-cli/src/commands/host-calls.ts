@@ -1,7 +1,7 @@
 import type { NameOrAddress } from '@wins/wins-api';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 

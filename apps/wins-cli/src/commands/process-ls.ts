@@ -1,5 +1,5 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
-import { withDaemon } from '../connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 

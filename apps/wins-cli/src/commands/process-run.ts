@@ -1,13 +1,13 @@
 import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { EXIT, exitStatusOf } from '../exit-codes.js';
-import { parseExposes } from '../expose-list.js';
+import { parseExposes } from '../options/expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
-import { ListValueError, splitListValue } from '../list-value.js';
+import { ListValueError, splitListValue } from '../options/list-value.js';
 import { printable, writeAll } from '../output.js';
-import { digestProgram } from '../program-digests.js';
+import { digestProgram } from '../delivery/program-digests.js';
 
 interface RunOptions {
   readonly server: string;

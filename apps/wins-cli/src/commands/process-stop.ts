@@ -1,4 +1,4 @@
-import { withDaemon } from '../connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 

@@ -4,14 +4,14 @@ import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { EXIT } from '../exit-codes.js';
 import { listenForInterruptions } from '../interruptions.js';
-import { ListValueError, splitListValue } from '../list-value.js';
-import { openWebSocket } from '../open-web-socket.js';
+import { ListValueError, splitListValue } from '../options/list-value.js';
+import { openWebSocket } from '../tunnel/open-web-socket.js';
 import { printable } from '../output.js';
-import { parsePublished, type PublishedPort } from '../publish-list.js';
-import { publishPort } from '../publish-port.js';
-import { ReadyFile } from '../ready-file.js';
+import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
+import { publishPort } from '../tunnel/publish-port.js';
+import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
-import { TunnelKeeper } from '../tunnel-keeper.js';
+import { TunnelKeeper } from '../tunnel/tunnel-keeper.js';
 
 interface ProxyOptions {
   readonly publish: string;

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../connect-daemon.js';
-import { deliverFile } from '../deliver-file.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { deliverFile } from '../delivery/deliver-file.js';
 import { EXIT } from '../exit-codes.js';
 import { printable, writeAll } from '../output.js';
-import { digestProgram, type ProgramDigests } from '../program-digests.js';
+import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
 interface UpgradeOptions {
   readonly server: string;

@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.js';
+import type { Logger } from '../log/logger.js';
 import type { ClientDescription, ClientIdentity } from './client-identity.js';
 import type { TurnedAway } from './places.js';
 import { Tally } from './tally.js';

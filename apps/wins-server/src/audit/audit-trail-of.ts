@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../log/logger.js';
 import { auditDirectoryOf } from './audit-directory.js';
 import { AuditTrail } from './audit-trail.js';
 

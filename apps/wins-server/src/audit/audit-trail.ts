@@ -1,5 +1,5 @@
 import { AuditError, openAuditLog, type AuditLog, type AuditLogOptions } from '@wins/audit-log';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../log/logger.js';
 import { recordRule, type Decision } from './record-policy.js';
 
 /**

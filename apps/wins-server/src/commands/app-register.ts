@@ -9,7 +9,7 @@ import {
   SERVICE_NAME,
   serviceDefinition,
   type RegisterOptions,
-} from '../windows-service-definition.js';
+} from '../service/windows-service-definition.js';
 
 /**
  * `wins srv app run --register`: makes the daemon a service, or changes the service to be as it would be registered now. It

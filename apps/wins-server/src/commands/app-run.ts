@@ -1,21 +1,21 @@
 import { defaultConfigPath } from '@wins/config';
-import { loadDaemonConfig } from '../load-daemon-config.js';
-import { fileState, watchConfig } from '../config-watch.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { fileState, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
-import { letHeapGrow } from '../heap-growth.js';
-import { recoverInterruptedUpgrade } from '../interrupted-upgrade.js';
-import { createLogger, logLevel } from '../logger.js';
-import { returnMemory } from '../memory-return.js';
-import { recordUpgrades } from '../record-upgrades.js';
-import { listenForShutdown } from '../shutdown-signal.js';
-import { watchSlowTurns } from '../slow-turn-watch.js';
-import { watchStalls } from '../stall-watch.js';
-import { upgradeFolder } from '../upgrade-folder.js';
+import { letHeapGrow } from '../resources/heap-growth.js';
+import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
+import { createLogger, logLevel } from '../log/logger.js';
+import { returnMemory } from '../resources/memory-return.js';
+import { recordUpgrades } from '../upgrade/record-upgrades.js';
+import { listenForShutdown } from '../service/shutdown-signal.js';
+import { watchSlowTurns } from '../resources/slow-turn-watch.js';
+import { watchStalls } from '../resources/stall-watch.js';
+import { upgradeFolder } from '../upgrade/upgrade-folder.js';
 import { COMMIT, VERSION } from '../version.js';
-import { UpgradeSwitch } from '../watched-upgrade/upgrade-switch.js';
-import type { RegisterOptions } from '../windows-service-definition.js';
-import type { Surroundings } from '../windows-service.js';
+import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
+import type { RegisterOptions } from '../service/windows-service-definition.js';
+import type { Surroundings } from '../service/windows-service.js';
 
 interface RunOptions extends RegisterOptions {
   readonly register: boolean;
@@ -27,7 +27,7 @@ export async function runApp(options: RunOptions): Promise<number> {
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
-    const { runAsWindowsService } = await import('../windows-service.js');
+    const { runAsWindowsService } = await import('../service/windows-service.js');
     const { ensurePrivateFolder: secureFolder } = await import('../windows-private-folder.js');
     const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
       runDaemon(options, surroundings),

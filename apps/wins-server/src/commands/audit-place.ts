@@ -1,7 +1,7 @@
 import { defaultConfigPath } from '@wins/config';
 import { stat } from 'node:fs/promises';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
-import { loadDaemonConfig } from '../load-daemon-config.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { printable } from '../printable.js';
 import { UsageError } from '../usage-error.js';
 

@@ -1,9 +1,9 @@
 import { defaultConfigPath } from '@wins/config';
 import { doubtAllowedExecutables } from '@wins/process-manager';
 import { tellsClientsApart } from '../admission/tells-clients-apart.js';
-import { allowedBy } from '../allowed-executables.js';
-import { explainMigration } from '../explain-migration.js';
-import { loadCopiedConfig, loadDaemonConfig } from '../load-daemon-config.js';
+import { allowedBy } from '../configuration/allowed-executables.js';
+import { explainMigration } from '../configuration/explain-migration.js';
+import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
 
 interface CheckOptions {

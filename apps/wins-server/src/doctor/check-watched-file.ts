@@ -1,4 +1,4 @@
-import { watchedPath } from '../watched-upgrade/watched-path.js';
+import { watchedPath } from '../upgrade/watched/watched-path.js';
 import type { Check, DoctorProbe } from './doctor-probe.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 

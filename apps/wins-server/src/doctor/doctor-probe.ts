@@ -2,7 +2,7 @@ import type { AuditVerdict } from '@wins/audit-log';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
-import type { LatestUpgrade } from '../upgrader.js';
+import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { Finding } from './finding.js';
 
 /** What this program is and what it runs on. */

@@ -2,7 +2,7 @@ import type { AuditVerdict } from '@wins/audit-log';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import type { RecoveredProcess } from '@wins/process-manager';
-import type { LatestUpgrade } from '../upgrader.js';
+import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorProbe, FileJudgement } from './doctor-probe.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';

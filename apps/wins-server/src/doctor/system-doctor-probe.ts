@@ -1,6 +1,6 @@
 import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
 import { type LoadedConfig, type WinsConfig } from '@wins/config';
-import { loadDaemonConfig } from '../load-daemon-config.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import {
   checkAllowedExecutables,
@@ -15,13 +15,13 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { release, type } from 'node:os';
 import { tellsClientsApart } from '../admission/tells-clients-apart.js';
-import { allowedBy } from '../allowed-executables.js';
+import { allowedBy } from '../configuration/allowed-executables.js';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { sha1OfFile } from '../sha1-of-file.js';
-import { loadUpgrader, type LatestUpgrade } from '../upgrader.js';
+import { loadUpgrader, type LatestUpgrade } from '../upgrade/upgrader.js';
 import { COMMIT, VERSION } from '../version.js';
-import { assertTrustedProgram } from '../watched-upgrade/examine-program.js';
+import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
 import type {
   AuditFolder,
   DoctorProbe,

@@ -9,7 +9,7 @@ import {
   WindowsError,
 } from '@wins/windows-host';
 import { windowsProcessHost } from '../windows-process-host.js';
-import { SERVICE_NAME } from '../windows-service-definition.js';
+import { SERVICE_NAME } from '../service/windows-service-definition.js';
 import type { Check, PipeAccess } from './doctor-probe.js';
 import type { DoctorSystem } from './doctor-system.js';
 import { ok, problem, warning, type Finding } from './finding.js';

@@ -2,9 +2,9 @@ import type { Server } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { ClientIdentity } from '../admission/client-identity.js';
-import { createCallServer } from '../call-server.js';
-import { Connections } from '../connections.js';
-import { createLoggerTo } from '../logger.js';
+import { createCallServer } from '../rpc/call-server.js';
+import { Connections } from '../rpc/connections.js';
+import { createLoggerTo } from '../log/logger.js';
 
 /** For specs: serves calls on a socket path as the daemon does, until it is disposed. */
 export async function serveCalls(

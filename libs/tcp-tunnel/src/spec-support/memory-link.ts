@@ -1,5 +1,5 @@
 import { decodeMessage } from '../wire/decode.js';
-import type { Carrier, CarrierEvents } from '../carrier.js';
+import type { Carrier, CarrierEvents } from '../session/carrier.js';
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 

@@ -8,7 +8,10 @@ import { Transform, type Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from '../open-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from '../serve-tunnel.js';
-import { webSocketClientOptions, webSocketServerOptions } from '../web-socket-options.js';
+import {
+  webSocketClientOptions,
+  webSocketServerOptions,
+} from '../web-socket/web-socket-options.js';
 
 /** A WebSocket server on a Unix socket of its own; everything that connected goes with it. */
 export interface CarrierServer {

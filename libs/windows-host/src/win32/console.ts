@@ -1,7 +1,7 @@
 import { WindowsError } from '../windows-error.js';
-import type { BackgroundCall } from './background-call.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
-import { addressOfFunction } from './threads.js';
+import type { BackgroundCall } from './calls/background-call.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
+import { addressOfFunction } from './calls/threads.js';
 
 /** Being told what happens to the console, and to the session or container that it belongs to. */
 export const consoleFunctions = lazily(() => {

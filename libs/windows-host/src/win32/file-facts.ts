@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const FILE_ATTRIBUTE_DIRECTORY = 0x10;
 export const FILE_ATTRIBUTE_REPARSE_POINT = 0x400;

@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const READ_CONTROL = 0x2_0000;
 /** To read from a pipe and write to it, without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would ask for the right to serve it. */

@@ -1,6 +1,6 @@
 import { systemError, WindowsError } from '../windows-error.js';
-import { inBackground, type BackgroundCall } from './background-call.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { inBackground, type BackgroundCall } from './calls/background-call.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 type OutPointer = [bigint | number | null];
 

@@ -1,4 +1,4 @@
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 /** The status that asks for a larger buffer. */
 export const ERROR_BUFFER_OVERFLOW = 111;

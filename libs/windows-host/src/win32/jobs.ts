@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const JobObjectBasicAccountingInformation = 1;
 export const JobObjectExtendedLimitInformation = 9;

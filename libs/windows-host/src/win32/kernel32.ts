@@ -1,5 +1,5 @@
 import { systemError } from '../windows-error.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 /** A HANDLE as a number; koffi's `intptr_t`. */
 export type Handle = number;

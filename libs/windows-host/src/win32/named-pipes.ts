@@ -1,6 +1,6 @@
 import type { Handle } from './kernel32.js';
-import type { Overlapped } from './overlapped.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import type { Overlapped } from './calls/overlapped.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const PIPE_ACCESS_DUPLEX = 3;
 /** The name must be new. */

@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const CREATE_NEW_CONSOLE = 0x10;
 export const DETACHED_PROCESS = 0x8;

@@ -1,4 +1,4 @@
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 /** A key of the registry; koffi's `intptr_t`. */
 export type KeyHandle = number;

@@ -1,4 +1,4 @@
-import { loadKoffi } from './system-library.js';
+import { loadKoffi } from './calls/system-library.js';
 
 const SIZE_BYTES = 24;
 

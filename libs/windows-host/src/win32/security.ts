@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const SDDL_REVISION_1 = 1;
 export const SE_FILE_OBJECT = 1;

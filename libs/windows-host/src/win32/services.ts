@@ -1,6 +1,6 @@
-import type { BackgroundCall } from './background-call.js';
+import type { BackgroundCall } from './calls/background-call.js';
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 /** A pointer that a call takes: memory of ours, or none. */
 type Pointer = Buffer | bigint | null;

@@ -1,5 +1,5 @@
 import type { Handle } from './kernel32.js';
-import { lazily, loadSystemLibrary } from './system-library.js';
+import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const PROCESS_QUERY_LIMITED_INFORMATION = 0x1000;
 export const TOKEN_QUERY = 8;

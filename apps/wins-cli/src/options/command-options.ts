@@ -1,0 +1,76 @@
+import { DEFAULT_PIPE_NAME } from '@wins/wins-api';
+import type { Argv } from 'yargs';
+import { CommandError } from '../command-error.js';
+import { parseDurationMs } from './duration.js';
+
+/** What a command answers: the exit code. */
+export type Handler<T> = (options: T) => Promise<number>;
+
+/** Makes a handler of yargs from one that is loaded when its command runs. */
+export type Handle = <T>(load: () => Promise<Handler<T>>) => (options: T) => Promise<void>;
+
+/** An option that is a duration, in milliseconds. */
+export function durationOption<Default extends string>(
+  name: string,
+  byDefault: Default,
+  describe: string,
+) {
+  return {
+    type: 'string',
+    default: byDefault,
+    describe,
+    coerce: (text: string) => {
+      const durationMs = parseDurationMs(text);
+      if (durationMs === undefined) {
+        throw new CommandError(
+          `--${name}: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
+        );
+      }
+      return durationMs;
+    },
+  } as const;
+}
+
+/** `--wait-timeout`, in milliseconds. */
+export function withWaitTimeout<T>(
+  parser: Argv<T>,
+  byDefault = '0s',
+  whatFor = 'a daemon that is not there yet',
+) {
+  const describe = `How long to wait for ${whatFor}: 30s, 5m`;
+  return parser.option('wait-timeout', durationOption('wait-timeout', byDefault, describe));
+}
+
+/** `--sha256`, a digest. */
+export function withSha256<T>(parser: Argv<T>, describe: string) {
+  return parser.option('sha256', {
+    type: 'string',
+    describe,
+    coerce: (text: string) => {
+      if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+      throw new CommandError(`--sha256: "${text}" is not a digest; wanted 64 hexadecimal digits`);
+    },
+  });
+}
+
+/** `--server` and `--wait-timeout`. */
+export function withDaemonOptions<T>(parser: Argv<T>, waitTimeout?: string) {
+  return withWaitTimeout(
+    parser.option('server', {
+      type: 'string',
+      default: DEFAULT_PIPE_NAME,
+      describe: "Name or path of the daemon's pipe",
+    }),
+    waitTimeout,
+  );
+}
+
+/** `--output json|table`. */
+export function withOutputOption<T>(parser: Argv<T>) {
+  return parser.option('output', {
+    alias: 'o',
+    choices: ['json', 'table'] as const,
+    default: 'json' as const,
+    describe: 'json for programs, table for people',
+  });
+}

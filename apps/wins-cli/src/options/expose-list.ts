@@ -1,0 +1,34 @@
+import { RunExposeProtocol, type ProcessExpose } from '@wins/wins-api';
+import { ListValueError } from './list-value.js';
+import { parsePort } from '../tunnel/parse-port.js';
+
+/**
+ * Reads the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in
+ * any case; a range counts both its ends.
+ *
+ * @throws ListValueError that names the entry and what is wrong with it.
+ */
+export function parseExposes(entries: readonly string[]): ProcessExpose[] {
+  const exposes = new Map<string, ProcessExpose>();
+  for (const entry of entries) {
+    const [protocolName = '', range = '', ...rest] = entry.split(':');
+    const protocol = { TCP: RunExposeProtocol.TCP, UDP: RunExposeProtocol.UDP }[
+      protocolName.toUpperCase()
+    ];
+    if (protocol === undefined || range === '' || rest.length > 0) {
+      throw new ListValueError(
+        `"${entry}" is not a port to expose; wanted TCP:port, UDP:port or a range such as TCP:80-81`,
+      );
+    }
+    const [lowText = '', highText, ...more] = range.split('-');
+    const low = parsePort(lowText, entry);
+    const high = highText === undefined ? low : parsePort(highText, entry);
+    if (more.length > 0 || high < low) {
+      throw new ListValueError(`"${entry}": the range must rise from its first port to its last`);
+    }
+    for (let port = low; port <= high; port += 1) {
+      exposes.set(`${protocol}:${port}`, { Port: port, Protocol: protocol });
+    }
+  }
+  return [...exposes.values()];
+}

@@ -1,0 +1,64 @@
+import { ListValueError } from '../options/list-value.js';
+import { parsePort } from './parse-port.js';
+
+/** A port that is listened on here and the port of the host that it leads to. */
+export interface PublishedPort {
+  readonly containerPort: number;
+  readonly hostPort: number;
+}
+
+const WANTED = 'wanted TCP:port, TCP:first-last or TCP:container-port:host-port';
+
+function parseRange(text: string, entry: string): { first: number; last: number } {
+  const [firstText = '', lastText, ...more] = text.split('-');
+  const first = parsePort(firstText, entry);
+  const last = lastText === undefined ? first : parsePort(lastText, entry);
+  if (more.length > 0 || last < first) {
+    throw new ListValueError(`"${entry}": the range must rise from its first port to its last`);
+  }
+  return { first, last };
+}
+
+function parseEntry(entry: string): PublishedPort[] {
+  const [protocol = '', containerText = '', hostText = containerText, ...more] = entry.split(':');
+  if (protocol.toUpperCase() === 'UDP') {
+    throw new ListValueError(`"${entry}": the tunnel carries TCP only, not UDP; ${WANTED}`);
+  }
+  if (protocol.toUpperCase() !== 'TCP' || containerText === '' || more.length > 0) {
+    throw new ListValueError(`"${entry}" is not a port to publish; ${WANTED}`);
+  }
+  const container = parseRange(containerText, entry);
+  const host = parseRange(hostText, entry);
+  if (host.last - host.first !== container.last - container.first) {
+    throw new ListValueError(`"${entry}": both ranges must have the same number of ports`);
+  }
+  return Array.from({ length: container.last - container.first + 1 }, (_, index) => ({
+    containerPort: container.first + index,
+    hostPort: host.first + index,
+  }));
+}
+
+/**
+ * Reads the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host
+ * port), also of ranges. The protocol is `TCP` in any case; a range counts both its ends.
+ *
+ * @returns At least one port, each container port once, in the order of the entries.
+ * @throws ListValueError that names the entry and what is wrong with it.
+ */
+export function parsePublished(entries: readonly string[]): PublishedPort[] {
+  const published = new Map<number, PublishedPort>();
+  for (const entry of entries) {
+    for (const port of parseEntry(entry)) {
+      const earlier = published.get(port.containerPort);
+      if (earlier !== undefined && earlier.hostPort !== port.hostPort) {
+        throw new ListValueError(
+          `"${entry}": port ${port.containerPort} leads to host port ${earlier.hostPort} already; ` +
+            'wanted one host port for each',
+        );
+      }
+      published.set(port.containerPort, port);
+    }
+  }
+  if (published.size === 0) throw new ListValueError(`no port is named; ${WANTED}`);
+  return [...published.values()];
+}

@@ -1,5 +1,0 @@
-/**
- * What the client needs of Windows: a program of its own beside the others, which other systems never read.
- */
-export { hearConsole } from './windows-console.js';
-export { windowsPipeCheck } from './windows-pipe-check.js';

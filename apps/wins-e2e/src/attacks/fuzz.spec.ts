@@ -1,0 +1,16 @@
+import path from 'node:path';
+import { startProgram } from '../harness/built-program.js';
+import { ROOT } from '../harness/workspace.js';
+
+const FUZZ = path.join(ROOT, 'tools/fuzz/fuzz.mjs');
+const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];
+
+it('every target of the fuzzer withstands its corpus and 200 cases', async () => {
+  const { NODE_OPTIONS: _options, ...environment } = process.env;
+  const args = ['--max-semi-space-size=1', FUZZ, '--cases', '200', '--seed', '1'];
+  const { code, stdout, stderr } = await startProgram(process.execPath, args, environment).outcome;
+  const printed = `${stdout.toString()}${stderr}`;
+  expect({ code, printed: code === 0 ? '' : printed }).toEqual({ code: 0, printed: '' });
+  for (const target of TARGETS)
+    expect(printed).toMatch(new RegExp(`^${target}: seed 1, 2\\d\\d cases`, 'm'));
+});

@@ -1,0 +1,306 @@
+import { Client, credentials } from '@grpc/grpc-js';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import path from 'node:path';
+import { runWins, startWins } from '../harness/built-program.js';
+import { Daemon, type LogRecord } from '../harness/daemon.js';
+import { processesWith } from '../harness/process-table.js';
+import { Workspace } from '../harness/workspace.js';
+
+describe('the daemon', () => {
+  let workspace: Workspace;
+  beforeEach(() => {
+    workspace = new Workspace();
+  });
+  afterEach(() => workspace[Symbol.dispose]());
+
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+  const info = (...args: string[]) => wins('cli', 'app', 'info', ...args);
+
+  it('says which release it is, in the bytes that the Go client printed', async () => {
+    await using _daemon = await Daemon.start(workspace, workspace.config([]));
+    const { stdout, code } = await info();
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(
+      /^\{"Client":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\},"Server":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\}\}$/,
+    );
+    const { Client, Server } = JSON.parse(stdout.toString()) as Record<string, unknown>;
+    expect(Client).toEqual(Server);
+  });
+
+  it('runs nothing without a whitelist, and names the key to set', async () => {
+    await using daemon = await Daemon.start(workspace, workspace.write('config', ''));
+    const warning = await daemon.logged(({ msg }) => msg.includes('may run'));
+    expect(warning).toMatchObject({ level: 'warn' });
+    expect(JSON.stringify(warning)).toContain('white_list.processPaths');
+    const program = workspace.script('any', 'echo no');
+    expect((await wins('cli', 'prc', 'run', '--path', program)).code).toBe(126);
+  });
+
+  it('starts with defaults when there is no config file', async () => {
+    await using daemon = await Daemon.start(workspace, workspace.path('no-such-config'));
+    expect(daemon.log.some(({ msg }) => msg === 'ready')).toBe(true);
+  });
+
+  it('ends with 78 and names every problem of a wrong config', async () => {
+    const config = workspace.write(
+      'config',
+      'listen: ""\nwhite_list:\n  proxyPorts: [70000]\n  processPaths:\n    - path: /x\n      sha256: beef\n',
+    );
+    const { code, stderr } = await Daemon.launch(workspace, config).outcome;
+    expect(code).toBe(78);
+    for (const text of [config, 'listen', '70000', 'beef']) expect(stderr).toContain(text);
+  });
+
+  it('starts with a warning about a key that it does not know, where config check fails', async () => {
+    const config = workspace.write('config', 'debgu: true\n');
+    await using daemon = await Daemon.start(workspace, config);
+    expect(daemon.log).toContainEqual(
+      expect.objectContaining({ level: 'warn', line: 1 }) as LogRecord,
+    );
+    const { code, stderr } = await wins('srv', 'config', 'check', '--config', config);
+    expect(code).toBe(78);
+    expect(stderr).toContain('debgu');
+    expect(stderr).toContain('debug');
+    const lenient = await wins('srv', 'config', 'check', '--lenient', '--config', config);
+    expect([lenient.code, lenient.stderr]).toEqual([0, expect.stringContaining('debgu')]);
+  });
+
+  it('checks a config and says where each value comes from', async () => {
+    const config = workspace.write('config', 'debug: yes\nwhite_list:\n  processPaths: [/bin/x]\n');
+    const { code, stdout } = await wins('srv', 'config', 'check', '--config', config);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(/^debug: true +# line 1$/m);
+    expect(stdout.toString()).toMatch(/^listen: "rancher_wins" +# default$/m);
+    const schema = await wins('srv', 'config', 'schema');
+    expect(JSON.parse(schema.stdout.toString())).toMatchObject({ type: 'object' });
+  });
+
+  it('prints what an operator may have to add to an old config, and names what it allows too widely', async () => {
+    const config = workspace.write('config', 'white_list:\n  processPaths: [/bin/x, /bin/sh]\n');
+    const words = ['srv', 'config', 'check', '--explain-migration', '--config', config];
+    const { code, stdout, stderr } = await wins(...words);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^allowed executable 1.*"args"\n$/)]);
+    workspace.write('config', stdout);
+    expect(await wins(...words)).toMatchObject({ code: 0, stdout });
+  });
+
+  it('does not start with a variable for every run that loads code, and says where it stands', async () => {
+    const more = { processEnvironment: { LD_PRELOAD: '/x.so' } };
+    const { code, stderr } = await Daemon.launch(workspace, workspace.config([], more)).outcome;
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/processEnvironment: .*LD_PRELOAD/);
+  });
+
+  it('is not harmed by a second daemon on its pipe, which says so and ends with 69', async () => {
+    const config = workspace.config([]);
+    await using _first = await Daemon.start(workspace, config);
+    const second = await Daemon.launch(workspace, config).outcome;
+    expect(second.code).toBe(69);
+    expect(second.stderr).toContain('rancher_wins');
+    expect((await info()).code).toBe(0);
+  });
+
+  it('does not serve where others could tamper with its pipe: it says what it found and ends with 77', async () => {
+    mkdirSync(workspace.runtimeDirectory);
+    chmodSync(workspace.runtimeDirectory, 0o777);
+    const { code, stderr } = await Daemon.launch(workspace, workspace.config([])).outcome;
+    expect(code).toBe(77);
+    expect(stderr).toContain(workspace.runtimeDirectory);
+    expect(stderr).toContain('777');
+  });
+
+  it('serves beside another daemon that has other pipes', async () => {
+    const program = workspace.program('both', 'console.log(1)');
+    await using _one = await Daemon.start(workspace, workspace.config([program]));
+    const other = workspace.write(
+      'other',
+      JSON.stringify({
+        listen: 'other_wins',
+        proxy: 'other_wins_proxy',
+        white_list: { processPaths: [program] },
+      }),
+    );
+    await using _two = await Daemon.start(workspace, other);
+    expect((await info('--server', 'other_wins')).code).toBe(0);
+    expect((await info('--server', 'npipe:////./pipe/rancher_wins')).code).toBe(0);
+    expect(
+      (await wins('cli', 'prc', 'run', '--path', program, '--server', 'other_wins')).code,
+    ).toBe(0);
+  });
+
+  it('takes over the socket file of a daemon that was killed', async () => {
+    const config = workspace.config([]);
+    const first = await Daemon.start(workspace, config);
+    await first.stop('SIGKILL');
+    await using _second = await Daemon.start(workspace, config);
+    expect((await info()).code).toBe(0);
+  });
+
+  it('is waited for by a client that is told to wait, and missed by one that is not', async () => {
+    const impatient = await info();
+    expect(impatient.code).toBe(125);
+    expect(impatient.stderr).toMatch(/^wins: [^\n]*rancher_wins[^\n]*--wait-timeout[^\n]*\n$/);
+    const patient = startWins(
+      ['cli', 'app', 'info', '--wait-timeout', '60s'],
+      workspace.environment,
+    );
+    await using _daemon = await Daemon.start(workspace, workspace.config([]));
+    expect((await patient.outcome).code).toBe(0);
+  });
+
+  it('survives clients that connect and vanish, send garbage, or say nothing', async () => {
+    await using daemon = await Daemon.start(workspace, workspace.config([]));
+    const ready = await daemon.logged(({ msg }) => msg === 'ready');
+    const address = String(ready['address']);
+    for (const bytes of [
+      '',
+      'GET / HTTP/1.1\r\n\r\n',
+      '\0'.repeat(70_000),
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxx',
+    ]) {
+      const socket = connect(address);
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.end(bytes);
+      socket.resume();
+      await once(socket, 'close');
+    }
+    // These are closed by the deadlines of their handshake.
+    for (const bytes of ['', 'P', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
+      const silent = connect(address);
+      silent.write(bytes);
+      silent.resume();
+      await once(silent, 'close');
+    }
+    expect((await info()).code).toBe(0);
+  });
+
+  describe('whose config file changes', () => {
+    let program: string;
+    let config: string;
+    let daemon: Daemon;
+    beforeEach(async () => {
+      program = workspace.script('prog', 'exit 0');
+      config = workspace.config([program]);
+      daemon = await Daemon.start(workspace, config);
+    });
+    afterEach(() => daemon[Symbol.asyncDispose]());
+
+    const mayRun = async () => (await wins('cli', 'prc', 'run', '--path', program)).code === 0;
+    const event = (msg: string, skip: number) =>
+      daemon.logged((record) => record.msg === msg, skip);
+
+    it('takes a valid new whitelist at once', async () => {
+      const skip = daemon.log.length;
+      workspace.config([]);
+      await event('config changed', skip);
+      expect(await mayRun()).toBe(false);
+    });
+
+    it.each<[string, (config: string) => void]>([
+      ['garbage', (file) => writeFileSync(file, '\0\u0001: [')],
+      ['an empty file', (file) => writeFileSync(file, '')],
+      ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],
+      ['a value of the wrong type', (file) => writeFileSync(file, 'white_list: 7')],
+      [
+        'a folder',
+        (file) => {
+          rmSync(file);
+          mkdirSync(file);
+        },
+      ],
+      [
+        'a link to nowhere',
+        (file) => {
+          rmSync(file);
+          symlinkSync('/nowhere/config', file);
+        },
+      ],
+      ['nothing', (file) => rmSync(file)],
+      [
+        'a file that anybody may write',
+        (file) => {
+          writeFileSync(file, 'white_list: {}');
+          chmodSync(file, 0o666);
+        },
+      ],
+    ])('keeps what was valid when it becomes %s, says so, and recovers', async (_what, replace) => {
+      const skip = daemon.log.length;
+      replace(config);
+      const rejected = await event('config rejected; the last valid one stays in force', skip);
+      expect(rejected).toMatchObject({ level: 'error' });
+      expect(await mayRun()).toBe(true);
+      rmSync(config, { recursive: true, force: true });
+      workspace.config([program, path.join(workspace.folder, 'another')]);
+      await event('config changed', skip);
+      expect(await mayRun()).toBe(true);
+    });
+  });
+
+  it('drains a hundred runs and their clients when told to end', async () => {
+    const programs = Array.from({ length: 100 }, (_, index) =>
+      workspace.script(`many-${index}`, 'echo up; exec sleep 1000'),
+    );
+    await using daemon = await Daemon.start(workspace, workspace.config(programs));
+    const clients = programs.map((program) =>
+      startWins(['cli', 'prc', 'run', '--path', program], workspace.environment),
+    );
+    await Promise.all(clients.map((client) => client.printed('up')));
+    const { code } = await daemon.stop();
+    expect(code).toBe(0);
+    const outcomes = await Promise.all(clients.map(({ outcome }) => outcome));
+    expect(new Set(outcomes.map((outcome) => outcome.code))).toEqual(new Set([143]));
+    expect(processesWith(workspace.path('rancher-wins-many'))).toEqual([]);
+    const stopping = daemon.log.findIndex(({ msg }) => msg === 'stopping');
+    expect(stopping).toBeGreaterThan(-1);
+  });
+
+  it('says that it takes no new work before it stops what runs', async () => {
+    const mayEnd = workspace.path('may-end');
+    const program = workspace.program(
+      'slow-to-end',
+      `// Ends when it was asked to and the test has seen what it wanted to see.
+const { existsSync } = require('node:fs');
+let asked = false;
+process.on('SIGTERM', () => (asked = true));
+setInterval(() => asked && existsSync(${JSON.stringify(mayEnd)}) && process.exit(0), 10);
+console.log('up');`,
+    );
+    await using daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { address } = await daemon.logged(({ msg }) => msg === 'ready');
+    const health = new Client(`unix:${String(address)}`, credentials.createInsecure());
+    const bytes = (buffer: Buffer): Buffer => buffer;
+    const watch = health.makeServerStreamRequest(
+      '/grpc.health.v1.Health/Watch',
+      bytes,
+      bytes,
+      Buffer.alloc(0),
+    );
+    watch.on('error', () => undefined);
+    // HealthCheckResponse: field 1 is the status, 1 SERVING, 2 NOT_SERVING.
+    expect(((await once(watch, 'data')) as [Buffer])[0]).toEqual(Buffer.from([8, 1]));
+    const client = startWins(['cli', 'prc', 'run', '--path', program], workspace.environment);
+    await client.printed('up');
+    const told = once(watch, 'data') as Promise<[Buffer]>;
+    daemon.child.kill('SIGTERM');
+    expect((await told)[0]).toEqual(Buffer.from([8, 2]));
+    expect(client.child.exitCode).toBeNull();
+    workspace.write('may-end', '');
+    expect((await client.outcome).code).toBe(0);
+    health.close();
+  });
+
+  it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {
+    mkdirSync(workspace.path('readonly'));
+    const program = workspace.script('readonly/prog', 'echo hi');
+    // A folder in the place of the copy: no rename can replace it, for root neither.
+    mkdirSync(workspace.path('readonly', 'rancher-wins-prog', 'full'), { recursive: true });
+    await using _daemon = await Daemon.start(workspace, workspace.config([program]));
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);
+    expect(code).toBe(125);
+    expect(stderr).toContain('rancher-wins-prog');
+    expect((await info()).code).toBe(0);
+  });
+});

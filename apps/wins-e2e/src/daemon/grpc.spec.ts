@@ -1,0 +1,360 @@
+import {
+  credentials,
+  loadPackageDefinition,
+  status,
+  type Client,
+  type GrpcObject,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
+import { once, setMaxListeners } from 'node:events';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { Daemon } from '../harness/daemon.js';
+import { markOf } from '../harness/mark-of.js';
+import { startRequest } from '../harness/digests.js';
+import { ROOT, Workspace } from '../harness/workspace.js';
+
+/** A service of a .proto file, by its path below the root of the checkout. */
+function service(
+  file: string,
+  name: string,
+  address: string,
+): Client & Record<string, CallableFunction> {
+  const definition = loadSync(path.join(ROOT, file), {
+    keepCase: true,
+    enums: String,
+  });
+  const constructor = name
+    .split('.')
+    .reduce<GrpcObject[string]>(
+      (scope, part) => (scope as GrpcObject)[part] as GrpcObject[string],
+      loadPackageDefinition(definition),
+    );
+  return new (
+    constructor as unknown as new (...args: unknown[]) => Client & Record<string, CallableFunction>
+  )(`unix:${address}`, credentials.createInsecure());
+}
+
+describe('the gRPC pipe', () => {
+  const workspace = new Workspace();
+  let daemon: Daemon;
+  let address: string;
+  let client: WinsClient;
+  const sleeper = workspace.script('sleeper', 'echo up; exec sleep 1000');
+  const quick = workspace.script('quick', 'echo quick; exit 4');
+
+  beforeAll(async () => {
+    daemon = await Daemon.start(
+      workspace,
+      workspace.config([sleeper, quick], { reflection: true }),
+    );
+    address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
+    client = createWinsClient({ address, clientName: 'e2e' });
+  });
+  afterAll(async () => {
+    await client.close();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const failure = async (promise: Promise<unknown>): Promise<WinsClientError> =>
+    promise.then(
+      () => Promise.reject(new Error('it did not fail')),
+      (error: unknown) => error as WinsClientError,
+    );
+  async function readAll(name: { Value: string; RunID: string }, by = client): Promise<string> {
+    let text = '';
+    for await (const { Options } of by.waitProcess(name)) {
+      if (Options?.$case === 'StdOut') text += Options.value.toString();
+      if (Options?.$case === 'Exit') text += `exit ${Options.value.Code}`;
+    }
+    return text;
+  }
+
+  it('says that it is healthy', async () => {
+    const health = service('libs/wins-api/proto/health.proto', 'grpc.health.v1.Health', address);
+    const answer = await new Promise<unknown>((resolve, reject) => {
+      const done = (error: Error | null, found: unknown): void => {
+        if (error === null) resolve(found);
+        else reject(error);
+      };
+      health['check']?.({ service: 'wins.ProcessService' }, done);
+    });
+    expect(answer).toEqual({ status: 'SERVING' });
+    health.close();
+  });
+
+  it('tells generic clients which services it has, where the config wants it', async () => {
+    const reflection = service(
+      'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto',
+      'grpc.reflection.v1.ServerReflection',
+      address,
+    );
+    const call = reflection['ServerReflectionInfo']?.() as NodeJS.ReadWriteStream;
+    call.write({ list_services: '' } as unknown as string);
+    const [answer] = (await once(call, 'data')) as [unknown];
+    call.end();
+    expect(JSON.stringify(answer)).toContain('wins.ProcessService');
+    call.resume();
+    await once(call, 'end');
+    reflection.close();
+  });
+
+  it('answers UNIMPLEMENTED to a call that it does not serve', async () => {
+    const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/wins.VolumeService/Mount',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    stream.end(Buffer.alloc(5));
+    const [headers] = (await once(stream, 'response')) as [Record<string, string>];
+    expect(headers['grpc-status']).toBe(String(status.UNIMPLEMENTED));
+    session.destroy();
+  });
+
+  it('lets several listeners follow one process', async () => {
+    const name = await client.startProcess(startRequest(sleeper));
+    const lease = client.keepAlive(name);
+    const texts = [readAll(name), readAll(name), readAll(name)];
+    // Before its first words it could be stopped without them.
+    for await (const { Options } of client.waitProcess(name))
+      if (Options?.$case === 'StdOut') break;
+    await client.stopProcess(name);
+    for (const text of await Promise.all(texts)) expect(text).toBe('up\nexit 143');
+    await lease.end();
+  });
+
+  it('keeps the output of a process for a listener that comes after its end', async () => {
+    const name = await client.startProcess(startRequest(quick));
+    const lease = client.keepAlive(name);
+    const mark = markOf(name.RunID);
+    await daemon.logged((record) => record['mark'] === mark && record['type'] === 'ended');
+    expect(await readAll(name)).toBe('quick\nexit 4');
+    await lease.end();
+  });
+
+  describe('with a process of another connection (a guessed name)', () => {
+    let stranger: WinsClient;
+    let name: { Value: string; RunID: string };
+    let lease: { end(): Promise<void> };
+    beforeEach(async () => {
+      stranger = createWinsClient({ address });
+      name = await client.startProcess(startRequest(sleeper));
+      lease = client.keepAlive(name);
+    });
+    afterEach(async () => {
+      await lease.end();
+      await stranger.close();
+    });
+
+    it('does not show its output', async () => {
+      const error = await failure(readAll({ ...name, RunID: '' }, stranger));
+      expect(error).toMatchObject({ code: 'refused', reason: 'notOwner' });
+    });
+
+    it('does not tell the id of its run, which would show its output', async () => {
+      const [listed] = await stranger.listProcesses();
+      expect(listed?.Name).toEqual({ Value: name.Value, RunID: '' });
+      const [own] = await client.listProcesses();
+      expect(own?.Name).toEqual(name);
+    });
+
+    it('does not let it be held, and so not be killed', async () => {
+      const handle = stranger.keepAlive({ ...name, RunID: '' });
+      expect(await failure(handle.closed)).toMatchObject({ code: 'refused', reason: 'notOwner' });
+      expect((await client.listProcesses()).map(({ State }) => State)).toEqual(['running']);
+    });
+
+    it('refuses a second holder of the lease', async () => {
+      const second = client.keepAlive(name);
+      expect(await failure(second.closed)).toMatchObject({ reason: 'leaseHeld' });
+    });
+  });
+
+  it.each([
+    ['a name that is unknown', () => client.waitProcess({ Value: 'rancher-wins-nobody' })],
+    ['an empty name', () => client.waitProcess({ Value: '' })],
+  ])('has an error for %s', async (_what, wait) => {
+    const error = await failure(
+      (async () => {
+        for await (const _ of wait());
+      })(),
+    );
+    expect(error).toMatchObject({ code: 'notFound' });
+  });
+
+  it.each<[string, object, string, string]>([
+    [
+      'no checksum at all',
+      { Checksum: '', ChecksumSHA256: '' },
+      'invalidRequest',
+      'invalidArgument',
+    ],
+    [
+      'a checksum that is none',
+      { Checksum: 'xyz', ChecksumSHA256: '' },
+      'invalidRequest',
+      'invalidArgument',
+    ],
+    [
+      'the SHA-1 of other bytes',
+      { Checksum: '0'.repeat(40), ChecksumSHA256: '' },
+      'notFound',
+      'checksumMismatch',
+    ],
+    [
+      'the right SHA-1 with a wrong SHA-256, which decides',
+      { ChecksumSHA256: '0'.repeat(64) },
+      'notFound',
+      'checksumMismatch',
+    ],
+    ['an argument with NUL', { Args: ['a\0b'] }, 'invalidRequest', 'invalidArgument'],
+    ['a variable without value', { Envs: ['A'] }, 'invalidRequest', 'invalidArgument'],
+    ['a variable that its entry does not grant', { Envs: ['A=1'] }, 'refused', 'envNotAllowed'],
+    [
+      'a port that is none',
+      { Exposes: [{ Port: 70000, Protocol: 0 }] },
+      'invalidRequest',
+      'invalidArgument',
+    ],
+  ])('refuses to start with %s', async (_what, change, code, reason) => {
+    const error = await failure(client.startProcess({ ...startRequest(quick), ...change }));
+    expect(error).toMatchObject({ code, reason });
+  });
+
+  it('refuses a request of more than 1 MiB and goes on', async () => {
+    const huge = { ...startRequest(quick), Args: ['x'.repeat(1_500_000)] };
+    expect(await failure(client.startProcess(huge))).toMatchObject({
+      grpcCode: status.RESOURCE_EXHAUSTED,
+    });
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
+
+  it('withstands a connection that resets streams as fast as it opens them', async () => {
+    const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
+    session.on('error', () => undefined);
+    for (let round = 0; round < 5000 && !session.destroyed && !session.closed; round += 1) {
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': '/wins.ApplicationService/Info',
+      });
+      stream.on('error', () => undefined);
+      stream.close(constants.NGHTTP2_CANCEL);
+      if (round % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    session.destroy();
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
+
+  it('withstands a request with twenty thousand headers', async () => {
+    const session = connectHttp2('http://localhost', {
+      createConnection: () => connect(address),
+      maxSendHeaderBlockLength: 1 << 30,
+    });
+    session.on('error', () => undefined);
+    const headers = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`x-${index}`, 'y'.repeat(50)]),
+    );
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/wins.ApplicationService/Info',
+      ...headers,
+    });
+    stream.on('error', () => undefined);
+    await new Promise((resolve) => stream.once('close', resolve));
+    session.destroy();
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
+
+  it('withstands a header block that never ends', async () => {
+    const frame = (type: number, flags: number, payload: Buffer): Buffer => {
+      const head = Buffer.alloc(9);
+      head.writeUIntBE(payload.length, 0, 3);
+      head[3] = type;
+      head[4] = flags;
+      head.writeUInt32BE(type === 4 ? 0 : 1, 5);
+      return Buffer.concat([head, payload]);
+    };
+    const socket = connect(address);
+    socket.on('error', () => undefined);
+    socket.resume();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(frame(4, 0, Buffer.alloc(0)));
+    socket.write(frame(1, 0, Buffer.from([0x83])));
+    // Literal headers of one letter, for as long as the daemon listens.
+    const literals = Buffer.from(
+      '000161016200016101620001610162000161016200016101620001610162',
+      'hex',
+    );
+    const continuation = frame(9, 0, Buffer.concat(Array.from({ length: 500 }, () => literals)));
+    while (!socket.destroyed) {
+      socket.write(continuation);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closed;
+    expect((await client.info()).Version).toMatch(/^v/);
+  });
+
+  it('takes no more than 512 calls that follow output, and says so', async () => {
+    const name = await client.startProcess(startRequest(sleeper));
+    const lease = client.keepAlive(name);
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const clients = Array.from({ length: 3 }, () => createWinsClient({ address }));
+    const waits = clients.flatMap((other) =>
+      Array.from({ length: 200 }, () =>
+        other.waitProcess(name, { signal: stop.signal })[Symbol.asyncIterator]().next(),
+      ),
+    );
+    const refused = await Promise.any(
+      waits.map(async (wait) => {
+        const error = await failure(wait);
+        if (error.reason !== 'tooManyListeners') throw error;
+        return error;
+      }),
+    );
+    expect(refused.grpcCode).toBe(status.RESOURCE_EXHAUSTED);
+    stop.abort();
+    await Promise.allSettled(waits);
+    await lease.end();
+    for (const other of clients) await other.close();
+    expect(await readAll(await client.startProcess(startRequest(quick)))).toBe('quick\nexit 4');
+  });
+
+  it('withstands more connections than it takes, and serves again when they are gone', async () => {
+    const sockets: Socket[] = [];
+    for (let index = 0; index < 1500; index += 1) {
+      const socket = connect(address);
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      // A full queue of the socket refuses some: they are as good as the others.
+      if (index % 100 === 0)
+        await new Promise((resolve) => socket.once('ready', resolve).once('close', resolve));
+    }
+    for (const socket of sockets) socket.destroy();
+    // The daemon sees them go one by one; until then a new client may still be one too many.
+    for (let served = false; !served;) {
+      const after = createWinsClient({ address });
+      served = await after.info().then(
+        () => true,
+        () => false,
+      );
+      await after.close();
+    }
+  });
+
+  it('marks its errors with the code of the rule that refused', async () => {
+    const error = await failure(client.startProcess({ ...startRequest(quick), Path: '/bin/sh' }));
+    expect(error).toMatchObject({
+      code: 'refused',
+      reason: 'pathNotAllowed',
+      grpcCode: status.INVALID_ARGUMENT,
+    });
+    expect(error.details).toMatch(/^invalid path/);
+  });
+});

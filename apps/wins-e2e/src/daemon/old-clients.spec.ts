@@ -1,0 +1,81 @@
+import {
+  ApplicationInfoResponse,
+  HostGetVersionResponse,
+  ProcessStartResponse,
+  ProcessWaitResponse,
+} from '@wins/wins-api';
+import { messagesOf, recordedClient } from '@wins/wins-api/testing';
+import { release } from 'node:os';
+import { Daemon } from '../harness/daemon.js';
+import { startRequest } from '../harness/digests.js';
+import { replay, replayRun } from '../harness/old-go-client.js';
+import { Workspace } from '../harness/workspace.js';
+
+describe('the daemon and a Go client of release 0.1.1', () => {
+  const workspace = new Workspace();
+  // Its KeepAlive and Wait name "rancher-wins-ngin": the Go daemon cut the name of nginx.exe short.
+  const program = workspace.script('ngin', 'printf out; printf err >&2; exit 7');
+  let daemon: Daemon;
+  let address: string;
+
+  beforeAll(async () => {
+    daemon = await Daemon.start(workspace, workspace.config([{ path: program, envs: ['FOO'] }]));
+    address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  it('answers app info', async () => {
+    const answer = (await replay(address, [recordedClient('app-info'), 1])).get(1);
+    expect(answer?.status).toBe(0);
+    const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
+    expect(ApplicationInfoResponse.decode(message ?? Buffer.alloc(0)).Info?.Version).toMatch(/^v/);
+  });
+
+  it('refuses an unlisted program in the words that the client knows', async () => {
+    const answer = (await replay(address, [recordedClient('prc-run-denied'), 1])).get(1);
+    expect(answer?.status).toBe(3);
+    expect(answer?.message).toMatch(/^invalid path/);
+  });
+
+  it('runs a listed program: Start, KeepAlive and Wait, with both outputs', async () => {
+    const { Path, Checksum } = startRequest(program);
+    const [started, kept, waited] = await replayRun(address, {
+      Path,
+      Checksum,
+      Dir: workspace.folder,
+    });
+    expect(kept).toMatchObject({ status: 0 });
+    expect(started).toMatchObject({ status: 0 });
+    const [response] = messagesOf(started?.body ?? Buffer.alloc(0));
+    expect(ProcessStartResponse.decode(response ?? Buffer.alloc(0)).Data?.Value).toBe(
+      'rancher-wins-ngin',
+    );
+    expect(waited).toMatchObject({ status: 0 });
+    const messages = messagesOf(waited?.body ?? Buffer.alloc(0)).map((message) =>
+      ProcessWaitResponse.decode(message),
+    );
+    const text = (arm: 'StdOut' | 'StdErr') =>
+      messages
+        .flatMap(({ Options }) => (Options?.$case === arm ? [String(Options.value)] : []))
+        .join('');
+    expect([text('StdOut'), text('StdErr')]).toEqual(['out', 'err']);
+    expect(messages.at(-1)?.Options).toMatchObject({ $case: 'Exit', value: { Code: 7 } });
+  });
+
+  it('says which release of the system the host has', async () => {
+    const answer = (await replay(address, [recordedClient('host-get-version'), 1])).get(1);
+    expect(answer?.status).toBe(0);
+    const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
+    const { Data } = HostGetVersionResponse.decode(message ?? Buffer.alloc(0));
+    expect(release().startsWith(`${Data?.CurrentMajorVersionNumber}.`)).toBe(true);
+  });
+
+  it('says that there is no HNS, or no such network', async () => {
+    const answer = (await replay(address, [recordedClient('hns-get-network-error'), 1])).get(1);
+    expect([5, 9]).toContain(answer?.status);
+    expect(answer?.message).toMatch(/HNS|nat/);
+  });
+});

@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Daemon } from '../harness/daemon.js';
+import { readPattern, writePattern } from '../harness/pattern.js';
+import { until } from '../harness/process-table.js';
+import { freePorts, HostProgram, Tunnel } from '../harness/tunnel.js';
+import { OPCODE, TunnelFrames } from '../harness/tunnel-frames.js';
+import { TunnelRelay } from '../harness/tunnel-relay.js';
+import { Workspace } from '../harness/workspace.js';
+
+const SIZE_BYTES = 200 * 1024 * 1024;
+
+/** Sends a text and gives what comes back for it. */
+async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+describe('a tunnel that falls silent', () => {
+  let workspace: Workspace;
+  let echo: HostProgram;
+  let web: HostProgram;
+  beforeEach(async () => {
+    workspace = new Workspace();
+    echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    web = await HostProgram.http((_incoming, response) => {
+      void writePattern(response, SIZE_BYTES).then(() => response.end());
+    });
+  });
+  afterEach(async () => {
+    await echo[Symbol.asyncDispose]();
+    await web[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+  const config = (more: object = {}) =>
+    workspace.config([], { white_list: { proxyPorts: [echo.port, web.port] }, ...more });
+
+  it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
+    // With one place only, the next tunnel needs that of the dead one.
+    await using daemon = await Daemon.start(workspace, config({ tunnel: { maxSessions: 1 } }));
+    await using relay = await TunnelRelay.start(workspace, daemon);
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(
+      workspace,
+      `TCP:${port}:${echo.port}`,
+      '--proxy',
+      relay.path,
+    );
+    const socket = connect(port, '127.0.0.1');
+    expect(await say(socket, 'hello')).toBe('hello');
+    const cut = new Promise((resolve) => socket.once('error', resolve));
+    relay.freeze();
+    const ended = await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
+    expect(ended).toMatchObject({ reason: 'failed', err: { code: 'peer-silent' } });
+    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
+    await tunnel.program.said('the tunnel is back');
+    // It looks at every ping, each 5 s.
+    expect(tunnel.program.stderr()).toMatch(
+      /the tunnel is lost: heard nothing from the peer for 6[0-7]\d{3} ms; at most 60000 ms are allowed/,
+    );
+    const next = connect(port, '127.0.0.1');
+    expect(await say(next, 'again')).toBe('again');
+    expect(echo.openSockets).toHaveLength(1);
+    next.destroy();
+  });
+
+  it.each(['daemon', 'client'] as const)(
+    'because the %s is stopped for some seconds goes on where it was',
+    async (who) => {
+      await using daemon = await Daemon.start(workspace, config());
+      // The pings of a second client, one each 5 s, are the clock of this test.
+      let pings = 0;
+      await using relay = await TunnelRelay.start(workspace, daemon, (from) => {
+        const frames = new TunnelFrames();
+        return (chunk) => {
+          const passed = frames.add(chunk);
+          if (from === 'client') pings += passed.filter(isPing).length;
+          return passed.map(({ bytes }) => bytes);
+        };
+      });
+      const [port = 0, large = 0, clock = 0] = await freePorts(3);
+      await using tunnel = await Tunnel.start(
+        workspace,
+        `TCP:${port}:${echo.port} TCP:${large}:${web.port}`,
+      );
+      await using second = await Tunnel.start(
+        workspace,
+        `TCP:${clock}:${echo.port}`,
+        '--proxy',
+        relay.path,
+      );
+      const socket = connect(port, '127.0.0.1');
+      expect(await say(socket, 'before')).toBe('before');
+      const sent = request({ host: '127.0.0.1', port: large, agent: false }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      const received = readPattern(answer);
+      const stopped = who === 'daemon' ? daemon.child : tunnel.program.child;
+      stopped.kill('SIGSTOP');
+      const waiting = say(socket, 'meanwhile');
+      const before = pings;
+      await until(() => pings >= before + 2);
+      stopped.kill('SIGCONT');
+      expect(await waiting).toBe('meanwhile');
+      expect(await received).toBe(SIZE_BYTES);
+      // Every sign of life that was owed has come by the next ping.
+      const then = pings;
+      await until(() => pings > then);
+      expect(await say(socket, 'after')).toBe('after');
+      socket.destroy();
+      for (const { program } of [tunnel, second])
+        expect(program.stderr()).not.toContain('the tunnel is lost');
+      expect(daemon.log.filter(({ msg }) => msg === 'tunnel')).toEqual([
+        expect.objectContaining({ event: 'opened' }),
+        expect.objectContaining({ event: 'opened' }),
+      ]);
+    },
+  );
+});
+
+function isPing({ opcode }: { readonly opcode: number }): boolean {
+  return opcode === OPCODE.ping;
+}

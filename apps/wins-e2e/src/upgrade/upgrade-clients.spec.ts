@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { runWins, startProgram, startWins, type RunningProgram } from '../harness/built-program.js';
+import { nodeWithDaemon } from '../harness/node-with-daemon.js';
+import { processesWith, until } from '../harness/process-table.js';
+import { singleFile } from '../harness/single-file.js';
+import { freePorts, HostProgram, Tunnel } from '../harness/tunnel.js';
+import type { UpgradeWorld } from '../harness/upgrade-world.js';
+
+const WELL = singleFile('v1.1.0');
+/** Its daemon serves, as a release that nobody wanted. */
+const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
+/** Its program is of no use before a file named `go` is beside the config; until then no daemon serves. */
+const LATE = WELL.replace(
+  '\n',
+  `
+const config = process.argv[process.argv.indexOf('--config') + 1];
+const go = require('node:path').join(require('node:path').dirname(config), 'go');
+while (process.argv.includes('run') && !require('node:fs').existsSync(go))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+`,
+);
+/** A name for what the host program of a test runs, to be found among all processes. */
+const NAP = `${process.pid}.25`;
+
+/** Sends a text and gives what comes back for it. */
+async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+/** A node with a daemon that may run `sleeper`, an echo that the tunnel leads to, and clients of both. */
+class Clients implements AsyncDisposable {
+  private constructor(
+    readonly world: UpgradeWorld,
+    private readonly echo: HostProgram,
+    readonly tunnel: Tunnel,
+    readonly port: number,
+    readonly sleeper: string,
+  ) {}
+
+  static async start(source = `echo started; exec sleep ${NAP}`): Promise<Clients> {
+    const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    const world = await nodeWithDaemon({ proxyPorts: [echo.port] });
+    const [port = 0] = await freePorts(1);
+    const proxy = world.workspace.path('proxy');
+    const publish = `TCP:${port}:${echo.port}`;
+    const tunnel = await Tunnel.start(world.workspace, publish, '--proxy', proxy);
+    const sleeper = world.workspace.script('sleeper', source);
+    return new Clients(world, echo, tunnel, port, sleeper);
+  }
+
+  run(...more: string[]): RunningProgram {
+    return startWins(
+      ['cli', 'prc', 'run', '--server', this.world.pipe, '--path', this.sleeper, ...more],
+      this.world.workspace.environment,
+    );
+  }
+
+  upgrade(release: string, wait = '30s'): RunningProgram {
+    const offered = this.world.workspace.write('next', release, 0o755);
+    const args = ['up', '--service', this.world.definition, `--wait=${wait}`];
+    return startProgram(offered, args, this.world.workspace.environment);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.tunnel[Symbol.asyncDispose]();
+    await this.world[Symbol.asyncDispose]();
+    await this.echo[Symbol.asyncDispose]();
+  }
+}
+
+describe('clients of a daemon that is upgraded', () => {
+  it.each([
+    ['for good', WELL, 0, 'v1.1.0'],
+    ['and goes back to its release', LIES, 1, 'v1.0.0'],
+  ])('get a clear end, or come back by themselves: %s', async (_how, release, code, version) => {
+    await using clients = await Clients.start();
+    const { world, tunnel, port } = clients;
+    const open = connect(port, '127.0.0.1');
+    expect(await say(open, 'before')).toBe('before');
+    const cut = new Promise((resolve) => open.once('error', resolve));
+    const run = clients.run();
+    await run.printed('started');
+
+    const upgrade = await clients.upgrade(release).outcome;
+    expect([upgrade.code, await world.rest()]).toEqual([code, version]);
+
+    expect(await run.outcome).toMatchObject({
+      code: 143,
+      stderr: expect.stringMatching(
+        /^wins: \S*sleeper was stopped: daemonStopping \(the daemon was stopped, [^\n]*\)\n$/,
+      ) as string,
+    });
+    expect(processesWith(`sleep\0${NAP}`)).toEqual([]);
+
+    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
+    const again = connect(port, '127.0.0.1');
+    expect(await say(again, 'after')).toBe('after');
+    again.destroy();
+    expect(tunnel.program.child.exitCode).toBeNull();
+    const lines = tunnel.program.stderr().trimEnd().split('\n').slice(1);
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    const [lost, back] = [
+      /^wins: the tunnel is lost: the daemon closed it[^\n]*; trying again /,
+      /^wins: the tunnel is back$/,
+    ];
+    for (const [index, line] of lines.entries())
+      expect(line).toMatch(index % 2 === 0 ? lost : back);
+  });
+
+  it('wait while no daemon serves, if they may, and say so at once if not', async () => {
+    await using clients = await Clients.start(`echo "started $1"; exec sleep "$1"`);
+    const { world, tunnel, port } = clients;
+    const first = clients.run('--args', NAP);
+    await first.printed('started');
+    const upgrade = clients.upgrade(LATE);
+    await tunnel.program.said('the tunnel is lost');
+    await first.outcome;
+    // The pipe may be there for a moment longer than the tunnel.
+    const ask = async (): Promise<string> => {
+      const { code, stderr } = await clients.run('--args', '0').outcome;
+      expect([code, stderr]).toEqual([125, expect.stringMatching(/^wins: [^\n]+\n$/)]);
+      return stderr;
+    };
+    while (!/^wins: cannot connect to .* \(--wait-timeout waits for it\)\n$/.test(await ask()));
+    const short = await clients.run('--args', '0', '--wait-timeout', '300ms').outcome;
+    expect([short.code, short.stderr]).toEqual([125, expect.stringMatching(/^wins: cannot conn/)]);
+
+    const patient = clients.run('--args', '0', '--wait-timeout', '60s');
+    const socket = connect(port, '127.0.0.1');
+    const answer = say(socket, 'held');
+    world.workspace.write('go', '');
+    expect(await answer).toBe('held');
+    socket.destroy();
+    expect(await patient.outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(patient.stdout()).toBe('started 0\n');
+    expect((await upgrade.outcome).code).toBe(0);
+    expect(await world.rest()).toBe('v1.1.0');
+  });
+
+  it('that come while a daemon ends are told so, or have their program run by the next', async () => {
+    await using clients = await Clients.start(
+      `cd "$(dirname "$0")"; trap 'echo asked' TERM; echo started
+       while [ ! -e end ]; do sleep 0.02; done`,
+    );
+    const { world } = clients;
+    const slow = clients.run();
+    await slow.printed('started');
+    // Another program that this daemon may run.
+    const quick = world.workspace.script('wins-upgrade', 'echo quick');
+    const upgrade = clients.upgrade(WELL);
+    await slow.printed('asked');
+
+    const run = ['cli', 'prc', 'run', '--server', world.pipe, '--path', quick];
+    const refused = await runWins(run, world.workspace.environment);
+    expect([refused.code, refused.stderr]).toEqual([
+      125,
+      expect.stringMatching(
+        /^wins: the daemon on pipe [^\n]* is ending: [^\n]*--wait-timeout[^\n]*\n$/,
+      ),
+    ]);
+    const taken = startWins([...run, '--wait-timeout', '60s'], world.workspace.environment);
+    const refusals = () => world.supervisor.said.split('"shuttingDown"').length - 1;
+    await until(() => refusals() > 1);
+    world.workspace.write('end', '');
+    expect(await taken.outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(taken.stdout()).toBe('quick\n');
+    expect(await slow.outcome).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('daemonStopping') as string,
+    });
+    expect((await upgrade.outcome).code).toBe(0);
+  });
+
+  it('learn that their daemon is gone when it hangs and is ended by force', async () => {
+    await using clients = await Clients.start();
+    const { world, tunnel, port } = clients;
+    const open = connect(port, '127.0.0.1');
+    expect(await say(open, 'before')).toBe('before');
+    const cut = new Promise((resolve) => open.once('error', resolve));
+    const run = clients.run();
+    await run.printed('started');
+    process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
+
+    expect((await clients.upgrade(WELL, '15s').outcome).code).toBe(0);
+    expect(await run.outcome).toMatchObject({
+      code: 125,
+      stderr: expect.stringMatching(
+        /^wins: the connection to the daemon [^\n]* was lost: [^\n]*\n$/,
+      ) as string,
+    });
+    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
+    await tunnel.program.said('the tunnel is back');
+    expect(await world.rest()).toBe('v1.1.0');
+    expect(processesWith(`sleep\0${NAP}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,317 @@
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import path from 'node:path';
+import { runWins, startProgram, type Outcome } from '../harness/built-program.js';
+import { nodeWithDaemon } from '../harness/node-with-daemon.js';
+import { processesWith, until } from '../harness/process-table.js';
+import { singleFile } from '../harness/single-file.js';
+import { Supervisor } from '../harness/supervisor.js';
+import { sha256, type UpgradeWorld } from '../harness/upgrade-world.js';
+import { Workspace } from '../harness/workspace.js';
+
+/** Lets the daemon run the helper with any words. */
+function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Promise<Outcome> {
+  const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+  const run = ['cli', 'prc', 'run', '--server', world.pipe, '--path', upgrader, '--'];
+  return runWins([...run, ...words], world.workspace.environment);
+}
+
+/** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
+function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
+  return runHelper(world, program, 'up', '--json');
+}
+
+/** A release whose daemon ends at once. */
+function crashing(version: string): string {
+  const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
+  return singleFile(version).replace('\n', crash);
+}
+
+/** Waits for the result of a helper that left its run. */
+async function result(world: UpgradeWorld) {
+  await until(() => existsSync(`${world.folder}/result.json`));
+  await until(() => processesWith('--apart', world.definition).length === 0);
+  return world.result;
+}
+
+describe('a real daemon', () => {
+  it('is upgraded by a helper that it runs itself and that outlives it, twice', async () => {
+    await using world = await nodeWithDaemon();
+    for (const version of ['v1.1.0', 'v1.2.0']) {
+      const before = world.supervisor.pid;
+      const { stdout, stderr, code } = await upgradeThroughDaemon(world, singleFile(version));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(stdout.toString())).toMatchObject({
+        outcome: 'handedOver',
+        result: `${world.folder}/result.json`,
+      });
+      await until(() => world.supervisor.pid !== before && existsSync(world.folder));
+      await until(() => existsSync(`${world.folder}/result.json`));
+      expect(await world.rest()).toBe(version);
+      expect(await result(world)).toMatchObject({ outcome: 'upgraded', to: { version } });
+      expect(world.installed).toBe(sha256(singleFile(version)));
+      expect(world.leftovers).toEqual([]);
+    }
+  });
+
+  it('tells who asks through it at once when there is nothing to do, or too little', async () => {
+    await using world = await nodeWithDaemon();
+    const same = await upgradeThroughDaemon(world, singleFile('v1.0.0'));
+    expect([same.code, JSON.parse(same.stdout.toString())]).toEqual([
+      0,
+      expect.objectContaining({ outcome: 'nothing' }),
+    ]);
+    const older = await upgradeThroughDaemon(world, singleFile('v0.9.0'));
+    expect([older.code, JSON.parse(older.stdout.toString())]).toEqual([
+      65,
+      expect.objectContaining({ outcome: 'refused' }),
+    ]);
+    expect(world.supervisor.started).toHaveLength(1);
+    expect(world.leftovers).toEqual([]);
+  });
+
+  it('serves again when the release that a helper brings is not well', async () => {
+    await using world = await nodeWithDaemon();
+    const { code } = await upgradeThroughDaemon(world, crashing('v1.1.0'));
+    expect(code).toBe(0);
+    expect(await result(world)).toMatchObject({
+      outcome: 'rolledBack',
+      reason: expect.stringContaining('step prove failed') as string,
+    });
+    expect(await world.rest()).toBe('v1.0.0');
+    expect(world.installed).toBe(sha256(singleFile('v1.0.0')));
+  });
+
+  it('is upgraded by the program itself, run by an operator, also with a key in the config that no release knows', async () => {
+    await using world = await nodeWithDaemon();
+    const config = JSON.parse(readFileSync(world.config, 'utf8')) as object;
+    writeFileSync(world.config, JSON.stringify({ ...config, of_tomorrow: true }));
+    const program = world.workspace.write('wins-1.1', singleFile('v1.1.0'), 0o755);
+    const args = ['up', '--service', world.definition, '--wait=20s'];
+    const { code, stdout } = await startProgram(program, args, world.workspace.environment).outcome;
+    expect([code, stdout.toString()]).toEqual([0, 'wins: upgraded: the release v1.1.0 serves\n']);
+    expect(await world.rest()).toBe('v1.1.0');
+  });
+
+  it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
+    await using world = await nodeWithDaemon();
+    for (const [effect, next] of [
+      ['stop service', 'v1.1.0'],
+      ['start service', 'v1.2.0'],
+    ] as const) {
+      const before = await world.rest();
+      const offered = world.workspace.write('offered', singleFile(next), 0o755);
+      await world.up(['--path', offered], { [effect]: 'before' });
+      expect(existsSync(`${world.folder}/journal.json`)).toBe(true);
+      await world.supervisor.powerCycle();
+      const version = await world.rest();
+      expect([before, next]).toContain(version);
+      expect(world.installed).toBe(sha256(singleFile(version)));
+    }
+  });
+
+  it('undoes one also when its service names it through a link', async () => {
+    await using world = await nodeWithDaemon();
+    const link = world.workspace.path('link');
+    symlinkSync(world.target, link);
+    world.define(`"${link}" srv app run --config "${world.config}"`);
+    await world.supervisor.powerCycle();
+    const journal = `${world.folder}/journal.json`;
+    const offered = world.workspace.write('offered', singleFile('v1.1.0'), 0o755);
+    await world.up(['--path', offered], { 'stop service': 'before' });
+    expect(existsSync(journal)).toBe(true);
+    await world.supervisor.powerCycle();
+    await until(() => !existsSync(journal));
+    expect(world.supervisor.command[0]).toBe(link);
+  });
+
+  it('cannot be made of a program that is not one file', async () => {
+    await using world = await nodeWithDaemon();
+    const { code, stderr } = await runWins(
+      ['up', '--service', world.definition],
+      world.workspace.environment,
+    );
+    expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+});
+
+describe('whoever has the pipe of a daemon that may run the helper', () => {
+  it('has nothing else run or installed by it, and no other service stopped', async () => {
+    await using world = await nodeWithDaemon();
+    const { workspace } = world;
+    const proof = workspace.path('it-ran');
+    const evil = workspace.script('evil', `echo ran >> ${proof}; echo rancher-wins version v9.0.0`);
+    const others = workspace.path('others.json');
+    writeFileSync(others, JSON.stringify({ command: `"${evil}" server run` }), { mode: 0o600 });
+    await using other = await Supervisor.open(others, workspace.environment);
+    for (const words of [
+      ['--path', evil],
+      ['--path', evil, '--dry-run'],
+      ['--apart', '--path', evil],
+      ['--apart'],
+      ['--sweep'],
+      ['--service', others],
+      ['--service', workspace.path('new.json')],
+    ]) {
+      const { code, stderr } = await runHelper(world, singleFile('v1.1.0'), 'up', ...words);
+      expect([code, stderr]).toEqual([65, expect.stringContaining(`found ${words[0]}; wanted up`)]);
+    }
+    expect(existsSync(proof)).toBe(false);
+    expect(existsSync(`${evil}.upgrade`)).toBe(false);
+    expect([other.started.length, world.supervisor.started.length]).toEqual([0, 1]);
+  });
+
+  it('has the helper do nothing but upgrade', async () => {
+    await using world = await nodeWithDaemon();
+    const proof = world.workspace.path('proof');
+    for (const words of [
+      ['cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
+      ['--debug', 'cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
+      ['srv', 'app', 'run', '--config', proof],
+      ['doctor'],
+      ['--config', 'up', 'srv', 'app', 'run'],
+      ['--get-yargs-completions', 'up', 'srv', ''],
+    ]) {
+      const { code, stdout, stderr } = await runHelper(world, singleFile('v1.1.0'), ...words);
+      expect([code, stdout.toString(), stderr]).toEqual([
+        ...[65, ''],
+        expect.stringMatching(/^wins: cannot do this in a run of a daemon: .*; wanted up, with/),
+      ]);
+    }
+    expect(existsSync(proof)).toBe(false);
+    const { code, stdout } = await runHelper(world, singleFile('v1.1.0'), '--version');
+    expect([code, stdout.toString()]).toEqual([0, 'rancher-wins version v1.1.0\n']);
+  });
+});
+
+/** A server of gRPC that ends each call with a status, once it has what was asked. */
+async function answeringAll(address: string, statusOf: (call: string, bytes: Buffer) => number) {
+  const server = createServer();
+  server.on('stream', (stream, headers) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => {
+      const status = statusOf(String(headers[':path']), Buffer.concat(chunks));
+      const fields = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': status };
+      stream.respond(fields, { endStream: true });
+    });
+  });
+  await once(server.listen(address), 'listening');
+  return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
+}
+
+describe('wins cli upgrade', () => {
+  function cliUpgrade(world: UpgradeWorld, program: string, ...args: string[]): Promise<Outcome> {
+    const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+    return runWins(
+      [
+        ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
+        ...['--wait-timeout', '60s', ...args],
+      ],
+      world.workspace.environment,
+    );
+  }
+
+  it('comes back when the new daemon serves, with the config that the service has', async () => {
+    await using world = await nodeWithDaemon();
+    const before = world.supervisor.command;
+    const { code, stdout, stderr } = await cliUpgrade(
+      world,
+      singleFile('v1.1.0'),
+      ...['--config', world.config],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
+    expect(await world.rest()).toBe('v1.1.0');
+    expect(world.supervisor.command).toEqual(before);
+  });
+
+  it('is refused another config than the service has, and what to do is told', async () => {
+    await using world = await nodeWithDaemon();
+    const config = world.workspace.path('my config');
+    copyFileSync(world.config, config);
+    const before = world.supervisor.command;
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'), '--config', config);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: the service reads the config .* bring the config to /),
+    ]);
+    expect(stderr).toContain(`wins-upgrade up --wins-args '--config "${config}"'`);
+    expect(world.supervisor.command).toEqual(before);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('has the helper lead a daemon of the original to the config, which does not mark what it runs', async () => {
+    using workspace = new Workspace();
+    const asked: string[] = [];
+    // It has no health service, and does not let this helper run.
+    await using original = await answeringAll(workspace.path('original'), (call, bytes) => {
+      asked.push(bytes.includes('--wins-args=--config "/new config"') ? `${call} with it` : call);
+      return call.includes('Health') ? 12 : 7;
+    });
+    const { code, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', original.address, '--config', '/new config'],
+        ...['--path', workspace.script('wins-upgrade', 'exit 0')],
+      ],
+      workspace.environment,
+    );
+    expect([code, stderr]).toEqual([126, expect.stringContaining('the daemon refused')]);
+    expect(asked).toEqual([
+      '/grpc.health.v1.Health/Check',
+      expect.stringMatching(/Start with it$/),
+    ]);
+  });
+
+  it('says so when the release before serves again', async () => {
+    await using world = await nodeWithDaemon();
+    const { code, stderr } = await cliUpgrade(world, crashing('v1.1.0'));
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^wins: rolledBack: step prove failed/),
+    ]);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+
+  it('says so at once when there is nothing to do, or the helper refuses', async () => {
+    await using world = await nodeWithDaemon();
+    const same = await cliUpgrade(world, singleFile('v1.0.0'));
+    expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
+    const older = await cliUpgrade(world, singleFile('v0.9.0'));
+    expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('tells a refusal from a failure, whoever refuses', async () => {
+    await using world = await nodeWithDaemon();
+    chmodSync(path.dirname(world.target), 0o777);
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
+    ]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('waits no longer than it was told for a pipe that takes calls and answers none', async () => {
+    using workspace = new Workspace();
+    const silent = createServer();
+    await once(silent.listen(workspace.path('silent')), 'listening');
+    const helper = workspace.script('wins-upgrade', 'exit 0');
+    const { code, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', workspace.path('silent'), '--path', helper],
+        ...['--once', 'pod', '--wait-timeout', '1s'],
+      ],
+      workspace.environment,
+    );
+    silent.close();
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^wins: the daemon on pipe .* gave no answer within --wait-timeout\n$/),
+    ]);
+  });
+});

@@ -1,0 +1,275 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { runWins } from '../harness/built-program.js';
+import { Daemon, type LogRecord } from '../harness/daemon.js';
+import { processesWith, until } from '../harness/process-table.js';
+import { singleFile } from '../harness/single-file.js';
+import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+
+const UNWELL = (version: string) =>
+  singleFile(version).replace('\n', "\nif (process.argv.includes('run')) process.exit(7);\n");
+
+/** A release that does not say whether it takes the config until this file is there. */
+const HELD_UP = (version: string, gate: string) =>
+  singleFile(version).replace(
+    '\n',
+    `
+const moment = new Int32Array(new SharedArrayBuffer(4));
+const { existsSync } = require('node:fs');
+while (process.argv[3] === 'config' && !existsSync(${JSON.stringify(gate)})) Atomics.wait(moment, 0, 0, 20);
+`,
+  );
+
+/** A node whose daemon is v1.0.0 and watches a file, unless the config says otherwise. */
+async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
+  const world = await UpgradeWorld.empty('program files/wins');
+  const watched = world.workspace.path('offered/wins');
+  world.workspace.write('offered/other', '');
+  writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
+  const configure = (wanted: typeof mode, watchingPath = watched): void => {
+    const pipes = { listen: world.pipe, proxy: world.workspace.path('proxy') };
+    const upgrade = wanted === 'absent' ? {} : { upgrade: { mode: wanted, watchingPath } };
+    const config = { debug: true, ...pipes, ...upgrade };
+    const whole = world.workspace.write('next config', JSON.stringify(config));
+    renameSync(whole, world.config);
+  };
+  configure(mode);
+  world.define(`"${world.target}" srv app run --config "${world.config}"`);
+  world.supervisor.start();
+  await world.rest();
+  return { world, watched, configure };
+}
+
+/** Puts a file in place as one act. */
+function offer(world: UpgradeWorld, content: string, mode = 0o644): void {
+  const whole = world.workspace.write('offered/next', content, mode);
+  renameSync(whole, world.workspace.path('offered/wins'));
+}
+
+function logOf(world: UpgradeWorld): LogRecord[] {
+  const lines = world.supervisor.said.split('\n').filter((line) => line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line) as LogRecord);
+}
+
+async function logged(world: UpgradeWorld, message: string, times = 1): Promise<LogRecord> {
+  const found = () => logOf(world).filter(({ msg }) => msg === message);
+  await until(() => found().length >= times);
+  return found()[times - 1] as LogRecord;
+}
+
+/** The states of the watches of all daemons so far, in order; what is not new is not there. */
+const states = (world: UpgradeWorld) =>
+  logOf(world)
+    .filter(({ msg }) => msg === 'the watched file')
+    .map(({ state }) => state as string);
+
+/** Waits until the file, as it is after the first `known` states, is one of which nothing more will come. */
+async function settled(world: UpgradeWorld, known = 0): Promise<void> {
+  await until(() => states(world).length > known && states(world).at(-1) === 'settled');
+}
+
+const begun = (world: UpgradeWorld) =>
+  logOf(world).filter(({ msg }) => msg === 'the watched file is to be upgraded to');
+
+/** Waits until the upgrade to this release has come to its end, and the service to rest. */
+async function served(world: UpgradeWorld, version: string): Promise<void> {
+  const isUpgraded = () =>
+    world.result.outcome === 'upgraded' && world.result.to?.version === version;
+  await until(() => existsSync(`${world.folder}/result.json`) && isUpgraded());
+  await until(() => processesWith('--apart', world.definition).length === 0);
+  expect(await world.rest()).toBe(version);
+}
+
+/** What the doctor says of upgrades: levels and findings. */
+async function doctor(world: UpgradeWorld) {
+  const { stdout } = await runWins(['doctor', '--json', '--config', world.config], {
+    ...world.workspace.environment,
+    WINS_SERVICE: world.definition,
+  });
+  const { findings } = JSON.parse(stdout.toString()) as {
+    findings: { check: string; level: string; found: string }[];
+  };
+  return findings
+    .filter(({ check }) => check === 'upgrade')
+    .map(({ level, found }) => [level, found]);
+}
+
+describe('a daemon that watches a file', () => {
+  it('is replaced by what is put there, again and again, and leaves nothing behind', async () => {
+    const { world, watched } = await watchingNode();
+    await using _world = world;
+    for (const version of ['v1.1.0', 'v1.2.0']) {
+      offer(world, singleFile(version));
+      await served(world, version);
+      expect(world.result).toMatchObject({ outcome: 'upgraded', to: { version } });
+      expect(world.installed).toBe(sha256(readFileSync(watched)));
+      expect(world.leftovers).toEqual([]);
+    }
+    // What runs is no reason to begin anything.
+    await settled(world);
+    expect(begun(world)).toHaveLength(2);
+  });
+
+  it('does not take a file that is still being written', async () => {
+    const { world, watched } = await watchingNode();
+    await using _world = world;
+    const program = singleFile('v1.1.0');
+    const part = Math.ceil(program.length / 5);
+    for (let at = 0; at < program.length; at += part) {
+      const known = states(world).length;
+      writeFileSync(watched, program.slice(at, at + part), { flag: 'a' });
+      await until(() => states(world).length > known);
+    }
+    expect(states(world).slice(0, 5)).toEqual(Array(5).fill('changing'));
+    await served(world, 'v1.1.0');
+    expect(world.installed).toBe(sha256(program));
+    expect(begun(world)).toHaveLength(1);
+  });
+
+  it('goes back from a release that is not well, once, also after a restart, and takes the next', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    offer(world, UNWELL('v1.1.0'));
+    await logged(world, 'the watched file was tried, and is not again');
+    expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
+    expect(await world.rest()).toBe('v1.0.0');
+    expect(begun(world)).toHaveLength(1);
+
+    await world.supervisor.powerCycle();
+    await logged(world, 'the watched file was tried, and is not again', 2);
+    // The same bytes are the same release, however often they are put there.
+    await settled(world);
+    const known = states(world).length;
+    offer(world, UNWELL('v1.1.0'));
+    await settled(world, known);
+    expect(begun(world)).toHaveLength(1);
+    expect(await world.rest()).toBe('v1.0.0');
+    expect(await doctor(world)).toEqual([
+      ['ok', expect.stringContaining('is watched')],
+      ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
+    ]);
+
+    offer(world, singleFile('v1.2.0'));
+    await served(world, 'v1.2.0');
+  });
+
+  it('refuses an older release, once, and goes on', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    offer(world, singleFile('v0.9.0'));
+    const { ended, reason } = await logged(world, 'the upgrade to the watched file has ended');
+    expect([ended, reason]).toEqual(['refused', expect.stringContaining('is older than')]);
+    await settled(world);
+    expect(begun(world)).toHaveLength(1);
+    expect(world.supervisor.started).toHaveLength(1);
+    // The helper tidies up, and goes, once it has told its result.
+    await until(() => world.leftovers.length === 0);
+  });
+
+  it('takes nothing from who else may write there, says so once, and goes on when that is mended', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    const folder = world.workspace.path('offered');
+    const refusals = () =>
+      logOf(world).filter(
+        ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
+      );
+    for (const [index, [fileMode, folderMode, wanted]] of [
+      [0o666, 0o755, 'wins": A7 writable by other users; wanted'],
+      [0o644, 0o777, 'offered": A7 writable by other users; wanted'],
+      [0o644, 0o1777, '(mode 1777); wanted'],
+    ].entries()) {
+      chmodSync(folder, folderMode as number);
+      offer(world, singleFile('v1.1.0'), fileMode as number);
+      await until(() => refusals().length > index);
+      expect(refusals()[index]?.['found']).toContain(wanted);
+    }
+    // The fourth judgement is the same as the third.
+    await until(() => states(world).filter((state) => state === 'deferred').length === 4);
+    expect(refusals()).toHaveLength(3);
+    expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
+    expect(existsSync(world.folder)).toBe(false);
+    chmodSync(folder, 0o755);
+    await served(world, 'v1.1.0');
+  });
+
+  it('does not take the program of the service itself', async () => {
+    const { world, configure } = await watchingNode('none');
+    await using _world = world;
+    configure('watching', world.target);
+    await logged(world, 'a file is watched for an upgrade');
+    const whole = world.workspace.write('program files/next', singleFile('v1.1.0'), 0o755);
+    renameSync(whole, world.target);
+    const { found } = await logged(world, 'the watched file cannot be upgraded to now');
+    expect(found).toContain('it is the program of the service itself');
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('tries again when its helper was killed, and the service was restarted', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    const journal = `${world.folder}/journal.json`;
+    const gate = world.workspace.path('gate');
+    offer(world, HELD_UP('v1.1.0', gate));
+    // Staging cannot come to its end, so the helper is killed within it.
+    await until(() => existsSync(journal));
+    for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
+    writeFileSync(gate, '');
+    await world.supervisor.powerCycle();
+    await served(world, 'v1.1.0');
+    expect(world.result.id).toMatch(/^watched-2-/);
+  });
+
+  it('does not try a fourth time what was interrupted three times', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    const [id, reason] = ['watched-3-x', 'the power failed'];
+    const to = { sha256: sha256(singleFile('v1.1.0')) };
+    mkdirSync(world.folder, { mode: 0o700 });
+    const result = JSON.stringify({ id, outcome: 'rolledBack', reason, to, interrupted: true });
+    writeFileSync(`${world.folder}/result.json`, result);
+    offer(world, singleFile('v1.1.0'));
+    const said = await logged(world, 'the watched file was tried, and is not again');
+    expect(said['reason']).toBe(reason);
+    expect(begun(world)).toEqual([]);
+  });
+});
+
+describe('a daemon whose config does not ask for it', () => {
+  it('watches nothing until the config says so, and again when it does not any more', async () => {
+    const { world, configure } = await watchingNode('absent');
+    await using _world = world;
+    // The config is looked at as often as a watched file would be, and takes as many looks.
+    const reloaded = async (): Promise<void> => {
+      for (const file of ['/nowhere/a', '/nowhere/b']) {
+        const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
+        configure('none', file);
+        await logged(world, 'config changed', length + 1);
+      }
+    };
+    offer(world, singleFile('v1.1.0'));
+    await reloaded();
+    expect(existsSync(world.folder)).toBe(false);
+    expect(await doctor(world)).toEqual([]);
+
+    configure('watching');
+    await served(world, 'v1.1.0');
+    configure('none');
+    // The daemon before said so as well, when it ended.
+    await logged(world, 'no file is watched for an upgrade any more', 2);
+    const known = states(world).length;
+    offer(world, singleFile('v1.2.0'));
+    await reloaded();
+    expect(states(world)).toHaveLength(known);
+    expect(await world.rest()).toBe('v1.1.0');
+    expect(begun(world)).toHaveLength(1);
+  });
+
+  it('does not watch when it is no service, and says so', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    await world.supervisor.stop(0);
+    await using daemon = await Daemon.start(world.workspace, world.config);
+    const said = await daemon.logged(({ msg }) => msg.includes('this daemon is no service'));
+    expect(said).toMatchObject({ key: 'upgrade.watchingPath' });
+  });
+});

@@ -1,0 +1,52 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+import { printable } from '../printable.js';
+
+export type { Logger };
+
+/** Standard error: standard output belongs to what a command answers. */
+const STDERR = 2;
+/** What waits for a slow reader of the log, in characters; beyond it lines are dropped, the daemon goes on. */
+const LONGEST_BACKLOG = 4 * 1024 * 1024;
+
+/** What of a line of JSON still steers a terminal that shows the log: JSON itself escapes the rest of the control characters. */
+const STEERING = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** How much to log. */
+export interface LogOptions {
+  readonly debug: boolean;
+  readonly quiet: boolean;
+}
+
+/** The level of a logger with these options. */
+export function logLevel({ debug, quiet }: LogOptions): string {
+  if (quiet) return 'silent';
+  return debug ? 'debug' : 'info';
+}
+
+/**
+ * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others
+ * belongs into fields, never into the message: fields are escaped.
+ */
+export async function createLogger(options: LogOptions): Promise<Logger> {
+  if (process.stderr.isTTY) {
+    const { createTerminalLog } = await import('./terminal-log.js');
+    return createLoggerTo(options, createTerminalLog(process.stderr));
+  }
+  const maxLength = LONGEST_BACKLOG;
+  return createLoggerTo(
+    options,
+    pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength }),
+  );
+}
+
+/** A log of JSON lines, to wherever. */
+export function createLoggerTo(options: LogOptions, destination: DestinationStream): Logger {
+  const settings = {
+    level: logLevel(options),
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: (line: string) => line.replace(STEERING, printable) },
+  };
+  return pino(settings, destination);
+}

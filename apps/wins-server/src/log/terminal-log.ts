@@ -1,0 +1,33 @@
+import pretty from 'pino-pretty';
+import { Writable } from 'node:stream';
+import { printable } from '../printable.js';
+
+/** Where a person reads the log. */
+export interface TerminalLog {
+  write(line: string): void;
+}
+
+/**
+ * A log for people. Text of others may hold characters that steer a terminal or turn its words
+ * around; they are shown as escapes.
+ */
+export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog {
+  const destination = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      terminal.write(chunk);
+      done();
+    },
+  });
+  const stream = pretty({ colorize: true, sync: true, destination });
+  return {
+    write: (line) => {
+      stream.write(`${JSON.stringify(JSON.parse(line, escapeText))}\n`);
+    },
+  };
+}
+
+/** A reviver: the line breaks of a stack are ours, all else is not. */
+function escapeText(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
+}

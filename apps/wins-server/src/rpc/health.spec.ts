@@ -1,0 +1,155 @@
+import {
+  Client,
+  credentials,
+  status,
+  type ClientReadableStream,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import {
+  healthServiceDefinition,
+  HealthStatus,
+  type HealthCheckResponse,
+  type HealthListResponse,
+} from '@wins/wins-api';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Health } from './health.js';
+import { serveCalls } from '../testing/serve-calls.js';
+
+const { check, list, watch } = healthServiceDefinition;
+
+describe('health', () => {
+  let folder: string;
+  let health: Health;
+  let served: AsyncDisposable;
+  let clients: Client[];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-health-'));
+    health = new Health();
+    clients = [];
+    served = await serveCalls(path.join(folder, 's'), (server) => health.addTo(server));
+  });
+  afterEach(async () => {
+    for (const client of clients) client.close();
+    await served[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Each client has a connection of its own. */
+  function connect(): Client {
+    const client = new Client(`unix:${path.join(folder, 's')}`, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+    });
+    clients.push(client);
+    return client;
+  }
+  const ask = (client: Client, service: string) =>
+    new Promise<HealthCheckResponse>((resolve, reject) => {
+      const { path: method, requestSerialize, responseDeserialize } = check;
+      client.makeUnaryRequest(
+        method,
+        requestSerialize,
+        responseDeserialize,
+        { service },
+        (error, answer) => {
+          if (answer !== undefined) resolve(answer);
+          else reject(error ?? new Error('no answer'));
+        },
+      );
+    });
+  const follow = (client: Client, service: string): ClientReadableStream<HealthCheckResponse> =>
+    client
+      .makeServerStreamRequest(watch.path, watch.requestSerialize, watch.responseDeserialize, {
+        service,
+      })
+      .on('error', () => undefined);
+  const next = async (call: ClientReadableStream<HealthCheckResponse>): Promise<HealthStatus> => {
+    const [answer] = (await once(call, 'data')) as [HealthCheckResponse];
+    return answer.status;
+  };
+  const failed = async (call: ClientReadableStream<HealthCheckResponse>) => {
+    const [error] = (await once(call, 'error')) as [ServiceError];
+    return error.code;
+  };
+
+  it.each(['', 'wins.ProcessService'])('says whether %j takes new work', async (service) => {
+    const client = connect();
+    expect(await ask(client, service)).toEqual({ status: HealthStatus.NOT_SERVING });
+    health.set(true);
+    expect(await ask(client, service)).toEqual({ status: HealthStatus.SERVING });
+  });
+
+  it.each(['wins.Nothing', 'x'.repeat(100_000), '?'])(
+    'knows no other service, and does not repeat its name',
+    async (service) => {
+      const error = await ask(connect(), service).catch((found: unknown) => found);
+      expect(error).toMatchObject({
+        code: status.NOT_FOUND,
+        details: 'there is no service of this name',
+      });
+    },
+  );
+
+  it('lists the services that it answers for', async () => {
+    const answer = await new Promise<HealthListResponse>((resolve, reject) => {
+      const { path: method, requestSerialize, responseDeserialize } = list;
+      connect().makeUnaryRequest(
+        method,
+        requestSerialize,
+        responseDeserialize,
+        {},
+        (error, found) => {
+          if (found !== undefined) resolve(found);
+          else reject(error ?? new Error('no answer'));
+        },
+      );
+    });
+    expect(Object.keys(answer.statuses)).toHaveLength(7);
+    expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
+  });
+
+  it('tells those who watch of each change, once', async () => {
+    const call = follow(connect(), '');
+    expect(await next(call)).toBe(HealthStatus.NOT_SERVING);
+    health.set(false);
+    health.set(true);
+    expect(await next(call)).toBe(HealthStatus.SERVING);
+  });
+
+  it('tells those who watch what does not exist that it is unknown, and nothing more', async () => {
+    const client = connect();
+    const stranger = follow(client, 'wins.Nothing');
+    const call = follow(client, '');
+    expect(await next(stranger)).toBe(HealthStatus.SERVICE_UNKNOWN);
+    expect(await next(call)).toBe(HealthStatus.NOT_SERVING);
+    const told: unknown[] = [];
+    stranger.on('data', (answer) => told.push(answer));
+    health.set(true);
+    // What comes after on the same connection.
+    expect(await next(call)).toBe(HealthStatus.SERVING);
+    expect(told).toEqual([]);
+  });
+
+  it('lets a connection watch four times, and again when it has let go', async () => {
+    const client = connect();
+    const calls = Array.from({ length: 4 }, () => follow(client, 'x'));
+    for (const call of calls) expect(await next(call)).toBe(HealthStatus.SERVICE_UNKNOWN);
+    expect(await failed(follow(client, ''))).toBe(status.RESOURCE_EXHAUSTED);
+    expect(await next(follow(connect(), ''))).toBe(HealthStatus.NOT_SERVING);
+    calls[0]?.cancel();
+    // The cancellation is on the wire before what asks.
+    expect(await next(follow(client, ''))).toBe(HealthStatus.NOT_SERVING);
+  });
+
+  it('lets 64 watch at a time', async () => {
+    for (let connection = 0; connection < 16; connection += 1) {
+      const client = connect();
+      const calls = Array.from({ length: 4 }, () => follow(client, ''));
+      await Promise.all(calls.map(next));
+    }
+    expect(await failed(follow(connect(), ''))).toBe(status.RESOURCE_EXHAUSTED);
+  });
+});

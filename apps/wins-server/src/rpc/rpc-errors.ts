@@ -1,0 +1,72 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { AuditError } from '@wins/audit-log';
+import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
+import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
+
+/**
+ * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT
+ * with the text "invalid path" as the refusal of the whitelist, and NOT_FOUND for a missing or
+ * different binary; both keep their meaning.
+ */
+const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
+  aborted: status.CANCELLED,
+  alreadyRunning: status.ALREADY_EXISTS,
+  argumentsNotAllowed: status.PERMISSION_DENIED,
+  auditUnavailable: status.UNAVAILABLE,
+  callerNotAllowed: status.PERMISSION_DENIED,
+  checksumMismatch: status.NOT_FOUND,
+  digestNotPinned: status.PERMISSION_DENIED,
+  directoryNotAllowed: status.PERMISSION_DENIED,
+  directoryNotFound: status.NOT_FOUND,
+  envNotAllowed: status.PERMISSION_DENIED,
+  hostUnsupported: status.FAILED_PRECONDITION,
+  invalidArgument: status.INVALID_ARGUMENT,
+  invalidPath: status.INVALID_ARGUMENT,
+  leaseHeld: status.ALREADY_EXISTS,
+  notFound: status.NOT_FOUND,
+  notOwner: status.PERMISSION_DENIED,
+  pathNotAllowed: status.INVALID_ARGUMENT,
+  pathNotTrusted: status.PERMISSION_DENIED,
+  portsNotOpened: status.INTERNAL,
+  shuttingDown: status.UNAVAILABLE,
+  spawnFailed: status.INTERNAL,
+  stagingFailed: status.INTERNAL,
+  stateUnavailable: status.INTERNAL,
+  tooManyProcesses: status.RESOURCE_EXHAUSTED,
+  unknown: status.UNKNOWN,
+};
+
+/** The errors of the host system, and the words for them that clients know from the other table. */
+const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
+  'access-denied': [status.PERMISSION_DENIED, 'accessDenied'],
+  'invalid-argument': [status.INVALID_ARGUMENT, 'invalidArgument'],
+  'not-found': [status.NOT_FOUND, 'notFound'],
+  'not-granted': [status.PERMISSION_DENIED, 'routeNotGranted'],
+  'not-verified': [status.INTERNAL, 'notVerified'],
+  unavailable: [status.FAILED_PRECONDITION, 'hostUnsupported'],
+  unknown: [status.UNKNOWN, 'unknown'],
+};
+
+const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
+
+/** An error with a code of our own in its trailing metadata. */
+export function rpcError(code: status, reason: string, details: string) {
+  const metadata = new Metadata();
+  metadata.set(ERROR_METADATA_KEY, reason);
+  return { code, details, metadata };
+}
+
+/** The gRPC error for whatever a library threw; its own code travels in the trailing metadata. */
+export function toRpcError(error: unknown): Partial<ServiceError> {
+  if (error instanceof ProcessError) {
+    const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
+    return rpcError(STATUS[error.code], error.code, prefix + error.message);
+  }
+  const details = error instanceof Error ? error.message : String(error);
+  if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
+  const hostCode = hostSystemErrorCode(error);
+  if (hostCode === undefined) return { code: status.INTERNAL, details };
+  const [code, reason] = HOST_STATUS[hostCode];
+  return rpcError(code, reason, details);
+}

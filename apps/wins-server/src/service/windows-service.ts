@@ -1,0 +1,56 @@
+import { runAsService, type RunningService } from '@wins/windows-host';
+import { exitCodeOf } from './exit-code-of.js';
+import type { LogOptions, Logger } from '../log/logger.js';
+import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
+import { SERVICE_NAME } from './windows-service-definition.js';
+import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
+
+/** What a daemon runs under: a terminal, or the service control manager. */
+export interface Surroundings {
+  /** The service that this daemon is; undefined when it is none. */
+  readonly service: string | undefined;
+  readonly logger: Logger;
+  /** Resolves when the daemon is to end; the first request counts. */
+  readonly shutdown: Promise<ShutdownRequest>;
+  /** The daemon tells that it serves. */
+  readonly ready: () => void;
+}
+
+/**
+ * Runs the daemon as a Windows service if the service control manager has started it.
+ *
+ * @param serve - Serves until it is asked to end, and returns its exit code. What it throws is logged, and is its exit code too.
+ * @returns The exit code, or `undefined` when this is no service and nothing was run.
+ */
+export async function runAsWindowsService(
+  options: LogOptions & { readonly secureFolder: SecureFolder },
+  serve: (surroundings: Surroundings) => Promise<number>,
+): Promise<number | undefined> {
+  let log: ServiceLog | undefined;
+  const run = async (service: RunningService): Promise<number> => {
+    const { logger } = (log = await openServiceLog(options, options.secureFolder));
+    using signals = listenForShutdown('service');
+    const stopped = service.stopRequested.then((control) => ({ control }));
+    const shutdown = Promise.race([signals.requested, stopped]);
+    try {
+      return await serve({
+        ...{ service: service.name, logger, shutdown },
+        ready: () => service.ready(),
+      });
+    } catch (err) {
+      logger.fatal({ err }, 'the daemon cannot serve');
+      return exitCodeOf(err);
+    } finally {
+      await log.close();
+      log = undefined;
+    }
+  };
+  const exitCode = await runAsService({
+    name: SERVICE_NAME,
+    run,
+    onReportFailed: (err) => log?.logger.error({ err }, 'the service control manager is not told'),
+  });
+  // What still has its log hangs: it is given up, and the service has stopped without it.
+  log?.logger.fatal('the daemon did not start or stop in time');
+  return exitCode;
+}

@@ -1,0 +1,127 @@
+import { loadConfig } from '@wins/config';
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { registerService, unregisterService } from '../commands/app-register.js';
+import { SERVICE_NAME } from './windows-service-definition.js';
+import { serviceLogFolder } from '../log/windows-service-log.js';
+import { runAsWindowsService } from './windows-service.js';
+
+/** The service is this file, started as `srv app run`: it reads the config that it was registered with, and serves nothing. */
+async function beTheDaemon(): Promise<void> {
+  const config = process.argv[process.argv.indexOf('--config') + 1] ?? '';
+  process.env['ProgramData'] = path.dirname(config);
+  const secureFolder = (folder: string): void => void mkdirSync(folder, { recursive: true });
+  const exitCode = await runAsWindowsService(
+    { debug: false, quiet: false, secureFolder },
+    async ({ logger, shutdown, ready }) => {
+      await loadConfig(config);
+      logger.info({ argv: process.argv.slice(2) }, 'ready');
+      ready();
+      const request = await shutdown;
+      if ('error' in request) {
+        logger.fatal({ err: request.error }, 'stopping');
+        return 70;
+      }
+      logger.info(request, 'stopping');
+      // The exit code of the last resort: something hangs on.
+      setInterval(() => undefined, 1000);
+      return 0;
+    },
+  );
+  process.exit(exitCode ?? 3);
+}
+
+function theSuite(): void {
+  const services = serviceControlManager();
+  let folder = '';
+  let config = '';
+  let logFolder = '';
+  const options = (more: object = {}) => ({ config, debug: false, quiet: false, ...more });
+  const logged = (): Record<string, unknown>[] =>
+    existsSync(logFolder)
+      ? readdirSync(logFolder)
+          .flatMap((name) => readFileSync(path.join(logFolder, name), 'utf8').split('\n'))
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+      : [];
+
+  before(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'a service '));
+    config = path.join(folder, 'wins config.yaml');
+    logFolder = serviceLogFolder({ ProgramData: folder });
+  });
+  afterEach(async () => {
+    await unregisterService();
+    rmSync(logFolder, { recursive: true, force: true });
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  describe('the daemon as a service', () => {
+    it('is registered, again in place, and removed twice', async () => {
+      await registerService(options());
+      assert.match(
+        services.config(SERVICE_NAME).commandLine,
+        /^"[^"]+node\.exe" \S+ srv app run --config "[^"]+wins config\.yaml"$/,
+      );
+      await registerService(options({ debug: true }));
+      assert.match(services.config(SERVICE_NAME).commandLine, / --debug$/);
+      assert.equal(await unregisterService(), 0);
+      assert.equal(await unregisterService(), 0);
+      assert.throws(() => services.status(SERVICE_NAME), { code: 'not-found' });
+    });
+
+    it('serves, logs to a file, stops when it is asked to, and is removed while it runs', async () => {
+      writeFileSync(config, '');
+      await registerService(options());
+      await services.start(SERVICE_NAME);
+      const stopped = await services.stop(SERVICE_NAME);
+      assert.deepEqual([stopped.win32ExitCode, stopped.serviceExitCode], [0, 0]);
+      assert.deepEqual(
+        logged().map(({ level, msg, control }) => [level, msg, control]),
+        [
+          ['info', 'ready', undefined],
+          ['info', 'stopping', 'stop'],
+        ],
+      );
+      assert.deepEqual(logged()[0]?.['argv'], ['srv', 'app', 'run', '--config', config]);
+      await services.start(SERVICE_NAME);
+      assert.equal(await unregisterService(), 0);
+      assert.throws(() => services.status(SERVICE_NAME), { code: 'not-found' });
+    });
+
+    it('that has a wrong config ends with the exit code for that, and the log says why', async () => {
+      writeFileSync(config, 'listen: [');
+      await registerService(options());
+      await assert.rejects(services.start(SERVICE_NAME), {
+        message: /it ended with exit code 78$/,
+      });
+      assert.deepEqual(
+        logged().map(({ level, msg }) => [level, msg]),
+        [['fatal', 'the daemon cannot serve']],
+      );
+    });
+
+    it('is none when a person starts it', async () => {
+      const child = spawn(process.execPath, [__filename, 'srv', 'app', 'run']);
+      assert.deepEqual(await once(child, 'exit'), [3, null]);
+      assert.deepEqual(logged(), []);
+    });
+  });
+}
+
+if (process.argv[2] === 'srv') void beTheDaemon();
+else theSuite();

@@ -1,0 +1,65 @@
+import type { UpgradeSettings } from '@wins/config';
+import { createNodeProcessHost } from '@wins/process-manager';
+import { loadUpgrader } from '../upgrader.js';
+import type { FileGuard } from './examine-program.js';
+import { ProgramWatch, type WatchOptions } from './watch-program.js';
+import { watchedPath } from './watched-path.js';
+
+/** Turns the watch on and off, as the config says. When it is off there is no timer, and no file is touched. */
+export class UpgradeSwitch implements AsyncDisposable {
+  #watch: ProgramWatch | undefined;
+  /** The file that the config wants watched. */
+  #wanted: string | undefined;
+  // One change at a time, the newest last.
+  #changes = Promise.resolve();
+
+  /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
+  constructor(
+    private readonly options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+      readonly service: string | undefined;
+    },
+  ) {}
+
+  /** Puts these settings in force. The same again change nothing. */
+  apply({ mode, watchingPath }: UpgradeSettings): void {
+    const wanted = mode === 'watching' ? watchingPath : undefined;
+    if (wanted === this.#wanted) return;
+    this.#wanted = wanted;
+    this.#changes = this.#changes
+      .then(() => this.#change(wanted))
+      .catch((err: unknown) => this.options.logger.error({ err }, 'cannot watch for an upgrade'));
+  }
+
+  /** Turns it off for good. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#wanted = undefined;
+    await (this.#changes = this.#changes.then(() => this.#change(undefined)));
+  }
+
+  async #change(wanted: string | undefined): Promise<void> {
+    const { logger, service, ...options } = this.options;
+    if (this.#watch !== undefined) {
+      await this.#watch.close();
+      this.#watch = undefined;
+      logger.info('no file is watched for an upgrade any more');
+    }
+    if (wanted === undefined) return;
+    const fields = { key: 'upgrade.watchingPath', file: wanted };
+    const file = watchedPath(wanted, process.platform);
+    if (service === undefined) {
+      logger.warn(fields, 'no file is watched for an upgrade: this daemon is no service');
+    } else if (file === undefined) {
+      logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
+    } else {
+      const guard = await fileGuard();
+      const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
+      this.#watch = new ProgramWatch({ ...rest, file });
+      logger.info(fields, 'a file is watched for an upgrade');
+    }
+  }
+}
+
+async function fileGuard(): Promise<FileGuard> {
+  if (process.platform !== 'win32') return createNodeProcessHost();
+  return (await import('../../windows-process-host.js')).windowsProcessHost();
+}

@@ -1,0 +1,132 @@
+import type { AuditTrail } from '../../audit/audit-trail.js';
+import type { Logger } from '../../log/logger.js';
+import type { Upgrader } from '../upgrader.js';
+import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
+import { advance, type FileWatch, type FileWatchEvent } from './file-watch.js';
+
+const LOOK_EVERY_MS = 1000;
+
+/** What a watch works with. */
+export interface WatchOptions {
+  /** An absolute path, in the spelling of the system. */
+  readonly file: string;
+  /** The service that this daemon is. */
+  readonly service: string;
+  /** The program that this daemon is, and its SHA-1. */
+  readonly runningFile: string;
+  readonly runningSha1: Promise<string>;
+  readonly guard: FileGuard;
+  /** An upgrade begins once that is recorded. */
+  readonly audit: Pick<AuditTrail, 'decided'>;
+  /** Loaded when a program is found that does not run already. */
+  readonly upgrader: () => Upgrader;
+  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+}
+
+/**
+ * Watches a file by looking at it once a second, and begins an upgrade when it has become another program than the one that runs.
+ * One thing at a time: while a file is examined, nothing is looked at. It keeps no process alive.
+ */
+export class ProgramWatch {
+  #watch: FileWatch = { kind: 'absent' };
+  #work: Promise<void> | undefined;
+  #told: string | undefined;
+  readonly #closing = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(private readonly options: WatchOptions) {
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Ends it; nothing is handed over after that. Idempotent. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    await this.#work;
+  }
+
+  #look(): void {
+    if (this.#work !== undefined) return;
+    this.#advance({ kind: 'seen', file: stateOfFile(this.options.file) });
+    const work = this.#task();
+    if (work === undefined) return;
+    this.#work = work
+      .then((event) => event && this.#advance(event))
+      .catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
+        this.#tell('the watched file cannot be upgraded to now', { found: messageOf(error) });
+        this.#advance({ kind: 'failed' });
+      })
+      .finally(() => (this.#work = undefined));
+  }
+
+  /** What is to be done about what is known now, and what comes of it. */
+  #task(): Promise<FileWatchEvent | undefined> | undefined {
+    const watch = this.#watch;
+    if (watch.kind === 'examining') return this.#examine(watch.file);
+    return watch.kind === 'offered' ? this.#askResult(watch.id, watch.untilMs) : undefined;
+  }
+
+  async #examine(state: string): Promise<FileWatchEvent> {
+    const { file, service, runningFile, guard } = this.options;
+    const { signal } = this.#closing;
+    const found = await examineProgram(file, state, guard, signal);
+    if (found.kind === 'moved') return { kind: 'moved' };
+    if (found.kind === 'unfit') {
+      this.#tell('the watched file is not trusted, or cannot be read', { found: found.found });
+      return { kind: 'unfit' };
+    }
+    const { sha1, sha256 } = found;
+    if (sha1 === (await this.options.runningSha1)) {
+      this.#told = undefined;
+      return { kind: 'done' };
+    }
+    const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' };
+    await this.options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
+    const upgrader = this.options.upgrader();
+    const offer = { program: file, sha256, service, runningFile, signal };
+    const outcome = await upgrader.offerUpgrade(offer);
+    if (outcome.kind === 'tried') {
+      const { outcome: ended, reason } = outcome;
+      this.#tell('the watched file was tried, and is not again', { sha256, ended, reason });
+      return { kind: 'done' };
+    }
+    const { id } = outcome;
+    this.#told = undefined;
+    this.options.logger.info({ file, sha256, id }, 'the watched file is to be upgraded to');
+    return { kind: 'handedOver', id };
+  }
+
+  /** This daemon lives on when the upgrade is refused, or its helper dies. */
+  async #askResult(id: string, untilMs: number): Promise<FileWatchEvent | undefined> {
+    const latest = await this.options.upgrader().latestUpgrade(this.options.service);
+    if (latest?.id === id) {
+      const { outcome, reason, to } = latest;
+      this.#tell('the upgrade to the watched file has ended', { id, ended: outcome, reason });
+      // Where nothing is known of the program, it was not judged either.
+      return { kind: to === undefined ? 'failed' : 'done' };
+    }
+    if (performance.now() < untilMs) return undefined;
+    this.#tell('nothing was heard of the upgrade to the watched file', { id });
+    return { kind: 'failed' };
+  }
+
+  #advance(event: FileWatchEvent): void {
+    const next = advance(this.#watch, event, performance.now());
+    if (next === this.#watch) return;
+    this.#watch = next;
+    this.options.logger.debug({ file: this.options.file, state: next.kind }, 'the watched file');
+  }
+
+  /** Says what is wrong; the same again only after something else. */
+  #tell(message: string, found: Readonly<Record<string, string>>): void {
+    const text = JSON.stringify([message, found]);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.options.logger.warn({ file: this.options.file, ...found }, message);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

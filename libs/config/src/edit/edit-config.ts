@@ -1,0 +1,118 @@
+import type * as z from 'zod';
+import { ConfigError } from '../config-error.js';
+import { type ConfigProblem, describeProblem, quote } from '../problems/config-problem.js';
+import { fieldsOf, FILE_SCHEMA } from '../parse/config-schema.js';
+import { changeText, type EditItem, type EditValue } from './edit-text.js';
+import { readFileValues } from '../parse/file-values.js';
+import { nearestKey } from '../parse/key-spelling.js';
+import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
+import { readYaml } from '../parse/yaml-source.js';
+
+/**
+ * What to change: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
+ * so that its default applies. A section can only be removed; set its keys one by one.
+ */
+export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
+
+/**
+ * Changes keys in the text of a configuration file. Pure.
+ *
+ * Every line that no change concerns stays byte for byte: comments, order, unknown keys, line ends, byte order mark.
+ * @throws ConfigError `invalid`: the text is not valid before or after, a key path is not known, or the text is
+ *   written such (an alias, for one) that the change would reach other keys.
+ */
+export function editConfig(
+  source: string | Uint8Array,
+  changes: ConfigChanges,
+  options: { readonly fileName?: string } = {},
+): string {
+  const { fileName = 'config' } = options;
+  const edits = Object.entries(changes);
+  const refusals = edits.flatMap(([path, value]) => refuseChange(path, value, fileName));
+  if (refusals.length > 0) throw new ConfigError('invalid', refusals);
+
+  const before = parseConfig(source, { fileName });
+  let text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  for (const [path, value] of edits)
+    text = changeText(text, path, value, listAt(text, path), fileName);
+  const after = parseConfig(text, { fileName });
+
+  const paths = Object.keys(changes);
+  const bystander = changedBystander(before, after, paths);
+  if (bystander !== undefined) {
+    const found = `a text in which changing ${paths.join(', ')} changes this key too`;
+    throw new ConfigError('invalid', [
+      refusal(fileName, 'unsupported', bystander, found, 'keys that do not depend on each other'),
+    ]);
+  }
+  return text;
+}
+
+function refuseChange(path: string, value: EditValue | null, file: string): ConfigProblem[] {
+  const known = new Map(keyPaths(FILE_SCHEMA, ''));
+  const field = known.get(path);
+  if (field === undefined) {
+    const keys = [...known.keys()];
+    const found = `the unknown key path ${quote(path)}`;
+    const nearest = nearestKey(path, keys);
+    const expected = nearest === undefined ? `one of ${keys.join(', ')}` : quote(nearest);
+    return [refusal(file, 'unknownKey', path, found, expected)];
+  }
+  if (value === null || fieldsOf(field) === undefined) return [];
+  return [
+    refusal(file, 'wrongType', path, 'a value for a section', 'null, or its keys one by one'),
+  ];
+}
+
+function* keyPaths(schema: z.core.$ZodType, path: string): Generator<[string, z.core.$ZodType]> {
+  if (path !== '') yield [path, schema];
+  for (const [key, field] of fieldsOf(schema) ?? [])
+    yield* keyPaths(field, path === '' ? key : `${path}.${key}`);
+}
+
+/** The entries of the list at a path as the text has them, repeats included. */
+function listAt(text: string, path: string): readonly EditItem[] {
+  let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
+  for (const key of path.split('.'))
+    value =
+      typeof value === 'object' && value !== null
+        ? (value as Record<string, unknown>)[key]
+        : undefined;
+  return Array.isArray(value) ? (value as EditItem[]) : [];
+}
+
+/** A key that was not to be changed but has another value now. */
+function changedBystander(
+  before: ParsedConfig,
+  after: ParsedConfig,
+  paths: readonly string[],
+): string | undefined {
+  const old = valuesOf(before);
+  const now = valuesOf(after);
+  return [...new Set([...old.keys(), ...now.keys()])].find((key) => {
+    if (old.get(key) === now.get(key)) return false;
+    // With its first key a section appears, and with it the defaults of the others.
+    const appeared = old.has(key) !== now.has(key);
+    return !paths.some(
+      (path) => isWithin(key, path) || (appeared && isWithin(key, path.split('.')[0] ?? path)),
+    );
+  });
+}
+
+function valuesOf({ origins }: ParsedConfig): ReadonlyMap<string, string> {
+  return new Map(origins.map(({ key, value }) => [key, JSON.stringify(value)]));
+}
+
+function isWithin(key: string, path: string): boolean {
+  return key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`);
+}
+
+function refusal(
+  file: string,
+  code: 'unknownKey' | 'unsupported' | 'wrongType',
+  keyPath: string,
+  found: string,
+  expected: string,
+): ConfigProblem {
+  return describeProblem({ severity: 'error', code, file, keyPath, found, expected });
+}

@@ -1,0 +1,295 @@
+import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import { ConfigError } from '../config-error.js';
+import { describeProblem } from '../problems/config-problem.js';
+import { type EntryExtent, entryExtents } from './entry-extent.js';
+import { isNothing } from '../parse/file-values.js';
+import { foldKey } from '../parse/key-spelling.js';
+import type { ArgumentRules } from '../wins-config.js';
+import { readYaml } from '../parse/yaml-source.js';
+
+/** A value that can be written into a file: a scalar, or the entries of a list. */
+export type EditValue = boolean | number | string | readonly EditItem[];
+
+/** An entry of a list. */
+export type EditItem =
+  | number
+  | string
+  | {
+      readonly path: string;
+      readonly sha256?: readonly string[];
+      readonly envs?: readonly string[];
+      readonly args?: ArgumentRules;
+      readonly directories?: readonly string[];
+      readonly for?: readonly string[];
+      readonly mayBreakAway?: boolean;
+    };
+
+type Content = EditValue | { readonly [key: string]: EditValue };
+type Section = YAMLMap<Node, Node | null>;
+type List = YAMLSeq<Node | null>;
+
+/** A text that is written in a way that cannot be changed entry by entry. */
+class NotEditable extends Error {}
+
+/**
+ * Sets the key at a path (`key` or `section.key`) in a text, or removes it (null); other lines stay as they are.
+ *
+ * `current` is the list at that path as it is now, which tells the entries that stay from those that go.
+ * @throws ConfigError `invalid` when the text is not YAML or holds the key in a form that cannot be edited.
+ */
+export function changeText(
+  source: string,
+  path: string,
+  value: EditValue | null,
+  current: readonly EditItem[],
+  file: string,
+): string {
+  const { mark, text, root } = readYaml(source, file);
+  const editor = new TextEditor(text);
+  try {
+    if (!isNothing(root) && !isMap(root)) throw new NotEditable();
+    const top = isNothing(root) ? null : (root as Section);
+    const [first = path, second] = path.split('.');
+    if (second === undefined) {
+      editor.set(top, first, value, current);
+    } else {
+      const section = editor.pairs(top, first).at(-1)?.value ?? null;
+      if (isMap(section)) editor.set(section as Section, second, value, current);
+      else if (!isNothing(section)) throw new NotEditable();
+      else if (value !== null) editor.put(top, first, { [second]: value });
+    }
+    return mark + editor.finish();
+  } catch (error) {
+    if (!(error instanceof NotEditable)) throw error;
+    const problem = describeProblem({
+      severity: 'error',
+      code: 'unsupported',
+      file,
+      keyPath: path,
+      found: 'a notation that cannot be changed in place',
+      expected: 'plain "key: value" lines, or JSON',
+    });
+    throw new ConfigError('invalid', [problem]);
+  }
+}
+
+/** Collects the cuts and insertions that make one change. */
+class TextEditor {
+  readonly #text: string;
+  readonly #lineEnd: string;
+  readonly #splices: { readonly start: number; readonly end: number; readonly insert: string }[] =
+    [];
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+  }
+
+  /** The pairs of a key in any spelling; the last one counts. */
+  pairs(map: Section | null, key: string): Pair<Node, Node | null>[] {
+    return (map?.items ?? []).filter(
+      (pair) => isScalar(pair.key) && foldKey(String(pair.key.value)) === foldKey(key),
+    );
+  }
+
+  set(
+    map: Section | null,
+    key: string,
+    value: EditValue | null,
+    current: readonly EditItem[],
+  ): void {
+    const pairs = this.pairs(map, key);
+    const list = pairs.at(-1)?.value ?? null;
+    if (map === null || value === null) {
+      if (value !== null) this.put(map, key, value);
+      else if (map !== null)
+        this.#remove(map, (index) => pairs.some((each) => each === map.items[index]));
+    } else if (isSeq(list) && Array.isArray(value)) {
+      this.#setList(map, list as List, current, value as readonly EditItem[]);
+    } else {
+      this.put(map, key, value);
+    }
+  }
+
+  /** Gives a key a new value as a whole; adds the key when it is missing. */
+  put(map: Section | null, key: string, content: Content): void {
+    const pair = this.pairs(map, key).at(-1);
+    if (map === null || pair === undefined) {
+      this.#append(map, [flowPair(key, content)], blockPair(key, content));
+      return;
+    }
+    const { colonEnd } = this.#extent(map, map.items.indexOf(pair));
+    const [start, end] = pair.value?.range ?? [];
+    if (colonEnd === undefined || start === undefined || end === undefined) throw new NotEditable();
+    const [, ...lines] = blockPair(key, content);
+    if (!isNothing(pair.value) || start !== end) {
+      const tail = this.#text[end - 1] === '\n' ? this.#lineEnd : '';
+      this.#splice(start, end, flowValue(content) + tail);
+    } else if (map.flow === true || lines.length === 0) {
+      this.#splice(colonEnd, colonEnd, ` ${flowValue(content)}`);
+    } else {
+      this.#insertLines(this.#nextLine(colonEnd), this.#indentOf(map), lines);
+    }
+  }
+
+  finish(): string {
+    // From the back, so that what is still to be done keeps its place.
+    const splices = [...this.#splices].sort((a, b) => b.start - a.start);
+    return splices.reduce(
+      (text, { start, end, insert }) => text.slice(0, start) + insert + text.slice(end),
+      this.#text,
+    );
+  }
+
+  /** Entries that are wanted in the order they have stay; what follows is added behind the last. */
+  #setList(
+    map: Section,
+    list: List,
+    current: readonly EditItem[],
+    wanted: readonly EditItem[],
+  ): void {
+    const kept = new Set<number>();
+    for (const [index, item] of current.entries()) {
+      const next = wanted[kept.size];
+      if (next !== undefined && identity(item) === identity(next)) kept.add(index);
+    }
+    const added = wanted.slice(kept.size);
+    if (kept.size === 0 && list.flow === true) {
+      this.#replaceFlow(list, `[${added.map(flowValue).join(', ')}]`);
+      return;
+    }
+    this.#remove(list, (index) => !kept.has(index));
+    const values = added.map(flowValue);
+    if (added.length > 0)
+      this.#append(
+        list,
+        values,
+        values.map((item) => `- ${item}`),
+      );
+    if (wanted.length > 0) return;
+    const place = map.items.findLastIndex((pair) => pair.value === list);
+    const { colonEnd } = this.#extent(map, place);
+    if (colonEnd === undefined) throw new NotEditable();
+    this.#splice(colonEnd, colonEnd, ' []');
+  }
+
+  #remove(collection: Section | List, isUnwanted: (index: number) => boolean): void {
+    const extents = this.#extents(collection);
+    const firstKept = extents.findIndex((_, index) => !isUnwanted(index));
+    if (collection.flow === true && firstKept === -1) {
+      if (extents.length > 0) this.#replaceFlow(collection, isSeq(collection) ? '[]' : '{}');
+      return;
+    }
+    for (const [index, { start, end }] of extents.entries()) {
+      if (!isUnwanted(index)) continue;
+      if (collection.flow !== true) this.#splice(this.#ownLine(start), this.#nextLine(end), '');
+      else if (index < firstKept) this.#splice(start, extents[index + 1]?.start ?? end, '');
+      else this.#splice(extents[index - 1]?.end ?? start, end, '');
+    }
+  }
+
+  #append(
+    collection: Section | List | null,
+    flow: readonly string[],
+    block: readonly string[],
+  ): void {
+    if (collection === null) {
+      this.#insertLines(this.#text.length, '', block);
+      return;
+    }
+    const last = this.#extents(collection).at(-1);
+    if (last === undefined) {
+      const all = flow.join(', ');
+      this.#replaceFlow(collection, isSeq(collection) ? `[${all}]` : `{${all}}`);
+    } else if (collection.flow === true) {
+      const lead = this.#text.slice(this.#lineStart(last.start), last.start);
+      const separator = lead.trim() === '' ? `,${this.#lineEnd}${lead}` : ', ';
+      this.#splice(last.end, last.end, flow.map((entry) => separator + entry).join(''));
+    } else {
+      this.#insertLines(this.#nextLine(last.end), this.#indentOf(collection), block);
+    }
+  }
+
+  #replaceFlow(collection: Section | List, text: string): void {
+    const [start, end] = collection.range ?? [];
+    if (collection.flow !== true || start === undefined || end === undefined)
+      throw new NotEditable();
+    this.#splice(start, end, text);
+  }
+
+  #insertLines(offset: number, indent: string, lines: readonly string[]): void {
+    const lead = offset > 0 && this.#text[offset - 1] !== '\n' ? this.#lineEnd : '';
+    const added = lines.map((line) => indent + line + this.#lineEnd).join('');
+    this.#splice(offset, offset, lead + added);
+  }
+
+  #splice(start: number, end: number, insert: string): void {
+    this.#splices.push({ start, end, insert });
+  }
+
+  #extents(collection: Section | List): readonly EntryExtent[] {
+    const extents = entryExtents(collection);
+    if (extents === undefined) throw new NotEditable();
+    return extents;
+  }
+
+  #extent(collection: Section | List, index: number): EntryExtent {
+    const extent = this.#extents(collection)[index];
+    if (extent === undefined) throw new NotEditable();
+    return extent;
+  }
+
+  #indentOf(collection: Section | List): string {
+    const { start } = this.#extent(collection, 0);
+    return this.#text.slice(this.#ownLine(start), start);
+  }
+
+  /** The start of the line of an entry, which must stand alone on it. */
+  #ownLine(offset: number): number {
+    const start = this.#lineStart(offset);
+    if (this.#text.slice(start, offset).trim() !== '') throw new NotEditable();
+    return start;
+  }
+
+  #lineStart(offset: number): number {
+    return offset === 0 ? 0 : this.#text.lastIndexOf('\n', offset - 1) + 1;
+  }
+
+  /** The start of the line behind an offset, at which a block scalar may already stand. */
+  #nextLine(offset: number): number {
+    if (this.#text[offset - 1] === '\n') return offset;
+    const end = this.#text.indexOf('\n', offset);
+    return end === -1 ? this.#text.length : end + 1;
+  }
+}
+
+function identity(item: EditItem): string {
+  if (typeof item === 'number') return String(item);
+  const entry = typeof item === 'string' ? { path: item } : item;
+  const { path, sha256 = [], envs = [], args = 'any', directories = [] } = entry;
+  const { for: callers = [], mayBreakAway = false } = entry;
+  return JSON.stringify([path, sha256, envs, args, directories, callers, mayBreakAway]);
+}
+
+/** A value in JSON, which YAML reads too. */
+function flowValue(content: Content | EditItem): string {
+  if (typeof content !== 'object') return JSON.stringify(content);
+  if (Array.isArray(content))
+    return `[${(content as readonly EditItem[]).map(flowValue).join(', ')}]`;
+  const pairs = Object.entries(content).map(([key, value]) => flowPair(key, value as Content));
+  return `{${pairs.join(', ')}}`;
+}
+
+function flowPair(key: string, content: Content): string {
+  return `${JSON.stringify(key)}: ${flowValue(content)}`;
+}
+
+/** The lines of a key and its value, the first of which is the key's. */
+function blockPair(key: string, content: Content): string[] {
+  if (typeof content !== 'object' || (Array.isArray(content) && content.length === 0))
+    return [`${key}: ${flowValue(content)}`];
+  const lines = Array.isArray(content)
+    ? (content as readonly EditItem[]).map((item) => `- ${flowValue(item)}`)
+    : Object.entries(content).flatMap(([name, value]) => blockPair(name, value as Content));
+  return [`${key}:`, ...lines.map((line) => `  ${line}`)];
+}

@@ -1,0 +1,757 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, type ConfigProblem, parseConfig, type ParseOptions } from '../index.js';
+
+const DIGEST = 'ab'.repeat(32);
+
+function example(name: string): Buffer {
+  return readFileSync(join(__dirname, '../../examples', name));
+}
+
+function read(text: string | Uint8Array, options?: ParseOptions) {
+  return parseConfig(text, { platform: 'win32', ...options });
+}
+
+/** The problems of a text that must not be accepted. */
+function problemsOf(text: string | Uint8Array, options?: ParseOptions): readonly ConfigProblem[] {
+  try {
+    read(text, options);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('the text was accepted');
+}
+
+function errorsOf(text: string | Uint8Array, options?: ParseOptions): string[] {
+  return problemsOf(text, options)
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code, line, column, keyPath }) => `${line ?? '-'}:${column ?? '-'} ${code} ${keyPath}`);
+}
+
+function warningsOf(text: string): string[] {
+  return read(text)
+    .warnings.filter(({ code }) => code !== 'noWhiteList')
+    .map(({ code, line, keyPath }) => `${line ?? '-'} ${code} ${keyPath}`);
+}
+
+const allowed = (path: string) => ({ path, sha256: [], envs: [], directories: [] });
+
+describe('the published files', () => {
+  it('reads the JSON of a bootstrap script, with byte order mark, CRLF and a quoted port', () => {
+    const bytes = Buffer.from(
+      example('rke1-bootstrap.config').toString().replace(/\r?\n/g, '\r\n'),
+    );
+    expect(bytes[0]).toBe(0xef);
+    const { config, warnings } = read(bytes);
+    expect(config.whiteList).toEqual({
+      processPaths: [
+        allowed('C:/etc/rancher/wins/powershell.exe'),
+        allowed('C:/etc/kubernetes/bin/kubelet.exe'),
+      ],
+      proxyPorts: [9796, 9797],
+    });
+    expect(warnings).toMatchObject([{ code: 'legacySpelling', line: 2, column: 5 }]);
+  });
+
+  it('reads the file of an installer without a warning', () => {
+    const { config, warnings } = read(example('installer.config'));
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({
+      whiteList: { proxyPorts: [9796] },
+      agentStrictTlsMode: true,
+      systemAgent: { remoteEnabled: true, localEnabled: false, preserveWorkDirectory: false },
+      csiProxy: { version: 'v1.1.3' },
+      tlsConfig: { certFilePath: 'C:/etc/rancher/agent/ranchercert' },
+    });
+  });
+
+  it('reads the file of an upgrade chart', () => {
+    const { config } = read(example('upgrader-chart.config'));
+    expect(config.whiteList.processPaths).toHaveLength(2);
+    expect(config.upgrade.mode).toBe('watching');
+  });
+
+  it('reads pinned paths, with digests in lower case', () => {
+    const [first, second] = read(example('pinned.config')).config.whiteList.processPaths;
+    expect(first?.sha256).toEqual([
+      '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    ]);
+    expect(first?.envs).toEqual(['DOTNET_STARTUP_HOOKS']);
+    expect(second).toEqual(allowed('C:/etc/rancher/wins/windows-exporter.exe'));
+  });
+});
+
+describe('defaults', () => {
+  it.each([
+    '',
+    '# nothing\n',
+    '---\n',
+    '{}',
+    'null',
+    '~',
+    '\uFEFF',
+    'white_list:\nsystemagent: ~\ndebug:\n',
+  ])('apply to the text %j', (text) => {
+    expect(read(text).config).toEqual({
+      debug: false,
+      listen: 'rancher_wins',
+      proxy: 'rancher_wins_proxy',
+      processEnvironment: {},
+      whiteList: { processPaths: [], proxyPorts: [] },
+      tunnel: { maxSessions: 16, maxStreams: 1024, handshakeTimeoutMs: 5000 },
+      routes: { allow: [] },
+      reflection: false,
+      audit: { maxFileBytes: 8_388_608, maxFiles: 16 },
+      upgrade: { mode: 'none', watchingPath: 'c:/etc/rancher/wins/wins.exe' },
+      agentStrictTlsMode: false,
+    });
+  });
+
+  it('let nothing run, and the warning names the key to set', () => {
+    expect(read('').warnings).toMatchObject([
+      { code: 'noWhiteList', keyPath: 'white_list.processPaths', severity: 'warning' },
+    ]);
+    expect(read('white_list:\n  processPaths: []\n').warnings).toMatchObject([
+      { code: 'noWhiteList', line: 2 },
+    ]);
+    expect(read('white_list: {processPaths: [a]}').warnings).toEqual([]);
+  });
+
+  it('keep watching off when only a path is given, with a warning', () => {
+    const { config, warnings } = read(
+      'white_list: {processPaths: [a]}\nupgrade:\n  watchingPath: c:/x.exe\n',
+    );
+    expect(config.upgrade).toEqual({ mode: 'none', watchingPath: 'c:/x.exe' });
+    expect(warnings).toMatchObject([
+      { code: 'noEffect', line: 3, keyPath: 'upgrade.watchingPath' },
+    ]);
+    expect(read('upgrade: {mode: ""}').config.upgrade.mode).toBe('none');
+  });
+
+  it('are not shared between two configurations', () => {
+    const values = () => read('').origins.map(({ value }) => value);
+    const [first, second] = [values(), values()];
+    expect(first).toEqual(second);
+    for (const [index, value] of first.entries())
+      if (typeof value === 'object') expect(value).not.toBe(second[index]);
+    expect(first.some((value) => typeof value === 'object')).toBe(true);
+  });
+
+  it('follow the platform', () => {
+    expect(parseConfig('', { platform: 'linux' }).config.upgrade.watchingPath).toBe(
+      '/etc/rancher/wins/wins',
+    );
+  });
+});
+
+describe('spellings', () => {
+  it.each([
+    'white_list',
+    'whiteList',
+    'whitelist',
+    'WhiteList',
+    'White_List',
+    'WHITE-LIST',
+    'white-list',
+  ])('finds the white list under %s', (key) => {
+    const text = `${key}:\n  processPaths: [c:/a.exe]\n`;
+    expect(read(text).config.whiteList.processPaths).toEqual([allowed('c:/a.exe')]);
+    expect(warningsOf(text)).toEqual(key === 'white_list' ? [] : ['1 legacySpelling white_list']);
+  });
+
+  it.each([
+    ['systemAgent: {local_enabled: y}', 'systemagent'],
+    ['system-agent: {LocalEnabled: y}', 'systemagent'],
+    ['csi_proxy: {URL: a, version: b, kubelet_path: c}', 'csi-proxy'],
+    ['csiProxy: {url: a, version: b, kubeletpath: c}', 'csi-proxy'],
+    ['tlsConfig: {insecure: y}', 'tls-config'],
+    ['tls_config: {insecure: y}', 'tls-config'],
+    ['agent_strict_tls_mode: y', 'agentStrictTLSMode'],
+    ['upgrade: {watching-path: x, mode: watching}', 'upgrade'],
+    ['Debug: y', 'debug'],
+    ['white_list: {process_paths: [a], PROXYPORTS: [1]}', 'white_list'],
+  ])('accepts %s, with a warning', (text, section) => {
+    const { warnings, origins } = read(text);
+    expect(warnings.some(({ code }) => code === 'unknownKey')).toBe(false);
+    expect(warnings.some(({ code }) => code === 'legacySpelling')).toBe(true);
+    expect(origins.some(({ key, origin }) => key.startsWith(section) && origin !== 'default')).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    'white_li\u017ft',
+    'wh\u0130telist',
+    'white\u212Alist',
+    'white__list',
+    '_white_list',
+    'sa',
+    'white list',
+  ])('does not take %j for a known key', (key) => {
+    expect(warningsOf(`"${key}": {processPaths: [a]}`)).toEqual([
+      expect.stringMatching(/^1 unknownKey/),
+    ]);
+    expect(read(`"${key}": {processPaths: [a]}`).config.whiteList.processPaths).toEqual([]);
+  });
+
+  it('does not fold the Kelvin sign into a k', () => {
+    const text = 'systemagent: {wor\u212ADirectory: x}';
+    expect(warningsOf(text)).toEqual([expect.stringContaining('unknownKey')]);
+    expect(read('systemagent: {workdirectory: x}').config.systemAgent?.workDirectory).toBe('x');
+  });
+
+  it.each([
+    [
+      'white_list: {processPaths: [a]}\nwhiteList: {processPaths: [b]}',
+      '2:1 twoSpellings white_list',
+    ],
+    [
+      'white_list:\n  processPaths: [a]\n  processpaths: [b]',
+      '3:3 twoSpellings white_list.processPaths',
+    ],
+    [
+      'white_list:\n  proxyPorts: [1]\n  proxy_ports: [2]',
+      '3:3 twoSpellings white_list.proxyPorts',
+    ],
+    [
+      `white_list:\n  processPaths:\n  - path: a\n    sha256: ${DIGEST}\n    SHA256: ${DIGEST}`,
+      '5:5 twoSpellings white_list.processPaths[0].sha256',
+    ],
+    ['systemagent: {}\nsystem_agent: {}', '2:1 twoSpellings systemagent'],
+  ])('refuses one list or section under two spellings: %s', (text, error) => {
+    expect(errorsOf(text)).toEqual([error]);
+  });
+
+  it('takes the last of a repeated key, with a warning', () => {
+    const text =
+      'debug: true\nwhite_list: {processPaths: [a]}\ndebug: false\nwhite_list: {processPaths: [b]}\n';
+    expect(read(text).config).toMatchObject({
+      debug: false,
+      whiteList: { processPaths: [allowed('b')] },
+    });
+    expect(warningsOf(text)).toEqual(['3 duplicateKey debug', '4 duplicateKey white_list']);
+    expect(read('debug: true\nDEBUG: false').config.debug).toBe(false);
+  });
+});
+
+describe('values', () => {
+  it.each(['true', 'True', 'TRUE', 'yes', 'Yes', 'on', 'ON', 'y', 'Y'])(
+    'takes %s for true',
+    (text) => {
+      expect(read(`debug: ${text}`).config.debug).toBe(true);
+    },
+  );
+
+  it.each(['false', 'no', 'NO', 'off', 'Off', 'n', 'N'])('takes %s for false', (text) => {
+    const { config, origins } = read(`debug: ${text}`);
+    expect(config.debug).toBe(false);
+    expect(origins[0]).toEqual({ key: 'debug', value: false, origin: { line: 1, column: 8 } });
+  });
+
+  it.each(['1', '0', '"true"', "'yes'", 'maybe', '[true]', '{}', '!!str yes'])(
+    'does not take %s for a boolean',
+    (text) => {
+      expect(errorsOf(`debug: ${text}`)).toEqual([
+        expect.stringMatching(/^1:\d+ wrongType debug$/),
+      ]);
+    },
+  );
+
+  it.each([
+    ['0123', '0123'],
+    ['1.10', '1.10'],
+    ['on', 'on'],
+    ['2001-01-01', '2001-01-01'],
+    ['"a b"', 'a b'],
+    ['1_000', '1_000'],
+  ])('keeps the text of %s where a text is wanted', (written, text) => {
+    expect(read(`listen: ${written}`).config.listen).toBe(text);
+  });
+
+  it.each([
+    ['9796', 9796],
+    ['9796.0', 9796],
+    ['"9796"', 9796],
+    ['9.796e3', 9796],
+    ['1', 1],
+    ['65535', 65535],
+  ])('takes %s for a port', (written, port) => {
+    expect(read(`white_list: {proxyPorts: [${written}]}`).config.whiteList.proxyPorts).toEqual([
+      port,
+    ]);
+  });
+
+  it.each([
+    '0',
+    '65536',
+    '-1',
+    '80.5',
+    '09796',
+    '0x50',
+    '80-81',
+    '1:20',
+    '1_000',
+    '""',
+    '" 80"',
+    '.inf',
+    '1e400',
+    'x',
+    '~',
+    '[1]',
+    '"９"',
+  ])('does not take %s for a port', (written) => {
+    expect(errorsOf(`white_list:\n  proxyPorts: [${written}]`)).toEqual([
+      expect.stringMatching(/^2:16 wrong(Type|Value) white_list\.proxyPorts\[0\]$/),
+    ]);
+  });
+
+  it('takes a lone digest and a lone variable for a list of one', () => {
+    const text = `white_list: {processPaths: [{path: a, sha256: ${DIGEST}, envs: A_B}]}`;
+    expect(read(text).config.whiteList.processPaths).toEqual([
+      { path: 'a', sha256: [DIGEST], envs: ['A_B'], directories: [] },
+    ]);
+  });
+
+  it('takes a digest of digits alone for text', () => {
+    const digest = '1'.repeat(64);
+    const { config } = read(`white_list: {processPaths: [{path: a, sha256: [${digest}]}]}`);
+    expect(config.whiteList.processPaths[0]?.sha256).toEqual([digest]);
+  });
+
+  it.each([
+    ['""', 'white_list.processPaths[0].path'],
+    ['"  "', 'white_list.processPaths[0].path'],
+    ['"a\\0b"', 'white_list.processPaths[0].path'],
+    ['"a\\nb"', 'white_list.processPaths[0].path'],
+    ['"a\\x9bb"', 'white_list.processPaths[0].path'],
+    ['"a\\u2028b"', 'white_list.processPaths[0].path'],
+    ['"a\\ud800b"', 'white_list.processPaths[0].path'],
+    ['[a]', 'white_list.processPaths[0]'],
+    ['~', 'white_list.processPaths[0]'],
+    ['{}', 'white_list.processPaths[0].path'],
+    ['{path: ~}', 'white_list.processPaths[0].path'],
+    ['{path: [a]}', 'white_list.processPaths[0].path'],
+    [`{path: a, sha256: ${'a'.repeat(63)}}`, 'white_list.processPaths[0].sha256[0]'],
+    [`{path: a, sha256: [${DIGEST}, ${'g'.repeat(64)}]}`, 'white_list.processPaths[0].sha256[1]'],
+    ['{path: a, envs: ["A=b"]}', 'white_list.processPaths[0].envs[0]'],
+    ['{path: a, envs: [""]}', 'white_list.processPaths[0].envs[0]'],
+  ])('refuses the path entry %s', (entry, keyPath) => {
+    const errors = problemsOf(`white_list:\n  processPaths:\n  - ${entry}\n`);
+    expect(errors.map((problem) => problem.keyPath)).toEqual([keyPath]);
+    expect(errors[0]?.line).toBe(3);
+  });
+
+  it.each(['sha256:', 'sha256: ~', 'sha256: []', 'sha265: x', 'sha: x'])(
+    'refuses an entry whose pin is void or misspelt (%s), for it would run unpinned',
+    (pin) => {
+      const text = `white_list:\n  processPaths:\n  - path: a\n    ${pin}\n`;
+      expect(errorsOf(text)).toEqual([expect.stringMatching(/^4:\d+ /)]);
+    },
+  );
+
+  it.each([
+    ['listen: ""', 'listen'],
+    ['listen: " "', 'listen'],
+    ['proxy: ""', 'proxy'],
+    ['listen: [a]', 'listen'],
+    ['white_list: {processPaths: c:/a.exe}', 'white_list.processPaths'],
+    ['white_list: {processPaths: {a: b}}', 'white_list.processPaths'],
+    ['white_list: [a]', 'white_list'],
+    ['white_list: a', 'white_list'],
+    ['upgrade: {mode: sometimes}', 'upgrade.mode'],
+    ['csi-proxy: {url: a, kubeletPath: b}', 'csi-proxy.version'],
+    ['tls-config: {insecure: perhaps}', 'tls-config.insecure'],
+    ['agentStrictTLSMode: 2', 'agentStrictTLSMode'],
+    ['tunnel: {maxSessions: 0}', 'tunnel.maxSessions'],
+    ['tunnel: {maxStreams: 16385}', 'tunnel.maxStreams'],
+    ['tunnel: {handshakeTimeoutMs: soon}', 'tunnel.handshakeTimeoutMs'],
+    ['routes: {allow: [10.42.0.0/16, 169.0.0.0/8]}', 'routes.allow[1]'],
+    ['routes: {allow: all}', 'routes.allow'],
+    ['reflection: perhaps', 'reflection'],
+    ['audit: {maxFileBytes: 1000}', 'audit.maxFileBytes'],
+    ['audit: {maxFiles: 1}', 'audit.maxFiles'],
+    ['audit: {directory: ""}', 'audit.directory'],
+    ['proxy: rancher_wins', 'proxy'],
+    ['{listen: one, proxy: "npipe:////./pipe/One"}', 'proxy'],
+    ['listen: \\\\.\\pipe\\rancher_wins_proxy', 'proxy'],
+    ['- a', ''],
+    ['just text', ''],
+  ])('refuses %s', (text, keyPath) => {
+    const problems = problemsOf(text).filter(({ severity }) => severity === 'error');
+    expect(problems).toMatchObject([{ keyPath, line: 1 }]);
+  });
+
+  it('drops a repeated port and warns about repeated entries', () => {
+    const text = 'white_list:\n  processPaths:\n  - a\n  - b\n  - a\n  proxyPorts: [1, 2, 1]\n';
+    expect(read(text).config.whiteList.proxyPorts).toEqual([1, 2]);
+    expect(warningsOf(text)).toEqual([
+      '5 duplicateEntry white_list.processPaths[2]',
+      '6 duplicateEntry white_list.proxyPorts[2]',
+    ]);
+  });
+
+  it('leaves out optional paths that are empty', () => {
+    const { config } = read(
+      'systemagent: {workDirectory: "", localEnabled: y}\ntls-config: {certFilePath: ""}',
+    );
+    expect(config.systemAgent).toEqual({
+      localEnabled: true,
+      remoteEnabled: false,
+      preserveWorkDirectory: false,
+    });
+    expect(config.tlsConfig).toEqual({});
+  });
+});
+
+describe('problems', () => {
+  it('are told all at once, in the order of the file, with place, finding and expectation', () => {
+    const text = [
+      'debug: maybe', // 1
+      'white_list:',
+      '  proxyPorts: [0, 80, x]', // 3
+      '  processPaths:',
+      "    - ''", // 5
+      'listen: [a]',
+      'csi-proxy: {}',
+      'porxy: x', // 8
+    ].join('\r\n');
+    expect(errorsOf(text)).toEqual([
+      '1:8 wrongType debug',
+      '3:16 wrongValue white_list.proxyPorts[0]',
+      '3:23 wrongType white_list.proxyPorts[2]',
+      '5:7 wrongValue white_list.processPaths[0].path',
+      '6:9 wrongType listen',
+      '7:12 missing csi-proxy.url',
+      '7:12 missing csi-proxy.version',
+      '7:12 missing csi-proxy.kubeletPath',
+    ]);
+    const problems = problemsOf(text, { fileName: 'c:/etc/config' });
+    expect(problems.at(-1)).toMatchObject({ severity: 'warning', code: 'unknownKey', line: 8 });
+    expect(problems[0]?.message).toBe(
+      'c:/etc/config:1:8: debug: found "maybe", expected true or false',
+    );
+    expect(problems[1]).toMatchObject({ found: '"0"', expected: 'a port number from 1 to 65535' });
+  });
+
+  it('make a message of the errors alone', () => {
+    const attempt = () => read('Debug: x\nlisten: ""\n');
+    expect(attempt).toThrow(
+      'config:1:8: debug: found "x", expected true or false\n' +
+        'config:2:9: listen: found the text "", expected a pipe name, not blank and without control characters',
+    );
+  });
+
+  it.each([
+    ['porxy', 'proxy'],
+    ['whitelists', 'white_list'],
+    ['lisen', 'listen'],
+    ['processPaths', 'white_list.processPaths'],
+    ['kubelet_path', 'csi-proxy.kubeletPath'],
+    ['banana', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('name the known key nearest to %.20s', (key, nearest) => {
+    const problem = read(`"${key.slice(0, 1000)}": 1`).warnings.find(
+      ({ code }) => code === 'unknownKey',
+    );
+    expect(problem?.nearestKey).toBe(nearest);
+  });
+
+  it('include the section of the nearest key', () => {
+    expect(read('white_list: {proxyPort: [1]}').warnings[0]).toMatchObject({
+      keyPath: 'white_list.proxyPort',
+      nearestKey: 'white_list.proxyPorts',
+    });
+  });
+
+  it('make an unknown key an error in strict mode only', () => {
+    const text = 'white_list: {processPaths: [a]}\nwhat: 1\nupgrade: {how: 2}';
+    expect(read(text).warnings).toHaveLength(2);
+    expect(errorsOf(text, { strict: true })).toEqual([
+      '2:1 unknownKey what',
+      '3:11 unknownKey upgrade.how',
+    ]);
+    expect(() => read('Debug: y', { strict: true })).not.toThrow();
+  });
+
+  it('show foreign text shortened and without control or formatting characters', () => {
+    const problems = problemsOf(`"\\e[31m\\u202E\\nkey": 1\nlisten: "\\e[2J${'x'.repeat(500)}"`);
+    expect(problems).toHaveLength(2);
+    for (const { message, keyPath, found } of problems) {
+      expect(message + keyPath + found).not.toMatch(/[\p{C}\p{Zl}]/u);
+      expect(message.length).toBeLessThan(300);
+    }
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'take %s for an unknown key that does no harm',
+    (key) => {
+      const { config, warnings } = read(
+        `${key}: {debug: true, polluted: 1}\nwhite_list: {${key}: [1], processPaths: [a]}`,
+      );
+      expect(warnings.map(({ code }) => code)).toEqual(['unknownKey', 'unknownKey']);
+      expect(config.debug).toBe(false);
+      expect('polluted' in config).toBe(false);
+      expect('polluted' in {}).toBe(false);
+    },
+  );
+});
+
+describe('structure', () => {
+  it.each([
+    ['a: "x', '1:6 syntax '],
+    ['a: 1\n b: 2\n', '1:4 syntax '],
+    ['debug: true\n\tlisten: x\n', '2:1 syntax '],
+    ['a: 1\n---\nb: 2\n', '2:1 multipleDocuments '],
+    ['a: 1\n...\n---\n', '3:1 multipleDocuments '],
+    ['a: 1\nb: x\0y\n', '2:5 controlCharacter '],
+    ['a: 1\rb: 2\r', '1:5 controlCharacter '],
+    ['debug: !!bool yes', '1:8 unsupported '],
+    ['debug: *nowhere', '1:8 unsupported debug'],
+    ['upgrade:\n  <<: {mode: watching}\n', '2:3 unsupported upgrade'],
+    ['? [a]\n: 1\n', '1:3 unsupported '],
+  ])('of %j is refused', (text, error) => {
+    expect(errorsOf(text)[0]).toBe(error);
+  });
+
+  it('tells several faults of the syntax at once', () => {
+    expect(errorsOf('a: b: c\nd: e: f\n')).toEqual(['1:4 syntax ', '2:4 syntax ']);
+  });
+
+  it('accepts JSON that is indented with tabs', () => {
+    const value = {
+      white_list: {
+        processPaths: ['c:\\a\\b.exe', { path: 'é😀/x', envs: ['A'] }],
+        proxyPorts: [1],
+      },
+    };
+    const { config } = read(JSON.stringify(value, null, '\t'));
+    expect(config.whiteList.processPaths.map(({ path }) => path)).toEqual([
+      'c:\\a\\b.exe',
+      'é😀/x',
+    ]);
+  });
+
+  it('follows an alias to the anchor before it', () => {
+    const text = 'x: &p [c:/a]\ny: &p [c:/b]\nwhite_list: {processPaths: *p}\nz: &p [c:/c]\n';
+    expect(read(text).config.whiteList.processPaths).toEqual([allowed('c:/b')]);
+  });
+
+  it('ends at an alias to itself', () => {
+    expect(
+      errorsOf('white_list: &w {processPaths: [&e {path: c:/a, sha256: [*e]}], proxyPorts: *w}'),
+    ).toEqual([
+      '1:57 wrongType white_list.processPaths[0].sha256[0]',
+      '1:76 wrongType white_list.proxyPorts',
+    ]);
+  });
+
+  it('names the line and column of bytes that are not UTF-8', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('a: é\nb: é'),
+      Buffer.from([0xff]),
+      Buffer.from('\n'),
+    ]);
+    expect(problemsOf(bytes)).toMatchObject([
+      { code: 'notUtf8', line: 2, column: 5, found: 'the byte 0xff' },
+    ]);
+    expect(problemsOf(Buffer.from('\uFEFFdebug: on\n', 'utf16le'))).toMatchObject([
+      { code: 'notUtf8', line: 1, column: 1, found: 'UTF-16' },
+    ]);
+    expect(() => read(Buffer.from('x: \uFFFD'))).not.toThrow();
+  });
+});
+
+describe('limits', () => {
+  it('refuses more than 1 MiB, in bytes', () => {
+    const fits = `#${'x'.repeat(1024 * 1024 - 1)}`;
+    expect(() => read(fits)).not.toThrow();
+    expect(problemsOf(`${fits}x`)).toMatchObject([{ code: 'tooLarge' }]);
+    expect(problemsOf(`#${'é'.repeat(524_288)}`)).toMatchObject([{ code: 'tooLarge' }]);
+    expect(problemsOf(Buffer.from(`${fits}x`))).toMatchObject([{ code: 'tooLarge' }]);
+  });
+
+  it.each(['[', '{', '{a: [', '- ', '? ', '[\n', '"a": '])(
+    'refuses %j repeated without end',
+    (text) => {
+      expect(errorsOf(text.repeat(100_000))).toEqual([expect.stringMatching(/tooDeep|syntax/)]);
+    },
+  );
+
+  it('allows 32 levels, in keys that it does not know', () => {
+    const nested = (levels: number) => `x: ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}`;
+    expect(() => read(nested(32))).not.toThrow();
+    expect(errorsOf(nested(33))).toEqual([expect.stringContaining('tooDeep')]);
+  });
+
+  it('refuses a small file that aliases blow up', () => {
+    const entry = `&e {path: a, sha256: &s [${`${DIGEST},`.repeat(1000)}]}`;
+    const text = `white_list: {processPaths: [${entry}${',*e'.repeat(1000)}]}`;
+    expect(errorsOf(text)).toEqual([expect.stringContaining('tooManyValues')]);
+  });
+
+  it.each([
+    ['an anchor that holds an alias to itself', 'processEnvironment: [&a [*a]]'],
+    [
+      'aliases that lead deeper and deeper',
+      `args: [${Array.from({ length: 2000 }, (_, index) => `&a${index} [*a${index - 1}]`)
+        .join(',')
+        .replace('*a-1', '')}]`,
+    ],
+  ])('refuses %s', (_name, text) => {
+    const entry = `white_list: {processPaths: [{path: a, ${text}}]}`;
+    const texts = text.startsWith('args')
+      ? [entry]
+      : [text, entry.replace('processEnvironment', 'args')];
+    for (const each of texts) expect(errorsOf(each)).toEqual([expect.stringContaining('tooDeep')]);
+  });
+
+  it('gives a file up at 1,000 problems', () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `key${index}: 1\n`).join('');
+    const problems = problemsOf(text);
+    expect(problems).toHaveLength(1001);
+    expect(problems.at(-1)?.code).toBe('tooManyProblems');
+    expect(problemsOf('}'.repeat(20_000))).toHaveLength(1001);
+  });
+});
+
+describe('the networks of routes.allow', () => {
+  it('are read as they stand, each once', () => {
+    const { config, warnings } = read(
+      'white_list: {processPaths: [a]}\nroutes:\n  allow: [10.42.0.0/16, "2001:db8::/32", 10.42.0.0/16]\n',
+    );
+    expect(config.routes.allow).toEqual(['10.42.0.0/16', '2001:db8::/32']);
+    expect(warnings).toMatchObject([{ code: 'duplicateEntry', keyPath: 'routes.allow[2]' }]);
+  });
+});
+
+describe('what only Windows has', () => {
+  it('is read and absent when it is not there', () => {
+    const { config } = read(
+      'pipeAccess: "D:P(A;;GA;;;SY)"\nwhite_list: {processPaths: [{path: a, mayBreakAway: true}, b]}',
+    );
+    expect(config.pipeAccess).toBe('D:P(A;;GA;;;SY)');
+    expect(config.whiteList.processPaths.map(({ mayBreakAway }) => mayBreakAway)).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+});
+
+describe('origins', () => {
+  it('tell for every key its effective value and where it is from', () => {
+    const { origins } = read('white_list:\n  processPaths: [a]\nlisten: x\n');
+    expect(origins).toEqual([
+      { key: 'debug', value: false, origin: 'default' },
+      { key: 'listen', value: 'x', origin: { line: 3, column: 9 } },
+      { key: 'proxy', value: 'rancher_wins_proxy', origin: 'default' },
+      { key: 'pipeAccess', value: undefined, origin: 'default' },
+      { key: 'processEnvironment', value: {}, origin: 'default' },
+      { key: 'white_list.processPaths[0]', value: { path: 'a' }, origin: { line: 2, column: 18 } },
+      { key: 'white_list.proxyPorts', value: [], origin: 'default' },
+      { key: 'tunnel.maxSessions', value: 16, origin: 'default' },
+      { key: 'tunnel.maxStreams', value: 1024, origin: 'default' },
+      { key: 'tunnel.handshakeTimeoutMs', value: 5000, origin: 'default' },
+      { key: 'routes.allow', value: [], origin: 'default' },
+      { key: 'reflection', value: false, origin: 'default' },
+      { key: 'audit.directory', value: undefined, origin: 'default' },
+      { key: 'audit.maxFileBytes', value: 8_388_608, origin: 'default' },
+      { key: 'audit.maxFiles', value: 16, origin: 'default' },
+      { key: 'upgrade.mode', value: 'none', origin: 'default' },
+      { key: 'upgrade.watchingPath', value: 'c:/etc/rancher/wins/wins.exe', origin: 'default' },
+      { key: 'systemagent', value: undefined, origin: 'default' },
+      { key: 'csi-proxy', value: undefined, origin: 'default' },
+      { key: 'tls-config', value: undefined, origin: 'default' },
+      { key: 'agentStrictTLSMode', value: false, origin: 'default' },
+    ]);
+  });
+});
+
+describe('what a run gets', () => {
+  const entry = (more: string) =>
+    read(`white_list: {processPaths: [{path: a, ${more}}]}`).config.whiteList.processPaths[0];
+
+  it.each<[string, unknown]>([
+    ['envs: any', { envs: 'any' }],
+    ['envs: [any]', { envs: 'any' }],
+    ['envs: KUBE_*', { envs: ['KUBE_*'] }],
+    ['args: none', { args: 'none' }],
+    ['args: any', { args: 'any' }],
+    ['args: []', { args: [] }],
+    ['args: [[]]', { args: [[]] }],
+    [
+      'args: [[up], [-c, {pathUnder: "C:\\\\x"}]]',
+      { args: [['up'], ['-c', { pathUnder: 'C:\\x' }]] },
+    ],
+    ['args: [[80, true, "80", 007]]', { args: [['80', 'true', '80', '007']] }],
+    [
+      'args: [[{integer: {min: -1, max: 9}}, {port: true, after: --p=}, {oneOf: [a, 1]}]]',
+      {
+        args: [
+          [{ integer: { min: -1, max: 9 } }, { port: true, after: '--p=' }, { oneOf: ['a', '1'] }],
+        ],
+      },
+    ],
+    ['directories: c:/x', { directories: ['c:/x'] }],
+    ['for: administrators', { for: ['administrators'] }],
+    ['for: [user:0, account:S-1-5-18]', { for: ['user:0', 'account:S-1-5-18'] }],
+    [
+      'for: [container:*, container:0123456789ab*]',
+      { for: ['container:*', 'container:0123456789ab*'] },
+    ],
+  ])('is read from %s', (text, expected) => {
+    expect(entry(text)).toMatchObject(expected as object);
+  });
+
+  it.each([
+    ['envs: "*"', 'white_list.processPaths[0].envs[0]', 'the name of an environment variable'],
+    ['envs: [any, A]', 'white_list.processPaths[0].envs', '"any" alone'],
+    ['args: up', 'white_list.processPaths[0].args', 'none, any, or'],
+    ['args: [up]', 'white_list.processPaths[0].args[0]', 'a list of arguments'],
+    ['args:', 'white_list.processPaths[0].args', 'none, any, or'],
+    ['args: [[{port: 80}]]', 'white_list.processPaths[0].args[0][0].port', 'true'],
+    ['args: [[{rest: true}]]', 'white_list.processPaths[0].args[0][0]', 'pathUnder'],
+    ['args: [[{oneOf: []}]]', 'white_list.processPaths[0].args[0][0].oneOf', 'at least one'],
+    [
+      'args: [[{integer: {min: 1}}]]',
+      'white_list.processPaths[0].args[0][0].integer.max',
+      'number',
+    ],
+    ['args: [[{port: true, port: true}]]', 'white_list.processPaths[0].args[0][0].port', 'once'],
+    ['for: []', 'white_list.processPaths[0].for', 'at least one caller'],
+    ['for:', 'white_list.processPaths[0].for', 'a list of callers'],
+    ['for: everybody', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: user:root', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: "*"', 'white_list.processPaths[0].for[0]', 'user:UID'],
+    ['for: container:0123*', 'white_list.processPaths[0].for[0]', '12 digits'],
+    ['directories: [~]', 'white_list.processPaths[0].directories[0]', 'a path'],
+  ])('is refused in %s', (text, keyPath, expected) => {
+    const problems = problemsOf(`white_list: {processPaths: [{path: a, ${text}}]}`);
+    expect(problems).toContainEqual(
+      expect.objectContaining({ keyPath, expected: expect.stringContaining(expected) as string }),
+    );
+  });
+
+  it('has variables of the operator, their names as he writes them', () => {
+    const text = 'processEnvironment: {HTTP_PROXY: "http://x", http_proxy: y, N: 1, T: yes}';
+    expect(read(text).config.processEnvironment).toEqual({
+      ...{ HTTP_PROXY: 'http://x', http_proxy: 'y', N: '1', T: 'yes' },
+    });
+  });
+
+  it.each([
+    [
+      'processEnvironment: {A=B: x}',
+      'processEnvironment.A=B',
+      'the name of an environment variable',
+    ],
+    ['processEnvironment: {A: [x]}', 'processEnvironment.A', 'text'],
+    ['processEnvironment: {A: }', 'processEnvironment.A', 'text'],
+    ['processEnvironment: [A]', 'processEnvironment', 'NAME: value'],
+    ['processEnvironment: {A: x, A: y}', 'processEnvironment.A', 'once'],
+  ])('refuses %s', (text, keyPath, expected) => {
+    expect(problemsOf(text)).toContainEqual(
+      expect.objectContaining({ keyPath, expected: expect.stringContaining(expected) as string }),
+    );
+  });
+});

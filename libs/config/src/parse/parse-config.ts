@@ -1,0 +1,236 @@
+import type * as z from 'zod';
+import type { ConfigProblem } from '../problems/config-problem.js';
+import {
+  bareSchema,
+  FILE_SCHEMA,
+  entryOf,
+  fieldsOf,
+  type FileContent,
+  notationOf,
+} from './config-schema.js';
+import { type FileValues, readFileValues, type ValuePlace } from './file-values.js';
+import type { ProblemReport } from '../problems/problem-report.js';
+import { toWinsConfig } from './to-wins-config.js';
+import type { WinsConfig } from '../wins-config.js';
+import { readYaml } from './yaml-source.js';
+
+/** How to read a configuration. */
+export interface ParseOptions {
+  /** The name that problems carry. Default `config`. */
+  readonly fileName?: string;
+  /** Treat unknown keys as errors instead of warnings. Default false. */
+  readonly strict?: boolean;
+  /** The platform whose defaults apply. Default: this one. */
+  readonly platform?: NodeJS.Platform;
+}
+
+/** Where the value of a key comes from. */
+export interface ConfigOrigin {
+  /** Canonical key path; a list that has entries is told entry by entry. */
+  readonly key: string;
+  /** The effective value; undefined when the key is not set and has no default. */
+  readonly value: unknown;
+  /** The place in the file (both from 1), or `default`. */
+  readonly origin: 'default' | { readonly line: number; readonly column: number };
+}
+
+/** A configuration that may be used. */
+export interface ParsedConfig {
+  readonly config: WinsConfig;
+  /** Every key with its value and origin, in the order of the documentation. */
+  readonly origins: readonly ConfigOrigin[];
+  /** What is doubtful, in file order; never an error. */
+  readonly warnings: readonly ConfigProblem[];
+}
+
+/**
+ * Reads a configuration from the text (or UTF-8 bytes) of a YAML or JSON file. Pure; empty text gives the defaults.
+ *
+ * Limits: 1 MiB, 32 levels, 100,000 values, 1,000 problems.
+ * @throws ConfigError `tooLarge`, or `invalid` with all problems: those of the structure alone if it is
+ *   broken, else those of all keys and values.
+ */
+export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
+  const { fileName = 'config', strict = false, platform = process.platform } = options;
+  const yaml = readYaml(source, fileName);
+  const { report } = yaml;
+  const values = readFileValues(yaml, FILE_SCHEMA, strict);
+  const checked = FILE_SCHEMA.safeParse(values.value);
+  if (checked.success) reportSamePipe(checked.data, values, report);
+  else reportIssues(checked.error.issues, values, report);
+  report.throwIfBroken();
+  // Only for the compiler: a check that failed has been thrown.
+  const content = checked.data ?? FILE_SCHEMA.parse({});
+
+  warnAboutContent(content, values, report);
+  const config = toWinsConfig(content, platform);
+  const effective = { ...content, upgrade: config.upgrade };
+  return {
+    config,
+    origins: listOrigins(effective, FILE_SCHEMA, '', values.places, report),
+    warnings: report.sorted(),
+  };
+}
+
+function reportIssues(
+  issues: readonly z.core.$ZodIssue[],
+  values: FileValues,
+  report: ProblemReport,
+): void {
+  const told = new Set<string>();
+  for (const issue of issues.map(nearestIssue)) {
+    const keyPath = formatPath(issue.path);
+    // One value may break several rules of one key; they share their wording.
+    if (told.has(keyPath)) continue;
+    told.add(keyPath);
+    const place = values.places.get(keyPath);
+    if (place === undefined) {
+      const { offset } = nearestPlace(issue.path, values.places);
+      report.error({ code: 'missing', keyPath, offset, found: 'nothing', expected: issue.message });
+      continue;
+    }
+    const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
+    report.error({ code, keyPath, ...place, expected: issue.message });
+  }
+}
+
+/** Of a value that may have several shapes: what is wrong with the one that it comes nearest to. Of a name: what is wrong with it. */
+function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code === 'invalid_key') {
+    return { ...issue, message: issue.issues[0]?.message ?? issue.message };
+  }
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors
+    .flatMap(([first]) => (first === undefined ? [] : [nearestIssue(first)]))
+    .reduce<z.core.$ZodIssue | undefined>(
+      (best, next) => (next.path.length > (best?.path.length ?? 0) ? next : best),
+      undefined,
+    );
+  return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
+}
+
+/** Each pipe has a protocol of its own, so one name cannot serve both. */
+function reportSamePipe(
+  { listen, proxy }: FileContent,
+  { places }: FileValues,
+  report: ProblemReport,
+): void {
+  if (pipeNameOf(listen) !== pipeNameOf(proxy)) return;
+  report.error({
+    code: 'wrongValue',
+    keyPath: 'proxy',
+    offset: (places.get('proxy') ?? places.get('listen'))?.offset,
+    found: 'the pipe that "listen" names',
+    expected: 'another pipe name',
+  });
+}
+
+/** Windows compares names without regard to case; nobody needs two that differ in nothing else. */
+function pipeNameOf(written: string): string {
+  return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
+}
+
+function nearestPlace(
+  path: readonly PropertyKey[],
+  places: FileValues['places'],
+): { offset: number | undefined } {
+  for (let length = path.length - 1; length > 0; length--) {
+    const place = places.get(formatPath(path.slice(0, length)));
+    if (place !== undefined) return place;
+  }
+  return { offset: undefined };
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+    )
+    .join('');
+}
+
+function warnAboutContent(
+  content: FileContent,
+  { places }: FileValues,
+  report: ProblemReport,
+): void {
+  const { processPaths, proxyPorts } = content.white_list;
+  if (processPaths.length === 0) {
+    const keyPath = 'white_list.processPaths';
+    const offset = places.get(keyPath)?.offset;
+    report.warning({
+      code: 'noWhiteList',
+      keyPath,
+      offset,
+      found: 'no program, so nothing may run',
+      expected: 'the paths of the programs that containers may run',
+    });
+  }
+  warnAboutRepeats(
+    processPaths.map(({ path }) => path),
+    'white_list.processPaths',
+    places,
+    report,
+  );
+  warnAboutRepeats(proxyPorts, 'white_list.proxyPorts', places, report);
+  warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
+  const watchingPath = places.get('upgrade.watchingPath');
+  if (watchingPath !== undefined && !places.has('upgrade.mode'))
+    report.warning({
+      code: 'noEffect',
+      keyPath: 'upgrade.watchingPath',
+      offset: watchingPath.offset,
+      found: 'a path to watch without "mode: watching", so nothing is watched',
+      expected: 'upgrade.mode beside it',
+    });
+}
+
+function warnAboutRepeats(
+  entries: readonly (string | number)[],
+  listPath: string,
+  places: FileValues['places'],
+  report: ProblemReport,
+): void {
+  const seen = new Map<string | number, number>();
+  for (const [index, entry] of entries.entries()) {
+    const first = seen.get(entry);
+    const keyPath = `${listPath}[${index}]`;
+    if (first === undefined) seen.set(entry, index);
+    else
+      report.warning({
+        code: 'duplicateEntry',
+        keyPath,
+        offset: places.get(keyPath)?.offset,
+        found: `the same entry as ${listPath}[${first}]`,
+        expected: 'each entry once',
+      });
+  }
+}
+
+function listOrigins(
+  value: unknown,
+  schema: z.core.$ZodType,
+  key: string,
+  places: ReadonlyMap<string, ValuePlace>,
+  report: ProblemReport,
+): ConfigOrigin[] {
+  const fields =
+    notationOf(bareSchema(schema)).shorthand === undefined ? fieldsOf(schema) : undefined;
+  if (fields !== undefined && typeof value === 'object' && value !== null)
+    return [...fields].flatMap(([name, field]) =>
+      listOrigins(
+        (value as Readonly<Record<string, unknown>>)[name],
+        field,
+        key === '' ? name : `${key}.${name}`,
+        places,
+        report,
+      ),
+    );
+  const entry = entryOf(schema);
+  if (entry !== undefined && Array.isArray(value) && value.length > 0)
+    return value.flatMap((item: unknown, index) =>
+      listOrigins(item, entry, `${key}[${index}]`, places, report),
+    );
+  const offset = places.get(key)?.offset;
+  return [{ key, value, origin: offset === undefined ? 'default' : report.place(offset) }];
+}

@@ -1,0 +1,148 @@
+import {
+  type Alias,
+  type CST,
+  Composer,
+  type Document,
+  isAlias,
+  isNode,
+  Lexer,
+  type Node,
+  Parser,
+  visit,
+} from 'yaml';
+import { type DecodedText, decodeText } from './decode-text.js';
+import { quote } from '../problems/config-problem.js';
+import { MAX_PROBLEMS, ProblemReport } from '../problems/problem-report.js';
+
+/** The deepest nesting that is read; a file needs five levels. */
+export const MAX_DEPTH = 32;
+
+/** A text that is well-formed YAML, and the report for whatever else is wrong with it. */
+export interface YamlSource extends DecodedText {
+  readonly report: ProblemReport;
+  /** The root node; null for a text without content. */
+  readonly root: Node | null;
+  /** The node that an alias stands for; undefined when there is no such anchor before it. */
+  resolve(alias: Alias): Node | undefined;
+}
+
+/**
+ * Reads the structure of a text: YAML 1.2, of which JSON is a part. No scalar is interpreted.
+ *
+ * Limits: 1 MiB, {@link MAX_DEPTH} levels, one document.
+ * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
+ */
+export function readYaml(source: string | Uint8Array, file: string): YamlSource {
+  const { mark, text } = decodeText(source, file);
+  const report = new ProblemReport(file, text);
+  refuseControlCharacters(text, report);
+
+  const tokens = tokenize(text, report);
+  const document = compose(tokens, text, report);
+  report.throwIfBroken();
+
+  const root: Node | null = document?.contents ?? null;
+  const targets = root === null ? new Map<Alias, Node>() : findTargets(root);
+  return { mark, text, report, root, resolve: (alias) => targets.get(alias) };
+}
+
+function refuseControlCharacters(text: string, report: ProblemReport): void {
+  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/g)) {
+    const found = quote(match[0]);
+    report.error({
+      code: 'controlCharacter',
+      offset: match.index,
+      found,
+      expected: 'printable text',
+    });
+  }
+  report.throwIfBroken();
+}
+
+/** Splits the text iteratively, so that a depth which would exhaust the stack later is seen here. */
+function tokenize(text: string, report: ProblemReport): CST.Token[] {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let faults = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      tokens.push(token);
+      if (token.type === 'error') faults++;
+    }
+    // More would not be told, and each would become an error object.
+    if (faults > MAX_PROBLEMS) break;
+    if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
+    report.error({
+      code: 'tooDeep',
+      offset: Math.min(parser.offset, text.length),
+      found: `more than ${MAX_DEPTH} levels`,
+      expected: `at most ${MAX_DEPTH} levels`,
+    });
+    report.throwIfBroken();
+  }
+  tokens.push(...parser.end());
+
+  const second = tokens.filter((token) => token.type === 'document')[1];
+  if (second !== undefined) {
+    const expected = 'one document';
+    report.error({
+      code: 'multipleDocuments',
+      offset: second.offset,
+      found: 'a second document',
+      expected,
+    });
+    report.throwIfBroken();
+  }
+  return tokens;
+}
+
+function compose(
+  tokens: CST.Token[],
+  text: string,
+  report: ProblemReport,
+): Document.Parsed | undefined {
+  // Duplicate keys are judged by the reader of the keys; the library compares each with each.
+  const composer = new Composer({
+    schema: 'failsafe',
+    uniqueKeys: false,
+    keepSourceTokens: true,
+    logLevel: 'silent',
+  });
+  const [document] = [...composer.compose(tokens, true, text.length)];
+  for (const { pos, message } of document?.errors ?? [])
+    report.error({
+      code: 'syntax',
+      offset: Math.min(pos[0], text.length),
+      found: `text that is neither YAML nor JSON (${message})`,
+      expected: 'YAML or JSON',
+    });
+  for (const { pos, message } of document?.warnings ?? [])
+    report.error({
+      code: 'unsupported',
+      offset: Math.min(pos[0], text.length),
+      found: `YAML beyond plain values (${message})`,
+      expected: 'a value without a tag',
+    });
+  return document;
+}
+
+/** Anchors may be set anew; an alias means the one before it. One pass for all of them. */
+function findTargets(root: Node): Map<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(root, (_key, node) => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target !== undefined) targets.set(node, target);
+    } else if (isNode(node) && 'anchor' in node && typeof node.anchor === 'string') {
+      anchors.set(node.anchor, node);
+    }
+  });
+  return targets;
+}
+
+/** The start of a node in the text. */
+export function offsetOf(node: Node | null | undefined): number | undefined {
+  return node?.range?.[0];
+}

@@ -1,0 +1,93 @@
+import { DialLines, type BeginDial } from '../tcp/dial-lines.js';
+import { positiveInteger } from './session-settings.js';
+import { TokenBucket, type Rate } from './token-bucket.js';
+
+/** Bounds on Connects. */
+export interface ConnectLimitsOptions {
+  /** Dials under way at a time, all peers together. Default 64; others wait. */
+  readonly dials?: number;
+  /** Of these, for one peer. Default 16. */
+  readonly dialsPerPeer?: number;
+  /** Connects in vain at once. Default 50. */
+  readonly burst?: number;
+  /** Connects in vain a second from then on. Default 20. */
+  readonly perSecond?: number;
+  /** The monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/**
+ * What Connects may cost a server, whatever its peers send. Dials under way are bounded. Connects in vain, those that are refused
+ * and those whose dial fails, are bounded in time; Connects that succeed are not.
+ */
+export interface ConnectLimits {
+  /** The share of one peer, which all of its sessions have together. */
+  of(peer: string): PeerConnects;
+}
+
+/** The share of one peer. */
+export interface PeerConnects {
+  /** Counts a refusal; false when there were too many, so that it shall cost little. */
+  refuse(): boolean;
+  /** Whether a port may be dialled: not while dials to it fail more often than the rate. */
+  mayDial(port: number): boolean;
+  /** Counts a dial that failed. */
+  fail(port: number): void;
+  /** Begins a dial once there is a line for it; what is returned takes it back. */
+  dial(begin: BeginDial): () => void;
+}
+
+/** Rates that are kept at a time; beyond it all others share one. */
+const MOST_BUCKETS = 4096;
+
+/**
+ * Limits for all sessions that are given a share of them. They hold nothing of a peer that has no dial under way once its rate is
+ * full again.
+ *
+ * @throws {TunnelError} `invalid-option`.
+ */
+export function createConnectLimits(options: ConnectLimitsOptions = {}): ConnectLimits {
+  const lines = new DialLines(
+    positiveInteger('dials', options.dials ?? 64),
+    positiveInteger('dialsPerPeer', options.dialsPerPeer ?? 16),
+  );
+  const rate = {
+    burst: positiveInteger('burst', options.burst ?? 50),
+    perSecond: positiveInteger('perSecond', options.perSecond ?? 20),
+  };
+  const buckets = new Buckets(rate, options.now ?? (() => performance.now()));
+  return {
+    of: (peer) => ({
+      refuse: () => buckets.get(peer).take(),
+      mayDial: (port) => !buckets.get(`${port} ${peer}`).isEmpty,
+      fail: (port) => void buckets.get(`${port} ${peer}`).take(),
+      dial: (begin) => lines.dial(peer, begin),
+    }),
+  };
+}
+
+class Buckets {
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #others: TokenBucket;
+
+  constructor(
+    private readonly rate: Rate,
+    private readonly now: () => number,
+  ) {
+    this.#others = new TokenBucket(rate, now);
+  }
+
+  get(key: string): TokenBucket {
+    const known = this.#buckets.get(key);
+    if (known !== undefined) return known;
+    if (this.#buckets.size >= MOST_BUCKETS) this.#forgetFull();
+    if (this.#buckets.size >= MOST_BUCKETS) return this.#others;
+    const bucket = new TokenBucket(this.rate, this.now);
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+
+  #forgetFull(): void {
+    for (const [key, bucket] of this.#buckets) if (bucket.isFull) this.#buckets.delete(key);
+  }
+}

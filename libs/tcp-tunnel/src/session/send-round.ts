@@ -1,0 +1,107 @@
+import type { Carrier } from './carrier.js';
+import { Fifo } from '../stream/fifo.js';
+import type { FlowLimits } from '../stream/flow-control.js';
+
+/** Something that has messages to send now and then. */
+export interface RoundMember {
+  /** Owned by the round: the member waits in it. */
+  queued: boolean;
+  /** It has something to send and may. */
+  readonly sendable: boolean;
+  /** What it has to send. */
+  readonly waitingBytes: number;
+  takeMessage(): Buffer;
+  /** The message that was taken is with the carrier. */
+  messageSent(): void;
+}
+
+/** So many turns after its last message, a sparse stream no longer counts as one that somebody waits for. */
+const SPARSE_TURNS = 64;
+
+/**
+ * Sends one message of each member in turn while less than `inFlightBytes` wait in the carrier. The carrier's word that a
+ * message went out starts it again; a session's tick does too, for a carrier that forgot to say so.
+ *
+ * After `turnBytes` the large messages rest until everything else in the process had its turn; small ones go on. While
+ * another stream sends small messages the rest is a millisecond long: a stream without end takes every processor that it
+ * gets, in the programs at both its ends too, and what waits for a processor is the small stream's round trip.
+ */
+export class SendRound {
+  readonly #carrier: Carrier;
+  readonly #limits: FlowLimits;
+  readonly #waiting = new Fifo<RoundMember>();
+  readonly #resting = new Fifo<RoundMember>();
+  #running = false;
+  #turn = { number: 0, bytes: 0, spent: false };
+  #sparse: { readonly member: RoundMember; readonly turn: number } | undefined;
+
+  constructor(carrier: Carrier, limits: FlowLimits) {
+    this.#carrier = carrier;
+    this.#limits = limits;
+  }
+
+  /** The carrier's word for every message, those that passed the round included. */
+  readonly sent = (): void => {
+    if (this.#waiting.length > 0) this.run();
+  };
+
+  join(member: RoundMember): void {
+    this.#enqueue(member);
+    this.run();
+  }
+
+  run(): void {
+    // A member whose write is over may offer its next one from within.
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#carrier.bufferedBytes < this.#limits.inFlightBytes) {
+      const member = this.#waiting.shift();
+      if (member === undefined) break;
+      if (this.#turn.spent && member.waitingBytes > this.#limits.sparseBytes)
+        this.#resting.push(member);
+      else this.#send(member);
+    }
+    this.#running = false;
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+    this.#resting.clear();
+    this.#sparse = undefined;
+  }
+
+  #send(member: RoundMember): void {
+    member.queued = false;
+    if (!member.sendable) return;
+    const message = member.takeMessage();
+    this.#carrier.send(message, this.sent);
+    this.#count(member, message.length);
+    member.messageSent();
+    this.#enqueue(member);
+  }
+
+  #count(member: RoundMember, bytes: number): void {
+    const turn = this.#turn;
+    if (bytes <= this.#limits.sparseBytes) this.#sparse = { member, turn: turn.number };
+    turn.bytes += bytes;
+    if (turn.spent || turn.bytes < this.#limits.turnBytes) return;
+    turn.spent = true;
+    const sparse = this.#sparse;
+    const idle =
+      sparse !== undefined && sparse.member !== member && turn.number - sparse.turn <= SPARSE_TURNS;
+    this.#carrier.rest(idle, () => this.#nextTurn());
+  }
+
+  #nextTurn(): void {
+    this.#turn = { number: this.#turn.number + 1, bytes: 0, spent: false };
+    for (let member = this.#resting.shift(); member; member = this.#resting.shift())
+      this.#waiting.push(member);
+    this.run();
+  }
+
+  #enqueue(member: RoundMember): void {
+    if (member.queued || !member.sendable) return;
+    member.queued = true;
+    this.#waiting.push(member);
+  }
+}

@@ -1,0 +1,73 @@
+import { DEFAULT_FLOW_LIMITS, type FlowLimits } from '../stream/flow-control.js';
+import { TunnelError } from '../tunnel-error.js';
+import { PROTOCOL_LIMITS } from '../wire/limits.js';
+
+/** The options of both roles. Times are milliseconds of the monotonic clock. */
+export interface TunnelOptions {
+  /** Between two ticks of the session: a client pings, lost messages are repeated. Default 5,000. */
+  readonly tickMs?: number;
+  /** Without any sign of life for this long the peer is dead. A stall of this process does not count. Default 60,000. */
+  readonly silenceTimeoutMs?: number;
+  /** Between two lists of open streams that a client sends. Default 60,000. */
+  readonly syncIntervalMs?: number;
+  /** A half-closed stream without data for this long ends. Default 600,000. */
+  readonly halfClosedIdleMs?: number;
+  /** How long the WebSocket may take to close before it is torn down. Default 1,000. */
+  readonly closeTimeoutMs?: number;
+  /** Closes the session when it fires. */
+  readonly signal?: AbortSignal;
+}
+
+/** The numbers of a session, complete. A tick is the session's only clock. */
+export interface SessionSettings {
+  readonly tickMs: number;
+  readonly silenceTimeoutMs: number;
+  readonly syncIntervalMs: number;
+  readonly halfClosedIdleMs: number;
+  readonly heldEndIdleMs: number;
+  readonly flow: FlowLimits;
+}
+
+const DEFAULTS = {
+  tickMs: 5_000,
+  silenceTimeoutMs: 60_000,
+  syncIntervalMs: 60_000,
+  halfClosedIdleMs: 600_000,
+  heldEndIdleMs: 10_000,
+  closeTimeoutMs: 1_000,
+} as const;
+
+/**
+ * Fills and checks the options.
+ *
+ * @throws {TunnelError} `invalid-option` for a number that is not a positive integer.
+ */
+export function completeOptions(
+  options: TunnelOptions & { readonly heldEndIdleMs?: number },
+): SessionSettings & { readonly closeTimeoutMs: number } {
+  const entries = Object.entries(DEFAULTS).map(([name, fallback]) => {
+    const value = options[name as keyof typeof DEFAULTS] ?? fallback;
+    return [name, positiveInteger(name, value)];
+  });
+  return { ...(Object.fromEntries(entries) as typeof DEFAULTS), flow: DEFAULT_FLOW_LIMITS };
+}
+
+/**
+ * The most streams of a session: one list names them all.
+ *
+ * @throws {TunnelError} `invalid-option`.
+ */
+export function channelLimit(value = 1024): number {
+  const most = PROTOCOL_LIMITS.syncBytes / 8;
+  if (positiveInteger('maxChannels', value) <= most) return value;
+  throw new TunnelError(
+    'invalid-option',
+    `set maxChannels to ${value}; at most ${most} is allowed`,
+  );
+}
+
+/** @throws {TunnelError} `invalid-option`. */
+export function positiveInteger(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new TunnelError('invalid-option', `set ${name} to ${value}; it must be a positive integer`);
+}

@@ -1,0 +1,43 @@
+import { PROTOCOL_LIMITS } from '../wire/limits.js';
+
+/** Why a destination was refused: the rule that refused it. */
+export type DestinationRule =
+  'address-length' | 'protocol-tcp' | 'host-loopback' | 'port-number' | 'port-allowed';
+
+/** The answer to "may this be dialled?". `rule` names the rule that decided; an allowed one passed `port-allowed`. */
+export type DestinationVerdict =
+  | { readonly allowed: true; readonly port: number; readonly rule: 'port-allowed' }
+  | { readonly allowed: false; readonly port?: number; readonly rule: DestinationRule };
+
+const ADDRESS = /^([^/]*)\/(.*):([^:]*)$/s;
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const CANONICAL_PORT = /^[1-9][0-9]{0,4}$/;
+const HIGHEST_PORT = 65_535;
+
+/**
+ * Decides about the text of a Connect, such as `tcp/localhost:9796`. Allowed are only the protocol `tcp`, one of the
+ * three names of the loopback, and a port of the list in its one canonical spelling. An empty list allows nothing.
+ * The name takes no further part: an allowed port is dialled at a literal loopback address.
+ */
+export function judgeDestination(
+  address: string,
+  allowedPorts: ReadonlySet<number>,
+): DestinationVerdict {
+  if (Buffer.byteLength(address) > PROTOCOL_LIMITS.connectBytes) return refuse('address-length');
+  const [, protocol, host, portText] = ADDRESS.exec(address) ?? [];
+  if (protocol !== 'tcp') return refuse('protocol-tcp');
+  if (host === undefined || !LOOPBACK_NAMES.has(host)) return refuse('host-loopback');
+  const port = CANONICAL_PORT.test(portText ?? '') ? Number(portText) : Number.NaN;
+  if (!(port <= HIGHEST_PORT)) return refuse('port-number');
+  if (!allowedPorts.has(port)) return { allowed: false, port, rule: 'port-allowed' };
+  return { allowed: true, port, rule: 'port-allowed' };
+}
+
+/** Whether a value is a TCP port that can be dialled: an integer from 1 to 65,535. */
+export function isTcpPort(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= HIGHEST_PORT;
+}
+
+function refuse(rule: DestinationRule): DestinationVerdict {
+  return { allowed: false, rule };
+}

@@ -1,0 +1,77 @@
+import { connect, type Socket } from 'node:net';
+import { dialError } from '../node-errors.js';
+import { TunnelError } from '../tunnel-error.js';
+
+/** One literal address to connect to; never a name. */
+export interface DialTarget {
+  readonly host: '127.0.0.1' | '::1';
+  readonly port: number;
+}
+
+/** Begins one TCP connection. It must allow half-open connections. */
+export type Dial = (target: DialTarget) => Socket;
+
+const HOSTS = ['127.0.0.1', '::1'] as const;
+/** With less than one message of data every write would stop the writer. */
+const SOCKET_BUFFER_BYTES = 128 * 1024;
+
+/** The real dialler: TCP without delay, half-open allowed. */
+export const dialTcp: Dial = ({ host, port }) => {
+  const options = { host, port, allowHalfOpen: true, noDelay: true };
+  return connect({ ...options, highWaterMark: SOCKET_BUFFER_BYTES } as typeof options);
+};
+
+/**
+ * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both.
+ * `done` is called once, later: with a connected socket, which the callee then owns, or with a {@link TunnelError}:
+ * `dial-refused`, `dial-timeout`, `dial-failed` (what 127.0.0.1 said, when both fail). The returned function gives up,
+ * after which `done` is not called. One runs for every stream, so it is a callback and not a promise with a signal.
+ */
+export function dialLoopback(
+  port: number,
+  options: { readonly timeoutMs: number; readonly dial: Dial },
+  done: (outcome: Socket | TunnelError) => void,
+): () => void {
+  const { dial, timeoutMs } = options;
+  let current: Socket | undefined;
+  let firstError: TunnelError | undefined;
+  let settled = false;
+
+  const settle = (): boolean => {
+    if (settled) return false;
+    settled = true;
+    clearTimeout(timer);
+    return true;
+  };
+  const giveUp = (): void => {
+    if (settle()) current?.destroy();
+  };
+  const timer = setTimeout(() => {
+    giveUp();
+    const message = `dialled the loopback on port ${port}: no answer within ${timeoutMs} ms`;
+    done(new TunnelError('dial-timeout', message, { port }));
+  }, timeoutMs);
+
+  const attempt = (index: number): void => {
+    const host = HOSTS[index];
+    if (host === undefined) {
+      if (settle()) done(firstError ?? dialError(port, undefined));
+      return;
+    }
+    const socket = dial({ host, port });
+    const fail = (cause: Error): void => {
+      // A second error of a socket that is given up must not end the process.
+      socket.on('error', () => undefined);
+      firstError ??= dialError(port, cause);
+      if (!settled) attempt(index + 1);
+    };
+    current = socket;
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.off('error', fail);
+      if (settle()) done(socket);
+    });
+  };
+  attempt(0);
+  return giveUp;
+}

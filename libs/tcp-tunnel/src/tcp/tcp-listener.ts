@@ -1,0 +1,186 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { joinSocket } from './join-socket.js';
+import { acceptError, listenError } from '../node-errors.js';
+import type { TunnelChannel } from '../stream/tunnel-channel.js';
+import { TunnelError } from '../tunnel-error.js';
+
+/** Options of a published port. */
+export interface ListenTcpOptions {
+  /** The literal address to listen on. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /**
+   * The stream for one accepted connection, which then belongs to it. A promise holds the connection unread meanwhile. A
+   * failure resets that connection.
+   */
+  readonly open: (connection: PendingConnection) => TunnelChannel | Promise<TunnelChannel>;
+  /** Connections at a time. Default 1,024; one more is closed at once. */
+  readonly maxConnections?: number;
+  /** How long bytes from a client are thrown away after the tunnel ended its stream. Default 2,000. */
+  readonly lingerMs?: number;
+  /**
+   * A connection could not get its stream: what `open` threw, `too-many-channels` for one above `maxConnections`,
+   * `listen-failed` when the system gave none; then the port is listened on again, until that works. It must not throw.
+   */
+  readonly onRefused?: (error: unknown) => void;
+}
+
+/** An accepted connection that has no stream yet. */
+export interface PendingConnection {
+  /** Fires when the connection ends before it got its stream. Made when it is asked for. */
+  readonly signal: AbortSignal;
+}
+
+/** A published port. Whoever made it closes it. */
+export interface TcpListener {
+  readonly host: string;
+  readonly port: number;
+  readonly connectionCount: number;
+  /** Accepts nothing more and waits until the open connections ended. */
+  drain(): Promise<void>;
+  /** Accepts nothing more, resets the open connections and waits until all is gone. Idempotent. */
+  close(): Promise<void>;
+}
+
+const KEEP_ALIVE_MS = 30_000;
+const SOCKET_BUFFER_BYTES = 128 * 1024;
+/** Long enough that a system without descriptors is not asked all the time. */
+const LISTEN_AGAIN_MS = 100;
+
+/**
+ * Listens on a TCP port and carries each accepted connection through a stream of its own. It outlives the tunnel behind
+ * `open`, so that clients can be kept while that is replaced.
+ *
+ * @throws {TunnelError} `address-in-use`, `address-denied`, `listen-failed`.
+ */
+export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener> {
+  const listener = new PublishedPort(options);
+  await listener.listen();
+  return listener;
+}
+
+class PublishedPort implements TcpListener {
+  port: number;
+  readonly #sockets = new Set<Socket>();
+  readonly #maxConnections: number;
+  #server: Server | undefined;
+  #closed: Promise<void> | undefined;
+  #again: NodeJS.Timeout | undefined;
+  #listening: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(private readonly options: ListenTcpOptions) {
+    this.port = options.port;
+    this.#maxConnections = options.maxConnections ?? 1024;
+  }
+
+  get host(): string {
+    return this.options.host;
+  }
+
+  get connectionCount(): number {
+    return this.#sockets.size;
+  }
+
+  async listen(): Promise<void> {
+    const { host, port } = this;
+    const server = createServer(
+      {
+        allowHalfOpen: true,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: KEEP_ALIVE_MS,
+        highWaterMark: SOCKET_BUFFER_BYTES,
+      },
+      (socket) => this.#accept(socket),
+    );
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (cause) => reject(listenError(host, port, cause)));
+      server.listen({ host, port }, resolve);
+    });
+    this.#server = server;
+    this.#closed = new Promise((resolve) => server.once('close', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    server.removeAllListeners('error').on('error', (cause) => {
+      // Windows does not accept again after a failure, and elsewhere the next one would follow at once.
+      if (!server.listening) return;
+      server.close();
+      this.#listenAgain(acceptError(host, this.port, cause));
+    });
+  }
+
+  async drain(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#again);
+    await this.#listening;
+    if (this.#server?.listening === true) this.#server.close();
+    await this.#closed;
+    // Those that were accepted before a failure.
+    await Promise.all(
+      [...this.#sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+    );
+  }
+
+  close(): Promise<void> {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+    return this.drain();
+  }
+
+  #listenAgain(error: unknown): void {
+    this.options.onRefused?.(error);
+    if (this.#stopping) return;
+    this.#again = setTimeout(() => {
+      this.#listening = this.listen().catch((next: unknown) => this.#listenAgain(next));
+    }, LISTEN_AGAIN_MS);
+  }
+
+  #accept(socket: Socket): void {
+    const { port } = this;
+    if (this.#stopping) {
+      socket.on('error', () => undefined).resetAndDestroy();
+      return;
+    }
+    if (this.#sockets.size >= this.#maxConnections) {
+      socket.on('error', () => undefined).destroy();
+      const message = `port ${port} has ${this.#sockets.size} connections; at most ${this.#maxConnections} are allowed`;
+      this.options.onRefused?.(new TunnelError('too-many-channels', message, { port }));
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    accept(socket, this.options);
+  }
+}
+
+function accept(socket: Socket, options: ListenTcpOptions): void {
+  let gone: AbortController | undefined;
+  const ignore = (): void => undefined;
+  socket.on('error', ignore);
+  const join = (channel: TunnelChannel): void => {
+    gone = undefined;
+    if (socket.destroyed) channel.on('error', ignore).destroy();
+    else joinSocket(socket, channel, options.lingerMs ?? 2_000);
+  };
+  const refuse = (error: unknown): void => {
+    gone = undefined;
+    socket.resetAndDestroy();
+    options.onRefused?.(error);
+  };
+  const connection: PendingConnection = {
+    get signal() {
+      if (gone === undefined) {
+        gone = new AbortController();
+        socket.once('close', () => gone?.abort());
+      }
+      return gone.signal;
+    },
+  };
+  try {
+    const opened = options.open(connection);
+    if ('then' in opened) opened.then(join, refuse);
+    else join(opened);
+  } catch (error) {
+    refuse(error);
+  }
+}

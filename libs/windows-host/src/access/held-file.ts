@@ -1,0 +1,33 @@
+import { INVALID_HANDLE_VALUE, check } from '../win32/kernel32.js';
+import { files, OPEN_EXISTING } from '../win32/files.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import {
+  FILE_FLAG_OPEN_REPARSE_POINT,
+  FILE_SHARE_READ,
+  GENERIC_READ,
+} from '../win32/file-facts.js';
+
+/** A file that nobody can change. Whoever made it closes it. */
+export interface HeldFile {
+  /** Idempotent. */
+  close(): void;
+}
+
+/**
+ * Holds a file: until it is closed others can read and run it, and nobody can write, rename or delete it.
+ *
+ * @throws WindowsError `not-found`; `busy` when somebody has it open for writing.
+ */
+export function holdFile(path: string): HeldFile {
+  const handle = files().CreateFileW(
+    path,
+    GENERIC_READ,
+    FILE_SHARE_READ,
+    null,
+    OPEN_EXISTING,
+    FILE_FLAG_OPEN_REPARSE_POINT,
+    0,
+  );
+  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `held ${JSON.stringify(path)}`);
+  return new OwnedHandle(handle);
+}

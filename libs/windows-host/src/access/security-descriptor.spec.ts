@@ -1,0 +1,92 @@
+import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
+import { WindowsError } from '../windows-error.js';
+
+describe('a security descriptor', () => {
+  it('is read with its owner, its flags, and each entry', () => {
+    expect(
+      parseSecurityDescriptor(
+        'O:SYG:BAD:PAI(A;OICI;FA;;;SY)(D;IO;0x116;;;S-1-5-21-1-2-3-1001)S:AI',
+      ),
+    ).toEqual({
+      owner: 'S-1-5-18',
+      group: 'S-1-5-32-544',
+      isProtected: true,
+      entries: [
+        { type: 'A', flags: ['CI', 'OI'], rights: 0x1f01ff, sid: 'S-1-5-18' },
+        { type: 'D', flags: ['IO'], rights: 0x116, sid: 'S-1-5-21-1-2-3-1001' },
+      ],
+    });
+  });
+
+  it('may have an entry with a condition, parentheses and colons and all', () => {
+    const text = 'D:(XA;;FX;;;S-1-1-0;(@User.Title=="D:(x" || (Member_of {SID(BA)})))(A;;FR;;;BU)';
+    const { entries } = parseSecurityDescriptor(text.replace('(x', 'x'));
+    expect(entries?.map(({ type, sid }) => [type, sid])).toEqual([
+      ['XA', 'S-1-1-0'],
+      ['A', 'S-1-5-32-545'],
+    ]);
+  });
+
+  it.each([
+    ['no list', 'O:SY', undefined],
+    ['no list, said aloud', 'D:NO_ACCESS_CONTROL', undefined],
+    ['an empty one', 'D:', 0],
+    ['an empty, protected one', 'D:P', 0],
+    ['one of two', 'D:(A;;GA;;;BA)(A;;GA;;;SY)', 2],
+  ])('tells %s', (_what, sddl, count) => {
+    expect(parseSecurityDescriptor(sddl).entries?.length).toBe(count);
+  });
+
+  it.each([
+    ['nonsense', /its parts/],
+    ['D:(A;;GA;;;BA)D:(A;;GA;;;WD)', /each once/],
+    ['X:BA', /its parts/],
+    ['D:(A;;GA;;;BA', /parenthesis/],
+    ['D:(A;;GA;;;BA))', /parenthesis/],
+    ['D:(A;;GA;;;BA)P', /parenthesis/],
+    ['D:Q(A;;GA;;;BA)', /flags of an access list/],
+    ['D:NO_ACCESS_CONTROL(A;;GA;;;BA)', /and entries/],
+    ['D:(Q;;GA;;;BA)', /no type/],
+    ['D:(A;Q;GA;;;BA)', /no flags/],
+    ['D:(A;;GAX;;;BA)', /no rights/],
+    ['D:(A;;QQ;;;BA)', /no rights/],
+    ['D:(A;;0x1ffffffff;;;BA)', /no rights/],
+    ['D:(A;;9999999999;;;BA)', /no rights/],
+    ['D:(A;;GA;;;QQ)', /no account/],
+    ['D:(A;;GA;;;)', /no account/],
+    ['D:(A;;GA)', /no account/],
+    ['O:S-1-5-x', /no account/],
+    [`D:${'(A;;GA;;;BA)'.repeat(6000)}`, /72002 characters/],
+  ])('that reads %.40s is refused', (sddl, message) => {
+    expect(() => parseSecurityDescriptor(sddl)).toThrow(message);
+    expect(() => parseSecurityDescriptor(sddl)).toThrow(WindowsError);
+  });
+});
+
+describe('two security descriptors', () => {
+  const same = (a: string, b: string): boolean =>
+    grantsTheSame(parseSecurityDescriptor(a), parseSecurityDescriptor(b));
+
+  it.each([
+    ['aliases and SIDs', 'D:(A;;FA;;;BA)', 'D:(A;;FA;;;S-1-5-32-544)'],
+    ['generic and file rights', 'D:P(A;;GA;;;BA)(A;;GA;;;SY)', 'D:P(A;;FA;;;BA)(A;;0x1f01ff;;;SY)'],
+    ['GRGW and what they stand for', 'D:(A;;GRGW;;;AU)', 'D:(A;;0x12019f;;;AU)'],
+    ['the order among those who may', 'D:(A;;FA;;;BA)(A;;FR;;;SY)', 'D:(A;;FR;;;SY)(A;;FA;;;BA)'],
+    ['protection, owner and group', 'O:SYG:SYD:P(A;;FA;;;BA)', 'O:BAD:(A;;FA;;;BA)'],
+  ])('grant the same but for %s', (_what, a, b) => {
+    expect(same(a, b)).toBe(true);
+  });
+
+  it.each([
+    ['an entry more', 'D:(A;;FA;;;BA)', 'D:(A;;FA;;;BA)(A;;FR;;;WD)'],
+    ['an entry twice', 'D:(A;;FA;;;BA)', 'D:(A;;FA;;;BA)(A;;FA;;;BA)'],
+    ['other rights', 'D:(A;;GA;;;BA)', 'D:(A;;GRGW;;;BA)'],
+    ['another account', 'D:(A;;GA;;;BA)', 'D:(A;;GA;;;BU)'],
+    ['allowing or denying', 'D:(A;;GA;;;BA)', 'D:(D;;GA;;;BA)'],
+    ['when they deny', 'D:(D;;GW;;;AU)(A;;GA;;;BA)', 'D:(A;;GA;;;BA)(D;;GW;;;AU)'],
+    ['inheritance', 'D:(A;;GA;;;BA)', 'D:(A;OI;GA;;;BA)'],
+    ['an empty list and none', 'D:', 'D:NO_ACCESS_CONTROL'],
+  ])('differ in %s', (_what, a, b) => {
+    expect(same(a, b)).toBe(false);
+  });
+});

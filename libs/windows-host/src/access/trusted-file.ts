@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { processAccount } from './process-account.js';
+import { descriptorFromText } from './file-security.js';
+import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
+import { readFileFacts } from './trusted-file-facts.js';
+import { judgeStep, stepsTo, type Distrust } from './trusted-file-judgement.js';
+import { fileFacts } from '../win32/file-facts.js';
+import { check } from '../win32/kernel32.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import { WindowsError } from '../windows-error.js';
+
+/**
+ * Looks whether somebody else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
+ * or can change it; whether a link is in its path; and whether its path means another file. `undefined` when all is well.
+ *
+ * The walk goes down from the drive, so each step is looked at through folders that are known to be safe, and what was found
+ * stays true.
+ *
+ * @param file in its canonical spelling, `C:\a\b.exe`.
+ * @throws WindowsError `not-found`, and what else the system says.
+ */
+export function distrustOfFile(file: string): Distrust | undefined {
+  return distrustOfSteps(stepsTo(file), ['folder', 'file']);
+}
+
+/**
+ * The same for a folder: whether somebody else could have put it where it is, or anything into it.
+ *
+ * @param folder in its canonical spelling, `C:\a\b`.
+ * @throws WindowsError `not-found`, and what else the system says.
+ */
+export function distrustOfFolder(folder: string): Distrust | undefined {
+  return distrustOfSteps(stepsTo(folder), ['folder']);
+}
+
+/** @param wanted what the last steps are to be; those before are ancestors. */
+function distrustOfSteps(
+  steps: readonly string[],
+  wanted: readonly ('folder' | 'file')[],
+): Distrust | undefined {
+  const trusted = [processAccount().user];
+  const ancestors = steps.length - wanted.length;
+  for (const [index, step] of steps.entries()) {
+    const distrust = judgeStep(
+      readFileFacts(step),
+      wanted[index - ancestors] ?? 'ancestor',
+      trusted,
+    );
+    if (distrust !== undefined) return distrust;
+  }
+  return undefined;
+}
+
+/**
+ * Makes a folder that only SYSTEM, administrators and an account like this one can use ({@link privateFolderSecurity}), or looks
+ * whether one that is there already is safe from others: no link in its path, and nobody else can write in it or put another in
+ * its place.
+ *
+ * The folders above it are made as folders are made.
+ *
+ * @param absolute its absolute path.
+ * @throws WindowsError `access-denied` when it is not safe, and what else the system says.
+ */
+export function ensurePrivateFolder(absolute: string): void {
+  const folder = path.win32.resolve(absolute);
+  const tried = `made the private folder ${JSON.stringify(folder)}`;
+  const account = processAccount();
+  mkdirSync(path.win32.dirname(folder), { recursive: true });
+  const descriptor = descriptorFromText(privateFolderSecurity(account));
+  const security = securityAttributes({ descriptor, inheritable: false });
+  const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
+  try {
+    check(made, 'CreateDirectoryW', tried);
+  } catch (error) {
+    if (!(error instanceof WindowsError && error.code === 'already-exists')) throw error;
+  }
+  const steps = stepsTo(folder);
+  for (const step of steps) {
+    const isFolder = step === folder;
+    const facts = readFileFacts(step);
+    const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [account.user]);
+    if (distrust === undefined) continue;
+    const found = `${tried}: ${distrust.found} (${distrust.path})`;
+    const wanted = 'wanted a folder that only administrators and this account can change';
+    const mending = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
+    const message = [found, wanted, mending].filter(Boolean).join('; ');
+    throw new WindowsError('access-denied', message);
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { descriptorFromText } from './file-security.js';
+import { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
+import { readFileFacts } from './trusted-file-facts.js';
+import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';
+
+const { bind } = loadSystemLibrary('advapi32.dll');
+// https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-setfilesecurityw
+const setFileSecurityW = bind<(file: string, information: number, descriptor: Buffer) => number>(
+  'int __stdcall SetFileSecurityW(str16 file, uint32_t information, void *descriptor)',
+);
+const letEverybodyWrite = (file: string): void => {
+  const descriptor = descriptorFromText('D:(A;OICI;FA;;;WD)');
+  assert.notEqual(setFileSecurityW(file, 4, descriptor), 0);
+};
+
+const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
+after(() => rmSync(directory, { recursive: true }));
+
+describe('the place of a file', () => {
+  const folder = path.join(directory, 'programs');
+  const file = path.join(folder, 'x.exe');
+  const fresh = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    writeFileSync(file, '');
+  };
+
+  it('is trusted where only administrators and this account can write', () => {
+    fresh();
+    assert.equal(distrustOfFile(systemPath('cmd.exe')), undefined);
+    assert.equal(distrustOfFile(file), undefined);
+    assert.equal(distrustOfFile(file.toUpperCase()), undefined);
+  });
+
+  it('is not when everybody can write to it, its folder or one further up', () => {
+    for (const open of [file, folder, directory]) {
+      fresh();
+      letEverybodyWrite(open);
+      const distrust = distrustOfFile(file);
+      assert.equal(distrust?.rule, 'A7 writable by other users');
+      assert.equal(distrust.path, open);
+      assert.match(distrust.found, /^S-1-1-0 can change it$/);
+    }
+    const descriptor = descriptorFromText('D:(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)');
+    assert.notEqual(setFileSecurityW(directory, 4, descriptor), 0);
+  });
+
+  it('is not for a folder, and not-found when nothing is there', () => {
+    fresh();
+    assert.equal(distrustOfFile(folder)?.rule, 'A7 not a regular file');
+    assert.throws(() => distrustOfFile(path.join(folder, 'y.exe')), { code: 'not-found' });
+    assert.throws(() => distrustOfFile(path.join(directory, 'none', 'y.exe')), {
+      code: 'not-found',
+    });
+  });
+
+  it('is not by a path that the system reads as another', () => {
+    fresh();
+    for (const odd of [`${file}.`, `${file} `, folder + '.\\x.exe', `${folder}\\.\\x.exe`]) {
+      assert.equal(distrustOfFile(odd)?.rule, 'A7 another path', odd);
+    }
+  });
+});
+
+describe('a private folder', () => {
+  const folder = path.join(directory, 'a', 'b', 'state');
+
+  it('is made with those above it, for nobody else, and found again', () => {
+    ensurePrivateFolder(folder);
+    ensurePrivateFolder(`${folder.replaceAll('\\', '/')}/`);
+    const { sddl, isDirectory } = readFileFacts(folder);
+    assert.equal(isDirectory, true);
+    assert.match(sddl, /;;;SY\)/);
+    assert.doesNotMatch(sddl, /;;;(?:WD|BU|AU|S-1-1-0)\)/);
+    writeFileSync(path.join(folder, 'x'), '');
+  });
+
+  it('is refused when others can write in it, and when it is a file', () => {
+    letEverybodyWrite(folder);
+    assert.throws(() => ensurePrivateFolder(folder), {
+      code: 'access-denied',
+      message: /icacls .* \/remove \*S-1-1-0 /,
+    });
+    const file = path.join(directory, 'file');
+    writeFileSync(file, '');
+    assert.throws(() => ensurePrivateFolder(file), { message: /it is no folder/ });
+  });
+});

@@ -1,0 +1,90 @@
+import { eventText } from './event-log-text.js';
+import { RegistryKey } from '../registry/registry.js';
+import { oneText } from '../services/service-structures.js';
+import { eventLogFunctions } from '../win32/event-log.js';
+import { check } from '../win32/kernel32.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+
+/** One event. */
+export interface LogEvent {
+  readonly type: 'error' | 'warning' | 'information';
+  /** 1 to 1000. */
+  readonly id: number;
+  /** The first is what people see in a list. Text of others is safe in them, and cut when it is too long. */
+  readonly lines: readonly string[];
+}
+
+/** The event log, for one source. Whoever opened it closes it. */
+export interface EventLog {
+  /**
+   * Writes an event.
+   *
+   * @returns Whether the system took it: it does not when the log is full, which is nothing to end for.
+   * @throws RangeError for an id outside of 1 to 1000, and after `close`.
+   */
+  report(event: LogEvent): boolean;
+  /** Idempotent. */
+  close(): void;
+}
+
+const TYPES = { error: 1, warning: 2, information: 4 } as const;
+const LARGEST_ID = 1000;
+const APPLICATION_LOG = 'SYSTEM\\CurrentControlSet\\Services\\EventLog\\Application';
+/** A file of every Windows whose messages 1 to 1000 are the text that they are given. */
+const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
+
+/**
+ * Opens the event log. A source that is not registered works as well; its events are harder to read.
+ *
+ * @throws WindowsError `unavailable`, `access-denied`.
+ */
+export function openEventLog(source: string): EventLog {
+  const { RegisterEventSourceW, DeregisterEventSource, ReportEventW, addressOf } =
+    eventLogFunctions();
+  const handle = RegisterEventSourceW(null, source);
+  check(handle !== 0, 'RegisterEventSourceW', `opened the event log for ${source}`);
+  const log = new OwnedHandle(handle, (value) => void DeregisterEventSource(value));
+  return {
+    report: ({ type, id, lines }) => {
+      if (!Number.isInteger(id) || id < 1 || id > LARGEST_ID)
+        throw new RangeError(`wrote an event with the id ${id}: 1 to ${LARGEST_ID} is wanted`);
+      // A pointer and what it points to: a list of one string.
+      const strings = oneText(eventText(lines), addressOf);
+      return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
+    },
+    close: () => log.close(),
+  };
+}
+
+/**
+ * Makes a source of the application's log known, so that its events are shown as text. Again is no error.
+ *
+ * @throws WindowsError `access-denied`.
+ */
+export function registerEventSource(source: string): void {
+  const key = RegistryKey.create(keyOf(source));
+  try {
+    key.set('EventMessageFile', { type: 'expandable-text', value: MESSAGE_FILE });
+    key.set('TypesSupported', {
+      type: 'number',
+      value: Object.values(TYPES).reduce<number>((all, type) => all | type, 0),
+    });
+  } finally {
+    key.close();
+  }
+}
+
+/**
+ * Forgets a source; its events stay. One that is not known is no error.
+ *
+ * @throws WindowsError `access-denied`.
+ */
+export function unregisterEventSource(source: string): void {
+  RegistryKey.deleteTree(keyOf(source));
+}
+
+/** A source is one key; it must not name another. */
+function keyOf(source: string): string {
+  if (!/^[\w-]+$/.test(source)) throw new RangeError(`named a source of events "${source}"`);
+  return `${APPLICATION_LOG}\\${source}`;
+}

@@ -1,0 +1,139 @@
+import {
+  formatIpAddress,
+  formatIpNetwork,
+  isInNetwork,
+  networkOf,
+  parseIpAddress,
+  type IpAddress,
+  type IpNetwork,
+} from './ip-address.js';
+import type { AdapterEntry } from './ip-adapter-addresses.js';
+import type { ForwardRow } from './ip-forward-row.js';
+import { WindowsError } from '../windows-error.js';
+
+/** One network adapter, with the one of its addresses that was asked for or that matters most. */
+export interface NetworkAdapter {
+  /** The number by which the system knows it, in decimal digits. */
+  readonly interfaceIndex: string;
+  /** Where its default route leads; empty when it has none. */
+  readonly gatewayAddress: string;
+  /** The network that it is in: `192.0.2.0/24`. */
+  readonly subnetCidr: string;
+  /** The name of the host, not of the adapter. */
+  readonly hostName: string;
+  /** Its own address as a network of one: `192.0.2.2/32`. */
+  readonly addressCidr: string;
+}
+
+/** One thing by its name or by an address of it. */
+export type NameOrAddress = { readonly name: string } | { readonly address: string };
+
+/** What there is to choose from. */
+export interface NetworkState {
+  readonly adapters: readonly AdapterEntry[];
+  readonly rows: readonly ForwardRow[];
+  readonly hostName: string;
+}
+
+const FAMILIES = [4, 16] as const;
+const LINK_LOCAL: readonly IpNetwork[] = [
+  { address: Buffer.from([169, 254, 0, 0]), prefixLength: 16 },
+  { address: Buffer.from('fe800000000000000000000000000000', 'hex'), prefixLength: 10 },
+];
+
+/**
+ * Chooses an adapter: by its friendly name or GUID, by an address of its own, or the one with the default route. IPv4 goes
+ * before IPv6, the cheapest default route before others, and an address that reaches the gateway before others.
+ *
+ * @throws WindowsError `not-found`; `invalid-argument` for an address that is none.
+ */
+export function selectAdapter(state: NetworkState, which?: NameOrAddress): NetworkAdapter {
+  if (which === undefined) return byDefaultRoute(state);
+  return 'name' in which ? byName(state, which.name) : byAddress(state, which.address);
+}
+
+/** The cheapest default route of a family, of one adapter or of all; undefined when there is none. */
+export function defaultRoute(
+  { adapters, rows }: Pick<NetworkState, 'adapters' | 'rows'>,
+  family: IpAddress['length'],
+  interfaceIndex?: number,
+): ForwardRow | undefined {
+  const cost = (row: ForwardRow): number => {
+    const metrics = adapters.find(({ index }) => index === row.interfaceIndex)?.metrics;
+    return row.metric + (family === 4 ? (metrics?.ipv4 ?? 0) : (metrics?.ipv6 ?? 0));
+  };
+  return rows
+    .filter(({ destination }) => destination.address.length === family)
+    .filter(({ destination }) => destination.prefixLength === 0)
+    .filter((row) => (interfaceIndex ?? row.interfaceIndex) === row.interfaceIndex)
+    .filter((row) => adapters.some(({ index, isUp }) => isUp && index === row.interfaceIndex))
+    .sort((a, b) => cost(a) - cost(b))[0];
+}
+
+function byDefaultRoute(state: NetworkState): NetworkAdapter {
+  for (const family of FAMILIES) {
+    const route = defaultRoute(state, family);
+    const adapter = state.adapters.find(({ index }) => index === route?.interfaceIndex);
+    if (adapter === undefined) continue;
+    const own = preferredAddress(adapter, family, route?.nextHop);
+    if (own !== undefined) return describe(state, adapter, own);
+  }
+  const found = `none of ${state.adapters.length} adapters has one`;
+  throw new WindowsError('not-found', `looked for the adapter with the default route: ${found}`);
+}
+
+function byName(state: NetworkState, name: string): NetworkAdapter {
+  const wanted = name.toLowerCase();
+  const tried = `looked for the network adapter ${JSON.stringify(name)}`;
+  const adapter = state.adapters.find((entry) =>
+    [entry.name, entry.guid].some((known) => known.toLowerCase() === wanted),
+  );
+  if (adapter === undefined) {
+    const known = state.adapters.map((entry) => JSON.stringify(entry.name)).join(', ');
+    throw new WindowsError('not-found', `${tried}: there are only ${known}`);
+  }
+  for (const family of FAMILIES) {
+    const route = defaultRoute(state, family, adapter.index);
+    const own = preferredAddress(adapter, family, route?.nextHop);
+    if (own !== undefined) return describe(state, adapter, own);
+  }
+  throw new WindowsError('not-found', `${tried}: it has no address`);
+}
+
+function byAddress(state: NetworkState, text: string): NetworkAdapter {
+  const tried = `looked for the network adapter with the address ${JSON.stringify(text)}`;
+  const wanted = parseIpAddress(text);
+  if (wanted === undefined) {
+    throw new WindowsError('invalid-argument', `${tried}: wanted an IPv4 or IPv6 address`);
+  }
+  for (const adapter of state.adapters) {
+    const own = adapter.addresses.find(({ address }) => address.equals(wanted));
+    if (own !== undefined) return describe(state, adapter, own);
+  }
+  throw new WindowsError('not-found', `${tried}: no adapter has it`);
+}
+
+/** The address that reaches the gateway, else one that is not only local to the link, else any. */
+function preferredAddress(
+  { addresses }: AdapterEntry,
+  family: number,
+  gateway: IpAddress | undefined,
+): IpNetwork | undefined {
+  const own = addresses.filter(({ address }) => address.length === family);
+  const wide = own.filter(({ address }) => !LINK_LOCAL.some((net) => isInNetwork(address, net)));
+  return (
+    wide.find((net) => gateway !== undefined && isInNetwork(gateway, net)) ?? wide[0] ?? own[0]
+  );
+}
+
+function describe(state: NetworkState, adapter: AdapterEntry, own: IpNetwork): NetworkAdapter {
+  const route = defaultRoute(state, own.address.length, adapter.index);
+  const gateway = route?.nextHop.some((byte) => byte !== 0) === true ? route.nextHop : undefined;
+  return {
+    interfaceIndex: String(adapter.index),
+    gatewayAddress: gateway === undefined ? '' : formatIpAddress(gateway),
+    subnetCidr: formatIpNetwork(networkOf(own)),
+    hostName: state.hostName,
+    addressCidr: formatIpNetwork({ ...own, prefixLength: own.address.length * 8 }),
+  };
+}

@@ -1,0 +1,56 @@
+import { hostname } from 'node:os';
+import { windowsVersion, type WindowsVersion } from '../host-version.js';
+import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';
+import type { HnsNetwork } from './hns-networks-json.js';
+import {
+  selectAdapter,
+  type NameOrAddress,
+  type NetworkAdapter,
+} from './network-adapters-selection.js';
+import { networkAdapters } from './network-adapters.js';
+import { addHostRoutes, removeHostRoutes } from './routes-host.js';
+import { systemRouteTable, visibleRoutes, type Route } from './routes.js';
+
+/** What a daemon asks of the Windows that it runs on. What its methods reject with is a WindowsError. */
+export interface WindowsHostSystem {
+  /** The release of Windows. */
+  version(): Promise<WindowsVersion>;
+  /** One network adapter; default the one with the default route. `not-found`, `invalid-argument`. */
+  adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
+  /** One HNS network. `not-found`, `invalid-argument`, `unavailable` on a host without HNS. */
+  hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
+  /** The routing table, without what the system keeps for itself. */
+  routes(): Promise<readonly Route[]>;
+  /** Leads hosts through the gateway of the default route, once; see {@link addHostRoutes}. */
+  addRoutes(addresses: readonly string[]): Promise<void>;
+  /** Removes such routes; see {@link removeHostRoutes}. */
+  removeRoutes(addresses: readonly string[]): Promise<void>;
+}
+
+/** The Windows of this host. Nothing is loaded before the first call; elsewhere each rejects with `unavailable`. */
+export function windowsHostSystem(): WindowsHostSystem {
+  // One call to HNS at a time, because each takes a thread and the service may hang.
+  let lastHnsCall: Promise<unknown> = Promise.resolve();
+  const inPromise = <T>(act: () => T): Promise<T> =>
+    new Promise((resolve) => {
+      resolve(act());
+    });
+  return {
+    version: () => inPromise(windowsVersion),
+    adapter: (which) =>
+      inPromise(() => {
+        const adapters = networkAdapters();
+        const rows = systemRouteTable.read();
+        return selectAdapter({ adapters, rows, hostName: hostname() }, which);
+      }),
+    hnsNetwork: (which) => {
+      const call = lastHnsCall.then(() => findHnsNetwork(which, systemHnsCalls));
+      lastHnsCall = call.catch(() => undefined);
+      return call;
+    },
+    routes: () => inPromise(() => visibleRoutes(systemRouteTable.read())),
+    addRoutes: (addresses) =>
+      inPromise(() => addHostRoutes(systemRouteTable, networkAdapters(), addresses)),
+    removeRoutes: (addresses) => inPromise(() => removeHostRoutes(systemRouteTable, addresses)),
+  };
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import os from 'node:os';
+import { describe, it } from 'node:test';
+import { networkAdapters } from './network-adapters.js';
+import { formatIpNetwork } from './ip-address.js';
+import { addHostRoutes } from './routes-host.js';
+import { systemRouteTable } from './routes.js';
+import { callFirstVersion, enumerateNetworks } from '../win32/host-compute.js';
+import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { windowsHostSystem } from './windows-host-system.js';
+import { WindowsError } from '../windows-error.js';
+
+const system = windowsHostSystem();
+/** An address of documentation, which nobody has. */
+const NOBODY = '203.0.113.77';
+
+/** Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2. */
+function isWine(): boolean {
+  try {
+    loadSystemLibrary('ntdll.dll').bind('str wine_get_version()');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the network of the host', () => {
+  it('lists the adapters and addresses that Node lists', () => {
+    const listed = networkAdapters().flatMap(({ name, addresses }) =>
+      addresses.map((address) => `${name} ${formatIpNetwork(address)}`),
+    );
+    const expected = Object.entries(os.networkInterfaces()).flatMap(([name, addresses]) =>
+      (addresses ?? []).map(({ cidr }) => `${name} ${cidr ?? ''}`),
+    );
+    assert.ok(expected.length > 0);
+    assert.deepEqual(new Set(listed), new Set(expected));
+  });
+
+  it('finds the default adapter, and the same by its name and by its address', async () => {
+    const found = await system.adapter();
+    assert.equal(found.hostName, os.hostname());
+    assert.match(found.interfaceIndex, /^[1-9]\d*$/);
+    assert.match(found.gatewayAddress, /^[\d.]+$/);
+    const address = found.addressCidr.replace('/32', '');
+    const [name, own] = Object.entries(os.networkInterfaces())
+      .flatMap(([of, all]) => (all ?? []).map((entry) => [of, entry] as const))
+      .find(([, entry]) => entry.address === address) ?? ['', undefined];
+    assert.equal(found.subnetCidr.split('/')[1], own?.cidr?.split('/')[1]);
+    assert.deepEqual(await system.adapter({ name }), found);
+    assert.deepEqual(await system.adapter({ address }), found);
+  });
+
+  it('says that an adapter is not there', async () => {
+    await assert.rejects(system.adapter({ name: 'no such adapter' }), { code: 'not-found' });
+    await assert.rejects(system.adapter({ address: NOBODY }), { code: 'not-found' });
+  });
+
+  it('finds the default route, through the default adapter', async () => {
+    const { gatewayAddress, interfaceIndex } = await system.adapter();
+    const routes = await system.routes();
+    const found = routes.find(({ destinationCidr }) => destinationCidr === '0.0.0.0/0');
+    assert.equal(found?.gateway, gatewayAddress);
+    assert.equal(String(found.interfaceIndex), interfaceIndex);
+  });
+
+  it('adds a route once and removes it, or says what is missing for it', async () => {
+    const isThere = async () =>
+      (await system.routes()).some(({ destinationCidr }) => destinationCidr === `${NOBODY}/32`);
+    if (isWine()) {
+      await assert.rejects(system.addRoutes([NOBODY]), {
+        code: 'unavailable',
+        message: /iphlpapi\.dll: it is not there; changing the routing table is not installed/,
+      });
+      return;
+    }
+    await system.addRoutes([NOBODY, `${NOBODY}/32`]);
+    await system.addRoutes([NOBODY]);
+    assert.equal(await isThere(), true);
+    await system.removeRoutes([NOBODY]);
+    await system.removeRoutes([NOBODY]);
+    assert.equal(await isThere(), false);
+  });
+
+  it('does not believe a call that reports success and does nothing', () => {
+    const lying = { ...systemRouteTable, add: () => undefined };
+    assert.throws(() => addHostRoutes(lying, networkAdapters(), [NOBODY]), {
+      code: 'not-verified',
+      message: new RegExp(
+        `added routes to ${NOBODY.replaceAll('.', '\\.')}: .* not in the routing`,
+      ),
+    });
+  });
+});
+
+describe('HNS', () => {
+  /** What a host without HNS says; a host with it finds no network of that name. */
+  const isTold = (error: unknown) => {
+    assert.ok(error instanceof WindowsError);
+    if (!isWine()) return error.code === 'not-found';
+    assert.equal(error.code, 'unavailable');
+    assert.match(error.message, /wanted the Windows feature Containers, which is not installed/);
+    return true;
+  };
+
+  it('says that it is not installed', async () => {
+    await assert.rejects(system.hnsNetwork({ name: 'no such network' }), isTold);
+  });
+
+  if (isWine()) {
+    it('names the DLL of each version that is not there', async () => {
+      await assert.rejects(enumerateNetworks(''), /computenetwork\.dll: it is not there/);
+      await assert.rejects(callFirstVersion('GET', '/'), /vmcompute\.dll: it is not there/);
+    });
+  }
+});

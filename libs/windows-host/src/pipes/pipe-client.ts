@@ -1,0 +1,36 @@
+import { processAccount, type ProcessAccount } from '../access/process-account.js';
+import { WindowsError } from '../windows-error.js';
+import type { Handle } from '../win32/kernel32.js';
+import { namedPipes } from '../win32/named-pipes.js';
+
+/** Who is at the other end of an instance of a pipe that this process serves. No client can choose any of it. */
+export interface PipeClient {
+  /** The process that opened it. It may have ended since. */
+  readonly pid: number;
+  /** The session of that process: 0 is that of the host's services; a container has sessions of its own. */
+  readonly session: number | undefined;
+  /** In whose name it runs; `undefined` when it has ended, or may not be looked at. */
+  readonly account: ProcessAccount | undefined;
+}
+
+/** Who opened this instance; `undefined` when it has gone before it could be asked for. */
+export function pipeClient(pipe: Handle): PipeClient | undefined {
+  const pid: [number] = [0];
+  if (namedPipes().GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
+  const session: [number] = [0];
+  const hasSession = namedPipes().GetNamedPipeClientSessionId(pipe, session) !== 0;
+  return {
+    pid: pid[0],
+    session: hasSession ? session[0] : undefined,
+    account: accountOf(pid[0]),
+  };
+}
+
+function accountOf(pid: number): ProcessAccount | undefined {
+  try {
+    return processAccount(pid);
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}

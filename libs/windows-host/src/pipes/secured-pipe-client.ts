@@ -1,0 +1,124 @@
+import type { Socket } from 'node:net';
+import { processAccount, type ProcessAccount } from '../access/process-account.js';
+import { handleSecurity } from '../access/file-security.js';
+import { withNodeCode } from '../node-code.js';
+import { judgePipeServer } from './pipe-server-identity.js';
+import { socketOfPipe } from './pipe-socket.js';
+import {
+  FILE_FLAG_OVERLAPPED,
+  files,
+  OPEN_EXISTING,
+  PIPE_READ_AND_WRITE,
+  SECURITY_IDENTIFICATION,
+  SECURITY_SQOS_PRESENT,
+} from '../win32/files.js';
+import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
+import { namedPipes } from '../win32/named-pipes.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { SE_KERNEL_OBJECT } from '../win32/security.js';
+import { WindowsError } from '../windows-error.js';
+
+/** How {@link securedPipeClient} knows whom to trust. */
+export interface SecuredPipeClientOptions {
+  /** The process of the registered service, asked at each attempt. Default: there is no service to ask for. */
+  readonly servicePid?: (() => number | undefined) | undefined;
+}
+
+/** Opens connections and knows who answers. */
+export interface SecuredPipeClient {
+  /**
+   * Opens one connection to the pipe at `path.address` and hands it out when its server is the service or runs with privileges; the
+   * caller closes it. Nothing was sent, and the server cannot act in this process's name.
+   *
+   * @throws Error with Node's code `ENOENT` when nobody serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
+   * process may not open it, `ERR_UNTRUSTED_PIPE_SERVER` when its server is not to be trusted or tells nothing of itself.
+   */
+  open(path: { readonly address: string }): Promise<Socket>;
+}
+
+const FAILURES: readonly (readonly [code: string, errorNumber: number, found: string])[] = [
+  ['ENOENT', 2, 'nobody serves it'],
+  ['EBUSY', 231, 'no instance is free'],
+  ['EACCES', 5, 'this process may not open it'],
+];
+
+/** A client that does not speak to whoever happened to be there first. See `judgePipeServer` for whom it trusts. */
+export function securedPipeClient(options: SecuredPipeClientOptions = {}): SecuredPipeClient {
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+    open: async ({ address }) => {
+      const pipe = openPipe(address);
+      try {
+        assertServer(pipe, address, options.servicePid);
+      } catch (error) {
+        pipe.close();
+        throw error;
+      }
+      return socketOfPipe(pipe);
+    },
+  };
+}
+
+function openPipe(address: string): OwnedHandle {
+  try {
+    const handle = files().CreateFileW(
+      address,
+      PIPE_READ_AND_WRITE,
+      0,
+      null,
+      OPEN_EXISTING,
+      FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
+      0,
+    );
+    check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `opened the pipe ${address}`);
+    return new OwnedHandle(handle);
+  } catch (error) {
+    throw FAILURES.reduce<unknown>(
+      (translated, [code, errorNumber, found]) =>
+        withNodeCode(translated, code, [errorNumber], found),
+      error,
+    );
+  }
+}
+
+function assertServer(
+  pipe: OwnedHandle,
+  address: string,
+  servicePid: () => number | undefined = () => undefined,
+): void {
+  try {
+    const serverPid = serverProcess(pipe, address);
+    const tried = `looked who owns the pipe ${address}`;
+    const verdict = judgePipeServer({
+      serverPid,
+      servicePid: servicePid(),
+      account: accountIfVisible(serverPid),
+      sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
+    });
+    if (!verdict.isTrusted)
+      throw new WindowsError('access-denied', `did not speak to it: ${verdict.reason}`);
+  } catch (error) {
+    // What cannot be found out is no reason to trust.
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `its server is not trusted: ${reason}`;
+    throw Object.assign(new Error(message, { cause: error }), {
+      code: 'ERR_UNTRUSTED_PIPE_SERVER',
+    });
+  }
+}
+
+function serverProcess(pipe: OwnedHandle, address: string): number {
+  const out: [number] = [0];
+  const isKnown = namedPipes().GetNamedPipeServerProcessId(pipe.value, out) !== 0;
+  check(isKnown, 'GetNamedPipeServerProcessId', `asked who serves the pipe ${address}`);
+  return out[0];
+}
+
+function accountIfVisible(processId: number): ProcessAccount | undefined {
+  try {
+    return processAccount(processId);
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+import { openServedPipe } from './served-pipe.js';
+import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
+import { parseSecurityDescriptor } from '../access/security-descriptor.js';
+import { WindowsError } from '../windows-error.js';
+
+/** Administrators and SYSTEM, nobody else, and nothing taken over from elsewhere. */
+const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+
+/** How {@link securedPipe} protects. */
+export interface SecuredPipeOptions {
+  /** Who may open the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
+  readonly sddl?: string | undefined;
+}
+
+/** Opens pipes that are protected from their first instant. */
+export interface PipeProtection {
+  /**
+   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, alone, and keeps the event loop alive until it is closed.
+   *
+   * Eight instances wait for clients; one that has its client is replaced before the client is handed over, so that the name is
+   * held without a break. When that fails the client is let go, `failed` is told, and the instance waits again after
+   * 10 ms, 20 ms, and so on up to 1 s.
+   *
+   * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is none of those who may
+   * serve it; WindowsError `not-verified` when the pipe's owner or access list is not the wanted one, and others as the system
+   * has it. Nothing is left behind.
+   */
+  open(path: { readonly address: string }, events: SecuredPipeEvents): Promise<SecuredPipe>;
+}
+
+/**
+ * Named pipes that only those whom an access list names may open, and only from this host: byte mode, buffers of 64 KiB.
+ *
+ * @throws WindowsError `invalid-argument` when `sddl` is not understood or has no access list, which would let everyone in.
+ */
+export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
+  const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;
+  if (parseSecurityDescriptor(sddl).entries === undefined) {
+    const found = 'it has no access list, so everyone might';
+    const message = `read who may open the pipe from ${JSON.stringify(sddl)}: ${found}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
+    throw new WindowsError('invalid-argument', message);
+  }
+  return { open: ({ address }, events) => openServedPipe(address, sddl, events) };
+}

@@ -1,0 +1,334 @@
+// Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, it, type TestContext } from 'node:test';
+import { descriptorFromText } from '../access/file-security.js';
+import { pipeAccess } from './pipe-access.js';
+import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
+import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
+import type { SecuredPipe } from './served-pipe.js';
+import {
+  FILE_FLAG_OVERLAPPED,
+  files,
+  OPEN_EXISTING,
+  SECURITY_SQOS_PRESENT,
+} from '../win32/files.js';
+import { INVALID_HANDLE_VALUE, kernel32, type Handle } from '../win32/kernel32.js';
+import { namedPipes } from '../win32/named-pipes.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import { loadSystemLibrary } from '../win32/calls/system-library.js';
+
+let count = 0;
+const freshAddress = (): string => `\\\\.\\pipe\\wins-secured-${process.pid}-${(count += 1)}`;
+
+interface Served {
+  readonly address: string;
+  readonly accepted: Socket[];
+  readonly failures: unknown[];
+  readonly close: () => Promise<void>;
+}
+
+async function serve(
+  options: SecuredPipeOptions = {},
+  receive: (socket: Socket) => void = echo,
+): Promise<Served> {
+  const address = freshAddress();
+  const accepted: Socket[] = [];
+  const failures: unknown[] = [];
+  const pipe = await securedPipe(options).open(
+    { address },
+    {
+      accepted: (socket) => {
+        accepted.push(socket);
+        receive(socket);
+      },
+      failed: (error) => failures.push(error),
+    },
+  );
+  open.push(pipe);
+  return { address, accepted, failures, close: () => pipe.close() };
+}
+
+/** What a test that fails leaves open would hold the process. */
+const open: SecuredPipe[] = [];
+afterEach(async () => {
+  for (const pipe of open.splice(0)) await pipe.close();
+});
+
+function echo(socket: Socket): void {
+  socket.on('error', () => undefined).on('data', (chunk) => socket.write(chunk));
+}
+
+async function exchange(address: string, text: string): Promise<string> {
+  const client = connect(address);
+  client.write(text);
+  const [answer] = (await once(client, 'data')) as [Buffer];
+  const closed = once(client, 'close');
+  client.destroy();
+  await closed;
+  return String(answer);
+}
+
+/** The code of the error with which a connection fails, or that it is `open`. */
+async function attempt(address: string): Promise<string> {
+  const client = connect(address);
+  try {
+    await once(client, 'connect');
+    return 'open';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'no code';
+  } finally {
+    client.destroy();
+  }
+}
+
+function openAsClient(address: string): OwnedHandle {
+  const access = 0xc000_0000; // GENERIC_READ and GENERIC_WRITE
+  const handle = files().CreateFileW(
+    address,
+    access,
+    0,
+    null,
+    OPEN_EXISTING,
+    FILE_FLAG_OVERLAPPED,
+    0,
+  );
+  assert.notEqual(handle, INVALID_HANDLE_VALUE);
+  return new OwnedHandle(handle);
+}
+
+/** The handles of this process, out of the list of all: Wine has no count of its own. */
+function handleCount(): number {
+  const { bind } = loadSystemLibrary('ntdll.dll');
+  const query = bind<(kind: number, out: Buffer, sizeBytes: number, used: [number]) => number>(
+    'int __stdcall NtQuerySystemInformation(int kind, void *out, uint32_t size, _Out_ uint32_t *used)',
+  );
+  const SystemExtendedHandleInformation = 64;
+  const list = Buffer.alloc(64 * 1024 * 1024);
+  assert.equal(query(SystemExtendedHandleInformation, list, list.length, [0]), 0);
+  // A count of 16 bytes, then 40 bytes for each, the process after the object.
+  const owners = Array.from({ length: Number(list.readBigUInt64LE(0)) }, (_, index) =>
+    Number(list.readBigUInt64LE(16 + 40 * index + 8)),
+  );
+  const own = owners.filter((owner) => owner === process.pid).length;
+  assert.ok(own > 0);
+  return own;
+}
+
+/** For what no event tells; the limit of its file bounds it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Lets calls fail with an error number, from the one of that index on. */
+function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
+  const { CreateNamedPipeW: create } = namedPipes();
+  let calls = 0;
+  let isOver = false;
+  const { GetLastError: last } = kernel32();
+  let isFailure = false;
+  t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+    isFailure = !isOver && (calls += 1) > from;
+    return isFailure ? INVALID_HANDLE_VALUE : create(...args);
+  });
+  t.mock.method(kernel32(), 'GetLastError', () => {
+    const found = isFailure ? errorNumber : last();
+    isFailure = false;
+    return found;
+  });
+  return { stop: () => void (isOver = true) };
+}
+
+describe('a secured pipe', () => {
+  it('is made for local clients, in bytes, overlapped, alone, with its descriptor from the first instance on', async (t) => {
+    const create = t.mock.method(namedPipes(), 'CreateNamedPipeW');
+    const { address, close } = await serve();
+    await close();
+    const [first, ...others] = create.mock.calls.map(({ arguments: args }) => args);
+    assert.equal(others.length, 7);
+    assert.deepEqual(first?.slice(0, 7), [address, 0x4008_0003, 8, 255, 65_536, 65_536, 0]);
+    const descriptor = descriptorFromText('O:BAD:P(A;;GA;;;BA)(A;;GA;;;SY)');
+    for (const args of others) {
+      assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 65_536, 65_536, 0]);
+      assert.ok(args[7].subarray(24).equals(descriptor));
+    }
+    assert.ok(first[7].subarray(24).equals(descriptor));
+  });
+
+  it('carries the access list, as its clients can see without saying who they are', async (t) => {
+    const sddl = 'D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GRGW;;;BU)';
+    const { address, close } = await serve({ sddl });
+    const opened = t.mock.method(files(), 'CreateFileW');
+    const found = pipeAccess(address);
+    await close();
+    assert.equal(opened.mock.calls[0]?.arguments[5], SECURITY_SQOS_PRESENT);
+    assert.ok(grantsTheSame(parseSecurityDescriptor(found), parseSecurityDescriptor(sddl)), found);
+    assert.equal(parseSecurityDescriptor(found).owner, 'S-1-5-32-544');
+  });
+
+  it('does not serve when the access list is not what was wanted', async (t) => {
+    const { CreateNamedPipeW: create } = namedPipes();
+    for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {
+      const descriptor = descriptorFromText(sddl);
+      const other = securityAttributes({ descriptor, inheritable: false });
+      const addresses: string[] = [];
+      t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+        addresses.push(args[0]);
+        return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
+      });
+      await assert.rejects(serve(), {
+        code: 'not-verified',
+        message: /wanted O:BAD:P\(A;;GA;;;BA\)/,
+      });
+      assert.equal(await attempt(addresses[0] ?? ''), 'ENOENT');
+      t.mock.restoreAll();
+    }
+  });
+
+  it('says EADDRINUSE when the system denies it the first instance', async (t) => {
+    for (const errorNumber of [5, 231]) {
+      failCreate(t, 0, errorNumber);
+      await assert.rejects(serve(), { code: 'EADDRINUSE', message: /another process serves it/ });
+      t.mock.restoreAll();
+    }
+  });
+
+  it('says EACCES when the system denies it the second instance, and leaves nothing', async (t) => {
+    failCreate(t, 1, 5);
+    const before = count;
+    await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
+    const address = `\\\\.\\pipe\\wins-secured-${process.pid}-${before + 1}`;
+    assert.equal(await attempt(address), 'ENOENT');
+  });
+
+  it('says EACCES when the system does not let it give the pipe to Administrators', async (t) => {
+    failCreate(t, 0, 1307);
+    await assert.rejects(serve(), { code: 'EACCES', message: /elevated/ });
+  });
+
+  it('says what the system said of anything else', async (t) => {
+    failCreate(t, 0, 123);
+    await assert.rejects(serve(), { code: 'invalid-argument', symbol: 'ERROR_INVALID_NAME' });
+  });
+
+  it('lets in more clients at once than instances wait', async () => {
+    const { address, close, failures } = await serve();
+    const texts = Array.from({ length: 40 }, (_, index) => `client ${index}`);
+    assert.deepEqual(await Promise.all(texts.map((text) => exchange(address, text))), texts);
+    await close();
+    assert.deepEqual(failures, []);
+  });
+
+  it('frees the name on close, whatever is going on, and again and again', async () => {
+    const { address, accepted, close } = await serve();
+    const clients = Array.from({ length: 12 }, () => connect(address));
+    for (const client of clients) client.on('error', () => undefined);
+    await until(() => accepted.length > 0);
+    const closing = close();
+    assert.equal(close(), closing);
+    await closing;
+    for (const socket of [...accepted, ...clients]) socket.destroy();
+    await until(() => [...accepted, ...clients].every((socket) => socket.closed));
+    assert.equal(await attempt(address), 'ENOENT');
+    const events = { accepted: echo, failed: () => undefined };
+    const again = await securedPipe().open({ address }, events);
+    assert.equal(await exchange(address, 'again'), 'again');
+    await again.close();
+  });
+
+  it('leaves accepted connections alone on close', async () => {
+    const { address, accepted, close } = await serve();
+    const client = connect(address);
+    await until(() => accepted.length === 1);
+    await close();
+    client.write('still');
+    assert.equal(String(((await once(client, 'data')) as [Buffer])[0]), 'still');
+    const closed = once(client, 'close');
+    accepted[0]?.destroy();
+    await closed;
+  });
+
+  it('goes on, with the name in its hands, when an instance cannot be replaced', async (t) => {
+    const { address, accepted, failures, close } = await serve();
+    const failing = failCreate(t, 0, 8);
+    const client = connect(address);
+    client.on('error', () => undefined).resume();
+    await until(() => client.closed);
+    assert.equal(accepted.length, 0);
+    assert.equal((failures[0] as { symbol?: string }).symbol, 'ERROR_NOT_ENOUGH_MEMORY');
+    failing.stop();
+    const texts = Array.from({ length: 8 }, (_, index) => `client ${index}`);
+    assert.deepEqual(await Promise.all(texts.map((text) => exchange(address, text))), texts);
+    await close();
+    assert.equal(failures.length, 1);
+  });
+
+  it('closes while instances rest', async (t) => {
+    const { address, failures, close } = await serve();
+    failCreate(t, 0, 8);
+    const client = connect(address);
+    client.on('error', () => undefined).resume();
+    await until(() => failures.length > 0);
+    await close();
+    client.destroy();
+  });
+
+  it('reports a receiver that throws, and goes on', async () => {
+    let isFirst = true;
+    const { address, accepted, failures, close } = await serve({}, (socket) => {
+      if (isFirst) {
+        isFirst = false;
+        throw new Error('receiver');
+      }
+      echo(socket);
+    });
+    assert.equal(await attempt(address), 'open');
+    assert.equal(await exchange(address, 'next'), 'next');
+    await close();
+    accepted[0]?.destroy();
+    assert.deepEqual(failures, [new Error('receiver')]);
+  });
+
+  it('is a pipe of bytes for clients that ask for messages, as those of the original do not', async () => {
+    const { bind } = loadSystemLibrary('kernel32.dll');
+    const setMode = bind<(pipe: Handle, mode: Buffer, max: null, timeout: null) => number>(
+      'int __stdcall SetNamedPipeHandleState(intptr_t pipe, void *mode, void *max, void *timeout)',
+    );
+    const info = bind<(pipe: Handle, flags: [number], a: null, b: null, c: null) => number>(
+      'int __stdcall GetNamedPipeInfo(intptr_t pipe, _Out_ uint32_t *flags, void *a, void *b, void *c)',
+    );
+    const { address, close } = await serve();
+    const client = openAsClient(address);
+    const flags: [number] = [-1];
+    assert.notEqual(info(client.value, flags, null, null, null), 0);
+    // Neither PIPE_SERVER_END nor PIPE_TYPE_MESSAGE.
+    assert.equal(flags[0], 0);
+    const messages = Buffer.alloc(128);
+    messages.writeUInt32LE(2, 0);
+    assert.equal(setMode(client.value, messages, null, null), 0);
+    const bytes = Buffer.alloc(128);
+    assert.notEqual(setMode(client.value, bytes, null, null), 0);
+    client.close();
+    await close();
+  });
+
+  it('holds nothing after many clients that connected and closed at once', async () => {
+    const round = async (clients: number): Promise<number> => {
+      const { address, accepted, close } = await serve();
+      for (let index = 0; index < clients; index += 1) assert.equal(await attempt(address), 'open');
+      assert.equal(await exchange(address, 'still here'), 'still here');
+      await close();
+      for (const socket of accepted) socket.destroy();
+      await until(() => accepted.every((socket) => socket.closed));
+      await new Promise((resolve) => setImmediate(resolve));
+      return handleCount();
+    };
+    await round(20);
+    const before = await round(20);
+    await round(200);
+    // What ended a moment ago may still be closing.
+    await until(() => handleCount() <= before);
+  });
+});

@@ -1,0 +1,204 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClientWait } from './client-wait.js';
+import { descriptorFromText, descriptorText, handleSecurity } from '../access/file-security.js';
+import { withNodeCode } from '../node-code.js';
+import { pipeClient, type PipeClient } from './pipe-client.js';
+import { socketOfPipe } from './pipe-socket.js';
+import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
+import { EventWaits } from '../win32/calls/event-waits.js';
+import { FILE_FLAG_OVERLAPPED } from '../win32/files.js';
+import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
+import {
+  FILE_FLAG_FIRST_PIPE_INSTANCE,
+  namedPipes,
+  PIPE_ACCESS_DUPLEX,
+  PIPE_REJECT_REMOTE_CLIENTS,
+  PIPE_UNLIMITED_INSTANCES,
+} from '../win32/named-pipes.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import {
+  DACL_SECURITY_INFORMATION,
+  OWNER_SECURITY_INFORMATION,
+  SE_KERNEL_OBJECT,
+} from '../win32/security.js';
+import { WindowsError } from '../windows-error.js';
+
+/** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
+const WAITING_INSTANCES = 8;
+const BUFFER_BYTES = 64 * 1024;
+const FIRST_REST_MS = 10;
+const LONGEST_REST_MS = 1000;
+const ACCESS_DENIED = 5;
+const PIPE_BUSY = 231;
+const INVALID_OWNER = 1307;
+const NOT_ALLOWED = 'this process may not serve a pipe with that access list; is it elevated?';
+
+/** Where an open pipe reports to. */
+export interface SecuredPipeEvents {
+  /**
+   * Takes over one accepted connection, from which nothing was read. `client` is who opened it; `undefined` when that has gone
+   * before it could be asked for.
+   */
+  accepted(connection: Socket, client: PipeClient | undefined): void;
+  /** Learns that one accept failed; the pipe goes on. */
+  failed(error: unknown): void;
+}
+
+/** A pipe that accepts clients. */
+export interface SecuredPipe {
+  /** Stops accepting, frees the name, and resolves when nothing of it is held. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Serves a pipe with the access list of `sddl`, or leaves nothing behind. */
+export async function openServedPipe(
+  address: string,
+  sddl: string,
+  events: SecuredPipeEvents,
+): Promise<SecuredPipe> {
+  // By its owner clients know that a privileged process made the pipe; the owner by default is a matter of the host's policy.
+  const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
+  const descriptor = descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
+  // As the system writes it: it knows the accounts behind aliases.
+  const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
+  const wanted = descriptorText(descriptor, parts, `wrote ${sddl} again`);
+  const attributes = securityAttributes({ descriptor, inheritable: false });
+  const pipe = new ServedPipe(address, attributes, events);
+  try {
+    pipe.open(wanted);
+  } catch (error) {
+    await pipe.close();
+    throw error;
+  }
+  return pipe;
+}
+
+class ServedPipe implements SecuredPipe {
+  readonly #closing = new AbortController();
+  readonly #eventWaits = new EventWaits();
+  readonly #clientWaits: ClientWait[] = [];
+  readonly #ends: Promise<void>[] = [];
+  // A wait of the system does not hold the event loop.
+  readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly address: string,
+    private readonly attributes: Buffer,
+    private readonly events: SecuredPipeEvents,
+  ) {}
+
+  /** When it throws half way, `close` undoes what is done. */
+  open(wanted: string): void {
+    this.#serve(this.#first(), (first) => this.#verify(first, wanted));
+    while (this.#ends.length < WAITING_INSTANCES) this.#serve(this.#second());
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    for (const wait of this.#clientWaits) wait.cancel();
+    await Promise.all(this.#ends);
+    this.#eventWaits.close();
+    clearInterval(this.#keepAlive);
+  }
+
+  #serve(instance: OwnedHandle, verify?: (instance: OwnedHandle) => void): void {
+    try {
+      verify?.(instance);
+      const wait = new ClientWait(this.#eventWaits, `waited for a client of ${this.address}`);
+      this.#clientWaits.push(wait);
+      this.#ends.push(this.#accept(instance, wait));
+    } catch (error) {
+      instance.close();
+      throw error;
+    }
+  }
+
+  /** Never lets go of an instance before it has the next: a name without an instance is anybody's. */
+  async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
+    let instance = first;
+    let failures = 0;
+    while (!this.#isClosing()) {
+      try {
+        const isThere = await wait.client(instance.value);
+        if (this.#isClosing()) break;
+        if (isThere) {
+          const next = this.#create(0);
+          this.#handOver(instance);
+          instance = next;
+        } else namedPipes().DisconnectNamedPipe(instance.value);
+        failures = 0;
+      } catch (error) {
+        this.events.failed(error);
+        namedPipes().DisconnectNamedPipe(instance.value);
+        const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failures);
+        failures += 1;
+        const { signal } = this.#closing;
+        await delay(restMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    instance.close();
+    wait.close();
+  }
+
+  #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #handOver(instance: OwnedHandle): void {
+    try {
+      // The instance is the socket's afterwards.
+      const client = pipeClient(instance.value);
+      this.events.accepted(socketOfPipe(instance), client);
+    } catch (error) {
+      this.events.failed(error);
+    }
+  }
+
+  #first(): OwnedHandle {
+    try {
+      return this.#create(FILE_FLAG_FIRST_PIPE_INSTANCE);
+    } catch (error) {
+      const mine = withNodeCode(error, 'EACCES', [INVALID_OWNER], NOT_ALLOWED);
+      const taken = 'another process serves it';
+      throw withNodeCode(mine, 'EADDRINUSE', [ACCESS_DENIED, PIPE_BUSY], taken);
+    }
+  }
+
+  #second(): OwnedHandle {
+    try {
+      return this.#create(0);
+    } catch (error) {
+      throw withNodeCode(error, 'EACCES', [ACCESS_DENIED], NOT_ALLOWED);
+    }
+  }
+
+  #create(flags: number): OwnedHandle {
+    const handle = namedPipes().CreateNamedPipeW(
+      this.address,
+      PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
+      PIPE_REJECT_REMOTE_CLIENTS,
+      PIPE_UNLIMITED_INSTANCES,
+      BUFFER_BYTES,
+      BUFFER_BYTES,
+      0,
+      this.attributes,
+    );
+    check(handle !== INVALID_HANDLE_VALUE, 'CreateNamedPipeW', `made the pipe ${this.address}`);
+    return new OwnedHandle(handle);
+  }
+
+  #verify(instance: OwnedHandle, wanted: string): void {
+    const tried = `read owner and access list of the pipe ${this.address} back`;
+    const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
+    const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
+    if (a.owner === b.owner && grantsTheSame(a, b)) return;
+    throw new WindowsError('not-verified', `${tried}: it is ${found}; wanted ${wanted}`);
+  }
+}

@@ -1,0 +1,77 @@
+import { inBackground } from '../win32/calls/background-call.js';
+import { consoleFunctions, waitMessage } from '../win32/console.js';
+import { check } from '../win32/kernel32.js';
+
+/** What happens to the console of a process, or to the session or container around it. */
+export type ConsoleEvent = 'interrupt' | 'break' | 'close' | 'logoff' | 'shutdown';
+
+const EVENTS: ReadonlyMap<number, ConsoleEvent> = new Map([
+  [0, 'interrupt'],
+  [1, 'break'],
+  [2, 'close'],
+  [5, 'logoff'],
+  [6, 'shutdown'],
+]);
+
+/** After these the system ends the process as soon as all handlers have returned. */
+const FINAL: ReadonlySet<ConsoleEvent> = new Set(['close', 'logoff', 'shutdown']);
+
+const HANDLED = 1;
+const NOT_HANDLED = 0;
+
+/** Listens to a console. Whoever began it closes it. */
+export interface ConsoleEvents {
+  /**
+   * Gives the events back to Node, unless the process is ending already; nothing is heard from here on. Idempotent. The system
+   * forgets the listener some instants later, which the process does not end before.
+   */
+  close(): void;
+}
+
+/**
+ * Hears what ends a program at a console: Ctrl-C, Ctrl-Break, a console that is closed, a user who logs off, and the
+ * shutdown of the system, which is also what stopping a Windows container is. Node tells nothing of the last two.
+ *
+ * After the last three the process ends by itself, or is ended by the system: after 5 s for a console, later for a container.
+ * Until then the program has its time, because the system is kept waiting. Windows documents that programs with user32
+ * loaded, as Node has, may hear nothing of a log-off or a shutdown of a session.
+ *
+ * @throws WindowsError `unavailable`.
+ */
+export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
+  const { koffi, SetConsoleCtrlHandler, handlerRoutine } = consoleFunctions();
+  // Handlers are asked the newest first. Ours tells, and leaves a final event to the one below it, which never answers.
+  const hold = waitMessage();
+  let isFinal = false;
+  let isOpen = true;
+  const tell = koffi.register((number: number) => {
+    const event = EVENTS.get(number);
+    if (event === undefined) return NOT_HANDLED;
+    // The one below it may be there yet.
+    if (!isOpen) return HANDLED;
+    setImmediate(onEvent, event);
+    isFinal ||= FINAL.has(event);
+    return FINAL.has(event) ? NOT_HANDLED : HANDLED;
+  }, handlerRoutine());
+  const add = (handler: bigint): void => {
+    const isSet = SetConsoleCtrlHandler(handler, 1) !== 0;
+    check(isSet, 'SetConsoleCtrlHandler', 'listened to the console');
+  };
+  add(hold);
+  add(tell);
+  // The system keeps the list of handlers to itself while it asks them, and `tell` answers on the thread of JavaScript: this
+  // thread must not wait for the list. The one that never answers goes first, while it is still shielded.
+  const forget = async (): Promise<void> => {
+    await inBackground(SetConsoleCtrlHandler, hold, 0);
+    await inBackground(SetConsoleCtrlHandler, tell, 0);
+    koffi.unregister(tell);
+  };
+  return {
+    close: () => {
+      // While a final event is held, the list of handlers stays with the system.
+      if (!isOpen || isFinal) return;
+      isOpen = false;
+      void forget();
+    },
+  };
+}

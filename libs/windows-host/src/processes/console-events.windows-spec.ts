@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { listenToConsole } from './console-events.js';
+import { consoleFunctions } from '../win32/console.js';
+import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { addressOfFunction, threads } from '../win32/calls/threads.js';
+
+const ROLE = 'be-at-the-console';
+const CLOSE_MEANWHILE = 'close-meanwhile';
+const BREAK = 1;
+
+/** Lets the system tell this process of an event, as it does itself: in a new thread. */
+function cause(event: number): void {
+  const { CreateThread } = threads();
+  const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
+  assert.ok(routine);
+  const parameter = event === 0 ? null : BigInt(event);
+  assert.notEqual(CreateThread(null, 0, routine, parameter, 0, [0]), 0);
+}
+
+/** Listens, hears, takes its time, and ends with an exit code of its own. */
+function beAtTheConsole(event: number): void {
+  const keepAlive = setInterval(() => undefined, 1000);
+  const events = listenToConsole((heard) => {
+    process.stdout.write(`${heard}\n`);
+    setTimeout(() => {
+      events.close();
+      events.close();
+      clearInterval(keepAlive);
+      process.exitCode = 42;
+    }, 300);
+  });
+  cause(event);
+}
+
+/** Stops to listen while the system is about to tell of an event, and ends with an exit code of its own. */
+function closeMeanwhile(): void {
+  const { bind } = loadSystemLibrary('kernel32.dll');
+  const getErrorMode = bind<() => number>('uint32_t __stdcall GetErrorMode()');
+  const setErrorMode = bind<(mode: number) => number>('uint32_t __stdcall SetErrorMode(uint32_t)');
+  const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
+  // A handler that is asked before the one of `events`, leaves a trace, and answers 0: that it does not handle the event.
+  setErrorMode(0);
+  const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
+  assert.ok(trace);
+  assert.notEqual(consoleFunctions().SetConsoleCtrlHandler(trace, 1), 0);
+  cause(BREAK);
+  while (getErrorMode() !== BREAK);
+  events.close();
+  process.exitCode = 42;
+}
+
+async function runAs(...role: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [__filename, ...role], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, output };
+}
+
+function theSuite(): void {
+  describe('at the console, a program', () => {
+    for (const [number, name] of [
+      [0, 'interrupt'],
+      [1, 'break'],
+      [2, 'close'],
+      [5, 'logoff'],
+      [6, 'shutdown'],
+    ] as const)
+      it(`hears ${name}, and has its time to end`, async () => {
+        const { code, output } = await runAs(ROLE, String(number));
+        assert.equal(output, `${name}\n`);
+        assert.equal(code, 42);
+      });
+
+    it('may stop to listen while the system is about to tell it of an event', async () => {
+      assert.deepEqual(await runAs(CLOSE_MEANWHILE), { code: 42, output: '' });
+    });
+  });
+}
+
+const at = process.argv.indexOf(ROLE);
+if (process.argv.includes(CLOSE_MEANWHILE)) closeMeanwhile();
+else if (at === -1) theSuite();
+else beAtTheConsole(Number(process.argv[at + 1]));

@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream';
+
+import { JobObject } from './job-object.js';
+import { CREATE_NEW_CONSOLE } from '../win32/processes.js';
+import { exitOf } from './windows-process-exit.js';
+import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
+import { startWindowsProcess, type Program } from './windows-process-start.js';
+import { creationTime } from './windows-process.js';
+
+/** A program and everything that it starts, in a job object of its own. Whoever starts it closes it. */
+export class JobObjectProcess {
+  readonly pid: number;
+  /** When it was created, in units of 100 ns since 1601, decimal. */
+  readonly startToken: string;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the program ends; never rejects. The code is 0 to 2^32-1. */
+  readonly exited: Promise<{ readonly code: number }>;
+  readonly #job: JobObject;
+  #closed = false;
+
+  private constructor(
+    started: Pick<JobObjectProcess, 'pid' | 'startToken' | 'stdout' | 'stderr' | 'exited'>,
+    job: JobObject,
+  ) {
+    this.pid = started.pid;
+    this.startToken = started.startToken;
+    this.stdout = started.stdout;
+    this.stderr = started.stderr;
+    this.exited = started.exited;
+    this.#job = job;
+  }
+
+  /**
+   * Starts a program in a hidden console of its own, with the null device as input and pipes as outputs.
+   *
+   * @throws WindowsError as {@link startWindowsProcess} does; then nothing runs.
+   */
+  static start(program: Program, options: { readonly mayBreakAway: boolean }): JobObjectProcess {
+    const job = new JobObject(options);
+    const outputs: OutputPipe[] = [];
+    try {
+      const stdin = openNullDevice();
+      try {
+        const stdout = openOutputPipe();
+        outputs.push(stdout);
+        const stderr = openOutputPipe();
+        outputs.push(stderr);
+        const stdio = [stdin, stdout.childEnd, stderr.childEnd] as const;
+        const { pid, handle } = startWindowsProcess(program, {
+          job: job.handle,
+          stdio: [stdio[0].value, stdio[1].value, stdio[2].value],
+          flags: CREATE_NEW_CONSOLE,
+        });
+        let exited: Promise<{ code: number }>;
+        let startToken: string;
+        try {
+          startToken = creationTime(handle.value);
+          exited = exitOf(handle).then((code) => ({ code }));
+        } catch (error) {
+          handle.close();
+          throw error;
+        }
+        const streams = { stdout: stdout.stream, stderr: stderr.stream };
+        return new JobObjectProcess({ pid, startToken, exited, ...streams }, job);
+      } finally {
+        stdin.close();
+        // Or the streams would not end with the last process that writes to them.
+        for (const { childEnd } of outputs) childEnd.close();
+      }
+    } catch (error) {
+      job.close();
+      for (const { stream } of outputs) stream.destroy();
+      throw error;
+    }
+  }
+
+  /** True once nothing of the tree runs; a failure to find out counts as false. Never throws. */
+  isGone(): Promise<boolean> {
+    return Promise.resolve(this.#try(() => this.#job.activeProcesses() === 0) ?? false);
+  }
+
+  /**
+   * Ends everything in the tree at once. Windows cannot ask a program without a window to end, but by its console, to which a
+   * daemon would have to attach itself and then be ended with it: so both modes do the same, and nobody waits in vain.
+   */
+  terminate(): Promise<void> {
+    this.#try(() => this.#job.terminate());
+    return Promise.resolve();
+  }
+
+  /** Gives everything back, and ends what still runs. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#job.close();
+    this.stdout.destroy();
+    this.stderr.destroy();
+  }
+
+  #try<T>(act: () => T): T | undefined {
+    if (this.#closed) return undefined;
+    try {
+      return act();
+    } catch {
+      // Whether it worked is seen by looking again.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { after, describe, it } from 'node:test';
+import { holdFile } from '../access/held-file.js';
+import { JobObject } from './job-object.js';
+import { JobObjectProcess } from './job-object-process.js';
+import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';
+import type { Program } from './windows-process-start.js';
+
+// https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
+const getProcessHandleCount = loadSystemLibrary('kernel32.dll').bind<
+  (process: number, count: [number]) => number
+>('int __stdcall GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)');
+
+const node = process.execPath;
+const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
+after(() => rmSync(directory, { recursive: true }));
+
+function handlesInUse(): number {
+  const count: [number] = [0];
+  assert.notEqual(getProcessHandleCount(-1, count), 0);
+  if (count[0] > 0) return count[0];
+  // Wine does not count them, and gives the lowest free numbers, by fours.
+  const fresh = Array.from({ length: 30 }, () => new JobObject());
+  const highest = Math.max(...fresh.map(({ handle }) => handle / 4));
+  for (const job of fresh) job.close();
+  return highest;
+}
+
+function program(args: readonly string[], overrides: Partial<Program> = {}): Program {
+  return { file: node, argv0: node, args, env: {}, directory, ...overrides };
+}
+
+const start = (of: Program, mayBreakAway = false): JobObjectProcess =>
+  JobObjectProcess.start(of, { mayBreakAway });
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+async function run(of: Program): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = start(of);
+  const [{ code }, stdout, stderr] = await Promise.all([
+    child.exited,
+    textOf(child.stdout),
+    textOf(child.stderr),
+  ]);
+  child.close();
+  return { code, stdout, stderr };
+}
+
+async function gone(child: JobObjectProcess): Promise<void> {
+  while (!(await child.isGone())) await new Promise((look) => setTimeout(look, 5));
+}
+
+describe('a process in a job object', () => {
+  it('tells both outputs apart and how it ended', async () => {
+    const script = 'process.stdout.write("out");process.stderr.write("err");process.exitCode=3';
+    assert.deepEqual(await run(program(['-e', script])), { code: 3, stdout: 'out', stderr: 'err' });
+  });
+
+  for (const code of [0, 1, 300, 0xc000_0005, 0xffff_ffff]) {
+    it(`ends with ${code} as it is`, async () => {
+      const { code: found } = await run(program(['-e', `process.reallyExit(${code} | 0)`]));
+      assert.equal(found, code);
+    });
+  }
+
+  it('gets its arguments, its variables, its name and its folder as they are', async () => {
+    const args = [
+      'a b',
+      '',
+      'say "hi"',
+      'tail\\',
+      'tail \\',
+      '\\\\"',
+      'grüße 你好 😀',
+      '%PATH%',
+      '&|^!',
+    ];
+    const script =
+      'console.log(JSON.stringify([process.argv.slice(1), process.env.A, process.argv0, process.cwd()]))';
+    const argv0 = 'C:\\not there\\tool.exe';
+    const env = { A: 'ä=b', PATH: 'x' };
+    const { stdout } = await run(program(['-e', script, '--', ...args], { argv0, env }));
+    assert.deepEqual(JSON.parse(stdout), [args, 'ä=b', argv0, directory]);
+  });
+
+  it('has nothing to read', async () => {
+    const script = 'process.stdin.on("end",()=>console.log("end")).resume()';
+    assert.equal((await run(program(['-e', script]))).stdout, 'end\n');
+  });
+
+  it('is ended with all that it started', async () => {
+    const forever = 'setInterval(()=>{},1e6)';
+    const script = `
+      const { spawn } = require('node:child_process');
+      const child = spawn(process.execPath, ['-e', ${JSON.stringify(forever)}], { detached: true, stdio: 'ignore' });
+      child.once('spawn', () => console.log(child.pid));
+      ${forever}`;
+    const child = start(program(['-e', script]));
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const grandchild = Number(line.toString());
+    assert.doesNotThrow(() => process.kill(grandchild, 0));
+    assert.equal(await child.isGone(), false);
+    await child.terminate();
+    assert.deepEqual(await child.exited, { code: 1 });
+    await gone(child);
+    assert.throws(() => process.kill(grandchild, 0), { code: 'ESRCH' });
+    child.close();
+  });
+
+  it('is one of many that end at the same time', async () => {
+    const cmd = systemPath('cmd.exe');
+    const of = (at: number): Program =>
+      program(['/d', '/c', `exit ${at}`], { file: cmd, argv0: cmd });
+    const children = Array.from({ length: 20 }, (_, at) => start(of(at)));
+    const exits = await Promise.all(children.map(({ exited }) => exited));
+    assert.deepEqual(
+      exits,
+      Array.from(children, (_, code) => ({ code })),
+    );
+    for (const child of children) child.close();
+  });
+
+  it('leaves no handle behind', async () => {
+    const file = path.join(directory, 'tool.exe');
+    copyFileSync(systemPath('cmd.exe'), file);
+    const wrong = program([], { file: path.join(directory, 'absent.exe') });
+    const runs = async (count: number): Promise<number> => {
+      for (let at = 0; at < count; at += 1) {
+        const held = holdFile(file);
+        const child = start(program(['/d', '/c', 'exit 0'], { file, argv0: file }));
+        held.close();
+        const outputs = [child.stdout, child.stderr].map((stream) =>
+          once(stream.resume(), 'close'),
+        );
+        assert.deepEqual(await child.exited, { code: 0 });
+        child.close();
+        await Promise.all(outputs);
+        assert.throws(() => start(wrong), { code: 'not-found' });
+      }
+      // What was destroyed is closed in a later turn.
+      await new Promise((turn) => setTimeout(turn, 20));
+      return handlesInUse();
+    };
+    const before = await runs(10);
+    const after = await runs(50);
+    // A run has eight handles: one that is kept would be fifty.
+    assert.ok(after < before + 10, `${before} handles became ${after}`);
+  });
+
+  it('runs programs of the system', async () => {
+    const cmd = systemPath('cmd.exe');
+    const { code, stdout } = await run(
+      program(['/d', '/c', 'echo hello&exit 7'], { file: cmd, argv0: cmd }),
+    );
+    assert.deepEqual([code, stdout], [7, 'hello\r\n']);
+  });
+});

@@ -1,0 +1,207 @@
+import {
+  decodeRegistryValue,
+  encodeRegistryValue,
+  type RegistryValue,
+  type StoredValue,
+} from './registry-value.js';
+import {
+  DELETE,
+  ERROR_FILE_NOT_FOUND,
+  ERROR_MORE_DATA,
+  ERROR_NO_MORE_ITEMS,
+  ERROR_SUCCESS,
+  HKEY_LOCAL_MACHINE,
+  KEY_READ,
+  KEY_WOW64_64KEY,
+  KEY_WRITE,
+  registryFunctions,
+  type KeyHandle,
+} from '../win32/registry.js';
+import { systemError, WindowsError } from '../windows-error.js';
+
+const FIRST_SIZE_BYTES = 1024;
+// Nothing that is read here comes near it; a value can be as large as memory.
+const MAX_VALUE_BYTES = 16 * 1024 * 1024;
+// The system's own limit is 16,383 characters.
+const NAME_CHARACTERS = 16_384;
+
+/**
+ * One key below HKEY_LOCAL_MACHINE, in the view of 64-bit programs. Whoever opened it closes it.
+ *
+ * Its methods throw a {@link WindowsError}: `access-denied`, `not-found` when the key was deleted meanwhile,
+ * `invalid-argument` for a name with NUL, `unknown` for a value above 16 MiB.
+ */
+export class RegistryKey {
+  #handle: KeyHandle | undefined;
+
+  private constructor(
+    /** Such as `SOFTWARE\Microsoft`. */
+    readonly path: string,
+    handle: KeyHandle,
+  ) {
+    this.#handle = handle;
+  }
+
+  /**
+   * Opens a key to read it; undefined when there is none.
+   *
+   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`.
+   */
+  static open(path: string): RegistryKey | undefined {
+    const { RegOpenKeyExW } = registryFunctions();
+    const opened: [number] = [0];
+    const access = KEY_READ | KEY_WOW64_64KEY;
+    const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, withoutNul(path), 0, access, opened);
+    if (status === ERROR_FILE_NOT_FOUND) return undefined;
+    succeed(status, 'RegOpenKeyExW', `opened the registry key ${path}`);
+    return new RegistryKey(path, opened[0]);
+  }
+
+  /**
+   * Opens a key to read and write it, and makes it and those above it when they are absent.
+   *
+   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`.
+   */
+  static create(path: string): RegistryKey {
+    const { RegCreateKeyExW } = registryFunctions();
+    const opened: [number] = [0];
+    const access = KEY_READ | KEY_WRITE | KEY_WOW64_64KEY;
+    const root = HKEY_LOCAL_MACHINE;
+    succeed(
+      RegCreateKeyExW(root, withoutNul(path), 0, null, 0, access, null, opened, null),
+      'RegCreateKeyExW',
+      `created the registry key ${path}`,
+    );
+    return new RegistryKey(path, opened[0]);
+  }
+
+  /**
+   * Deletes a key with all values and keys below it. One that is absent is no error.
+   *
+   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`; some of it may be gone then.
+   */
+  static deleteTree(path: string): void {
+    const { RegOpenKeyExW, RegDeleteTreeW, RegCloseKey } = registryFunctions();
+    const tried = `deleted the registry key ${path}`;
+    const split = withoutNul(path).lastIndexOf('\\');
+    if (split === -1 || split === path.length - 1) {
+      throw new WindowsError('invalid-argument', `${tried}: wanted one below another`);
+    }
+    const parent: [number] = [0];
+    const access = KEY_READ | KEY_WRITE | DELETE | KEY_WOW64_64KEY;
+    const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, path.slice(0, split), 0, access, parent);
+    if (status === ERROR_FILE_NOT_FOUND) return;
+    succeed(status, 'RegOpenKeyExW', tried);
+    const deleted = RegDeleteTreeW(parent[0], path.slice(split + 1));
+    RegCloseKey(parent[0]);
+    if (deleted !== ERROR_FILE_NOT_FOUND) succeed(deleted, 'RegDeleteTreeW', tried);
+  }
+
+  /** The value of this name; undefined when there is none. */
+  value(name: string): RegistryValue | undefined {
+    const { RegQueryValueExW } = registryFunctions();
+    const tried = `read ${name} of the registry key ${this.path}`;
+    const kind: [number] = [0];
+    let room = FIRST_SIZE_BYTES;
+    for (;;) {
+      const data = Buffer.alloc(room);
+      const size: [number] = [room];
+      const status = RegQueryValueExW(this.#open(), withoutNul(name), null, kind, data, size);
+      if (status === ERROR_FILE_NOT_FOUND) return undefined;
+      if (status !== ERROR_MORE_DATA) {
+        succeed(status, 'RegQueryValueExW', tried);
+        return decodeRegistryValue({ kind: kind[0], bytes: data.subarray(0, size[0]) });
+      }
+      room = moreRoom(room, size[0], tried);
+    }
+  }
+
+  /** All values by name. The one without a name has the name `''`. */
+  values(): ReadonlyMap<string, RegistryValue> {
+    const found = new Map<string, RegistryValue>();
+    let room = FIRST_SIZE_BYTES;
+    for (;;) {
+      const next = this.#valueAt(found.size, room);
+      if (next === undefined) return found;
+      if (typeof next === 'number') room = next;
+      else found.set(next.name, decodeRegistryValue(next));
+    }
+  }
+
+  /** Writes a value, over one of the same name. */
+  set(name: string, value: RegistryValue): void {
+    const { RegSetValueExW } = registryFunctions();
+    const { kind, bytes } = encodeRegistryValue(value);
+    succeed(
+      RegSetValueExW(this.#open(), withoutNul(name), 0, kind, bytes, bytes.length),
+      'RegSetValueExW',
+      `wrote ${name} of the registry key ${this.path}`,
+    );
+  }
+
+  /** Deletes a value. One that is absent is no error. */
+  delete(name: string): void {
+    const status = registryFunctions().RegDeleteValueW(this.#open(), withoutNul(name));
+    if (status === ERROR_FILE_NOT_FOUND) return;
+    succeed(status, 'RegDeleteValueW', `deleted ${name} of the registry key ${this.path}`);
+  }
+
+  /** Waits until all that was written to the key is on the disk. */
+  flush(): void {
+    const status = registryFunctions().RegFlushKey(this.#open());
+    succeed(status, 'RegFlushKey', `wrote the registry key ${this.path} to the disk`);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#handle === undefined) return;
+    registryFunctions().RegCloseKey(this.#handle);
+    this.#handle = undefined;
+  }
+
+  /** A value by its place, undefined past the last one, or the room in bytes that it needs. */
+  #valueAt(
+    index: number,
+    room: number,
+  ): (StoredValue & { readonly name: string }) | number | undefined {
+    const tried = `read value ${index} of the registry key ${this.path}`;
+    const name = Buffer.alloc(NAME_CHARACTERS * 2);
+    const length: [number] = [NAME_CHARACTERS];
+    const data = Buffer.alloc(room);
+    const size: [number] = [room];
+    const kind: [number] = [0];
+    const { RegEnumValueW } = registryFunctions();
+    const status = RegEnumValueW(this.#open(), index, name, length, null, kind, data, size);
+    if (status === ERROR_NO_MORE_ITEMS) return undefined;
+    if (status === ERROR_MORE_DATA) return moreRoom(room, size[0], tried);
+    succeed(status, 'RegEnumValueW', tried);
+    return {
+      name: name.toString('utf16le', 0, length[0] * 2),
+      kind: kind[0],
+      bytes: data.subarray(0, size[0]),
+    };
+  }
+
+  #open(): KeyHandle {
+    if (this.#handle !== undefined) return this.#handle;
+    throw new RangeError(`used the registry key ${this.path} after it was closed`);
+  }
+}
+
+/** The value may grow between two looks, so the room grows by more than was asked for. */
+function moreRoom(had: number, wanted: number, tried: string): number {
+  if (wanted <= MAX_VALUE_BYTES && had < MAX_VALUE_BYTES) return Math.max(wanted, had * 2);
+  const message = `${tried}: found ${wanted} bytes; wanted at most ${MAX_VALUE_BYTES}`;
+  throw new WindowsError('unknown', message);
+}
+
+/** A name with NUL would silently name something else. */
+function withoutNul(name: string): string {
+  if (!name.includes('\0')) return name;
+  const found = JSON.stringify(name);
+  throw new WindowsError('invalid-argument', `named ${found} in the registry: it holds NUL`);
+}
+
+function succeed(status: number, functionName: string, tried: string): void {
+  if (status !== ERROR_SUCCESS) throw systemError(tried, { functionName, errorNumber: status });
+}

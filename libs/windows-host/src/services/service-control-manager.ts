@@ -1,0 +1,306 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { windowsCommandLine } from '../processes/windows-command-line.js';
+import { RegistryKey } from '../registry/registry.js';
+import { readConfig, type ServiceConfig } from './service-config.js';
+import type { ServiceDefinition } from './service-definition.js';
+import { statusOf, using, withManager, withService } from './service-handle.js';
+import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
+import type { ServiceStatus } from './service-status.js';
+import { multiString } from './service-structures.js';
+import {
+  DEFAULT_TIMEOUT_MS,
+  LOOK_EVERY_MS,
+  waitFor,
+  waitForCall,
+  waitUntilGone,
+  type WaitOptions,
+} from './service-wait.js';
+import { inBackground } from '../win32/calls/background-call.js';
+import { check, kernel32 } from '../win32/kernel32.js';
+import { services } from '../win32/services.js';
+import { systemError, WindowsError } from '../windows-error.js';
+
+/** What became of a registration. */
+export interface Registration {
+  readonly outcome: 'created' | 'updated';
+  /** It runs as it was set up before; what is new counts from its next start. */
+  readonly needsRestart: boolean;
+  /** Settings that this system does not know. */
+  readonly ignored: readonly string[];
+}
+
+/** The services of this machine. It holds nothing open between calls. */
+export interface ServiceControlManager {
+  /** @throws WindowsError `not-found`, `access-denied`. */
+  status(name: string): ServiceStatus;
+  /** @throws WindowsError `not-found`, `access-denied`. */
+  config(name: string): ServiceConfig;
+  /**
+   * Creates a service, or changes the one of that name to be as described; its account stays. One that cannot be created
+   * in full is not created.
+   *
+   * @throws WindowsError `access-denied`; `busy` while an earlier one of that name is being removed.
+   */
+  register(definition: ServiceDefinition): Registration;
+  /**
+   * Changes what a service runs and nothing else, durably: whenever the power fails, it has the old command line or the new one.
+   * What runs already goes on.
+   *
+   * @param command - The program, by its absolute path, and its arguments.
+   * @throws WindowsError `not-found`, `access-denied`, `invalid-argument`.
+   */
+  setCommand(name: string, command: readonly string[]): void;
+  /**
+   * Starts a service and waits until it runs. One that runs is left alone. Whoever gives up before the service control manager
+   * has answered, which takes up to 30 s for a program that never connects to it, leaves it to go on.
+   *
+   * @throws WindowsError `not-found`, `access-denied`, `timeout`; `unknown` when it ended instead, with its exit code.
+   */
+  start(name: string, options?: WaitOptions): Promise<ServiceStatus>;
+  /**
+   * Stops a service and waits until it has stopped. One that is stopped is left alone; one that takes no request right now is asked again.
+   *
+   * @throws WindowsError `not-found`, `access-denied`, `timeout`; `busy` when services that depend on it run.
+   */
+  stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
+  /**
+   * Removes a service. It is gone when it has stopped and no program holds it open, which is not waited for.
+   *
+   * @returns Whether there was one.
+   * @throws WindowsError `access-denied`.
+   */
+  remove(name: string): boolean;
+  /**
+   * Waits until a removed service is gone, so that its name is free.
+   *
+   * @returns Whether it is; not when `timeoutMs` have passed.
+   */
+  gone(name: string, options?: Pick<WaitOptions, 'timeoutMs' | 'signal'>): Promise<boolean>;
+}
+
+const SC_MANAGER_CONNECT = 0x1;
+const SC_MANAGER_CREATE_SERVICE = 0x2;
+const SERVICE_QUERY_CONFIG = 0x1;
+const SERVICE_QUERY_STATUS = 0x4;
+const SERVICE_CHANGE_CONFIG = 0x2;
+const SERVICE_START = 0x10;
+const SERVICE_STOP = 0x20;
+const DELETE = 0x10000;
+const SERVICE_WIN32_OWN_PROCESS = 0x10;
+const SERVICE_ERROR_NORMAL = 1;
+const SERVICE_NO_CHANGE = 0xffff_ffff;
+const SERVICE_CONTROL_STOP = 1;
+
+const ERROR_INVALID_SERVICE_CONTROL = 1052;
+const ERROR_SERVICE_DATABASE_LOCKED = 1055;
+const ERROR_SERVICE_ALREADY_RUNNING = 1056;
+const ERROR_SERVICE_CANNOT_ACCEPT_CTRL = 1061;
+const ERROR_SERVICE_NOT_ACTIVE = 1062;
+const ERROR_SERVICE_MARKED_FOR_DELETE = 1072;
+
+const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as const;
+
+/**
+ * The service control manager of this machine. Each operation asks for the rights that it needs and no more.
+ *
+ * @throws WindowsError `unavailable` elsewhere than on Windows, at the first operation.
+ */
+export function serviceControlManager(): ServiceControlManager {
+  return {
+    status: (name) =>
+      withService(name, SERVICE_QUERY_STATUS, 'asked for its state', (service) =>
+        statusOf(service, name),
+      ),
+    config: (name) =>
+      withService(name, SERVICE_QUERY_CONFIG, 'asked for its configuration', (service) =>
+        readConfig(service, name),
+      ),
+    register,
+    setCommand,
+    start,
+    stop: async (name, options = {}) =>
+      withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stopped it', async (service) => {
+        const tried = `stopped the service ${name}`;
+        let isAsked = false;
+        const ask = (): void => {
+          isAsked ||= askToStop(service, tried);
+        };
+        return await waitFor('stopped', { service, name, tried, beforeLook: ask }, options);
+      }),
+    remove,
+    gone: async (name, options = {}) => await waitUntilGone(() => isThere(name), options),
+  };
+}
+
+function isThere(name: string): boolean {
+  try {
+    return withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
+  } catch (error) {
+    if (isCode(error, 'not-found')) return false;
+    throw error;
+  }
+}
+
+async function start(name: string, options: WaitOptions = {}): Promise<ServiceStatus> {
+  options.signal?.throwIfAborted();
+  const tried = `started the service ${name}`;
+  const sinceMs = performance.now();
+  // The service control manager answers when the program has connected to it, or did not for 30 s.
+  const answered = withService(name, SERVICE_START, 'started it', async (service) => {
+    const call = services().StartServiceW;
+    const endMs = sinceMs + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    for (;;) {
+      const { result, errorNumber } = await inBackground(call, service, 0, null);
+      if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
+      const isOver = options.signal?.aborted === true || performance.now() >= endMs;
+      // Another service is being started just now, and nothing was begun.
+      if (errorNumber !== ERROR_SERVICE_DATABASE_LOCKED || isOver)
+        throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
+      await delay(LOOK_EVERY_MS);
+    }
+  });
+  await waitForCall(answered, options);
+  return await withService(name, SERVICE_QUERY_STATUS, 'waited for it', (service) =>
+    waitFor('running', { service, name, tried, sinceMs }, options),
+  );
+}
+
+function register(definition: ServiceDefinition): Registration {
+  const { name } = definition;
+  const [program = '', ...args] = definition.command;
+  const commandLine = windowsCommandLine(program, args);
+  const update = (): Registration =>
+    withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
+      const changed = services().ChangeServiceConfigW(
+        service,
+        SERVICE_WIN32_OWN_PROCESS,
+        START_TYPES[definition.startType],
+        SERVICE_ERROR_NORMAL,
+        commandLine,
+        null,
+        null,
+        multiString(definition.dependencies),
+        null,
+        null,
+        definition.displayName,
+      );
+      check(changed !== 0, 'ChangeServiceConfigW', `changed the service ${name}`);
+      const ignored = writeSettings(service, definition);
+      const needsRestart = statusOf(service, name).state !== 'stopped';
+      return { outcome: 'updated', needsRestart, ignored };
+    });
+  const create = (): Registration =>
+    withManager(SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE, (manager) => {
+      const handle = services().CreateServiceW(
+        manager,
+        name,
+        definition.displayName,
+        CHANGE_RIGHTS | DELETE,
+        SERVICE_WIN32_OWN_PROCESS,
+        START_TYPES[definition.startType],
+        SERVICE_ERROR_NORMAL,
+        commandLine,
+        null,
+        null,
+        multiString(definition.dependencies),
+        null,
+        null,
+      );
+      check(handle !== 0, 'CreateServiceW', `registered the service ${name}`);
+      return using(handle, (service) => {
+        try {
+          return {
+            outcome: 'created',
+            needsRestart: false,
+            ignored: writeSettings(service, definition),
+          };
+        } catch (error) {
+          services().DeleteService(service);
+          throw error;
+        }
+      });
+    });
+  try {
+    return update();
+  } catch (error) {
+    if (!isCode(error, 'not-found')) throw error;
+  }
+  try {
+    return create();
+  } catch (error) {
+    // Somebody else was faster.
+    if (isCode(error, 'already-exists')) return update();
+    throw error;
+  }
+}
+
+function setCommand(name: string, [program = '', ...args]: readonly string[]): void {
+  const commandLine = windowsCommandLine(program, args);
+  const same = SERVICE_NO_CHANGE;
+  withService(name, SERVICE_CHANGE_CONFIG, 'changed what it runs', (service) => {
+    const changed = services().ChangeServiceConfigW(
+      service,
+      same,
+      same,
+      same,
+      commandLine,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+    );
+    check(changed !== 0, 'ChangeServiceConfigW', `changed what the service ${name} runs`);
+  });
+  // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
+  const key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
+  try {
+    key?.flush();
+  } finally {
+    key?.close();
+  }
+}
+
+function remove(name: string): boolean {
+  try {
+    return withService(name, DELETE, 'removed it', (service) => {
+      const isDeleted = services().DeleteService(service) !== 0;
+      checkUnless(
+        isDeleted,
+        'DeleteService',
+        `removed the service ${name}`,
+        ERROR_SERVICE_MARKED_FOR_DELETE,
+      );
+      return true;
+    });
+  } catch (error) {
+    if (isCode(error, 'not-found')) return false;
+    throw error;
+  }
+}
+
+/** Of a service that is just starting, the one is said or the other. */
+const LATER: ReadonlySet<number> = new Set([
+  ERROR_SERVICE_CANNOT_ACCEPT_CTRL,
+  ERROR_INVALID_SERVICE_CONTROL,
+]);
+
+/** Whether the request was taken. One that the service cannot take right now is worth another try. */
+function askToStop(service: number, tried: string): boolean {
+  if (services().ControlService(service, SERVICE_CONTROL_STOP, Buffer.alloc(28)) !== 0) return true;
+  const errorNumber = kernel32().GetLastError();
+  if (LATER.has(errorNumber)) return false;
+  if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
+  throw systemError(tried, { functionName: 'ControlService', errorNumber });
+}
+
+function checkUnless(succeeded: boolean, functionName: string, tried: string, fine: number): void {
+  if (succeeded) return;
+  const errorNumber = kernel32().GetLastError();
+  if (errorNumber !== fine) throw systemError(tried, { functionName, errorNumber });
+}
+
+function isCode(error: unknown, code: WindowsError['code']): boolean {
+  return error instanceof WindowsError && error.code === code;
+}

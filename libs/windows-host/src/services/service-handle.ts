@@ -1,0 +1,54 @@
+import { parseServiceStatus, STATUS_SIZE, type ServiceStatus } from './service-status.js';
+import { check } from '../win32/kernel32.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { services } from '../win32/services.js';
+
+const SC_MANAGER_CONNECT = 0x1;
+
+/**
+ * Opens a service, works with it and closes it, also when the work is a promise.
+ *
+ * @param access - The rights that the work needs, and no more.
+ * @param purpose - What it is opened for, for an error: `started it`.
+ */
+export function withService<T>(
+  name: string,
+  access: number,
+  purpose: string,
+  act: (service: number) => T,
+): T {
+  return withManager(SC_MANAGER_CONNECT, (manager) => {
+    const handle = services().OpenServiceW(manager, name, access);
+    check(handle !== 0, 'OpenServiceW', `opened the service ${name} and ${purpose}`);
+    return using(handle, act);
+  });
+}
+
+/** Connects to the service control manager, works with it and closes it. */
+export function withManager<T>(access: number, act: (manager: number) => T): T {
+  const handle = services().OpenSCManagerW(null, null, access);
+  check(handle !== 0, 'OpenSCManagerW', 'connected to the service control manager');
+  return using(handle, act);
+}
+
+/** Closes the handle when the work is done, also when that is a promise. A service is gone only when nobody holds it. */
+export function using<T>(handle: number, act: (handle: number) => T): T {
+  const owned = new OwnedHandle(handle, (value) => void services().CloseServiceHandle(value));
+  let isPending = false;
+  try {
+    const result = act(owned.value);
+    if (!(result instanceof Promise)) return result;
+    isPending = true;
+    return result.finally(() => owned.close()) as T;
+  } finally {
+    if (!isPending) owned.close();
+  }
+}
+
+/** How an open service does; the handle needs SERVICE_QUERY_STATUS. */
+export function statusOf(service: number, name: string): ServiceStatus {
+  const memory = Buffer.alloc(STATUS_SIZE);
+  const isRead = services().QueryServiceStatusEx(service, 0, memory, memory.length, [0]) !== 0;
+  check(isRead, 'QueryServiceStatusEx', `asked for the state of the service ${name}`);
+  return parseServiceStatus(memory);
+}

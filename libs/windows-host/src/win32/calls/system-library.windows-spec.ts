@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { WindowsError } from '../../windows-error.js';
+import { check, kernel32 } from '../kernel32.js';
+import { loadSystemLibrary } from './system-library.js';
+
+describe('a library of the system', () => {
+  it('names the file and the feature when it is not there', () => {
+    assert.throws(() => loadSystemLibrary('not-there.dll', 'the feature'), {
+      name: 'WindowsError',
+      code: 'unavailable',
+      message: /System32\\not-there\.dll: it is not there; the feature is not installed/,
+    });
+  });
+
+  it('names the function that it lacks', () => {
+    assert.throws(() => loadSystemLibrary('kernel32.dll').bind('void NotThere()'), {
+      code: 'unavailable',
+      message: /"void NotThere\(\)"/,
+    });
+  });
+
+  it('tells function, number and symbol of a call that failed', () => {
+    const failed = kernel32().CloseHandle(0x7ff0);
+    assert.throws(
+      () => check(failed !== 0, 'CloseHandle', 'closed what is no handle'),
+      (error) => {
+        assert.ok(error instanceof WindowsError);
+        assert.equal(error.functionName, 'CloseHandle');
+        assert.equal(error.symbol, 'ERROR_INVALID_HANDLE');
+        assert.equal(error.errorNumber, 6);
+        return true;
+      },
+    );
+  });
+});
