@@ -3,18 +3,23 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// Libraries are leaves; only applications compose them. A new edge is a decision, not a habit.
+// A library imports ground and nothing else of ours; ground imports Node alone; applications compose. A new edge is a decision.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
-    { sourceTag: 'type:lib', onlyDependOnLibsWithTags: [], bannedExternalImports: ['koffi'] },
-    // The rooms with a foreign function interface.
-    { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: [] },
+    { sourceTag: 'type:ground', onlyDependOnLibsWithTags: [], allowedExternalImports: [] },
+    {
+      sourceTag: 'type:lib',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      bannedExternalImports: ['koffi'],
+    },
+    // The libraries with a foreign function interface.
+    { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: ['type:ground'] },
     {
       sourceTag: 'type:app',
-      onlyDependOnLibsWithTags: ['type:lib', 'type:host-lib'],
+      onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:host-lib'],
       bannedExternalImports: ['koffi'],
     },
   ],

@@ -1,0 +1,6 @@
+/**
+ * What every wins program says the same way: its version, its names, quoted text, durations, exit codes.
+ *
+ * @packageDocumentation
+ */
+export { SERVICE_NAME } from './names.js';

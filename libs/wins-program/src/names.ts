@@ -1,0 +1,2 @@
+/** The name of the Windows service. */
+export const SERVICE_NAME = 'rancher-wins';
