@@ -11,7 +11,7 @@ export const PROXY_PIPE_NAME = 'rancher_wins_proxy';
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 
 /** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
-export const RUN_VARIABLE = 'RANCHER_WINS_RUN';
+export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 
 /** The environment variable that tells a run the service its daemon is. Only the daemon sets it. */
 export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
