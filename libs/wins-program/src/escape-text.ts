@@ -18,6 +18,7 @@ export function hasInvisible(text: string): boolean {
  * @param maxLength The longest result, in UTF-16 units; what is longer is cut between two characters and ends with `…`.
  */
 export function escapeText(text: string, maxLength = MAX_LENGTH): string {
+  if (text.length <= maxLength && !INVISIBLE.test(text)) return text;
   return bounded(text, maxLength, escapeCharacter);
 }
 
