@@ -1,5 +1,5 @@
-import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import { DEFAULT_PROXY_PIPE_NAME, EXIT, VERSION } from '@wins/wins-program';
 import yargs from 'yargs/yargs';
 import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
 import { CommandError } from './command-error.js';
@@ -11,9 +11,7 @@ import {
   withWaitTimeout,
   type Handle,
 } from './options/command-options.js';
-import { EXIT } from './exit-codes.js';
 import { withHostCommands } from './options/host-command-line.js';
-import { VERSION } from './version.js';
 
 /**
  * The command line of `wins cli`.
@@ -201,7 +199,7 @@ export function commandLine(argv: readonly string[], done: (exitCode: number) =>
         error ??
         new CommandError(
           `${message?.replaceAll('\n', ': ') ?? 'the command line makes no sense'} (--help says more)`,
-          EXIT.failed,
+          EXIT.client.failed,
         )
       );
     });

@@ -1,16 +1,13 @@
 /**
  * The program `wins`: picks the application that a command belongs to and loads only that one.
  */
+import { EXIT, quoteText, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
 import { normalizeArgv } from './options/go-style-argv.js';
 import { completionScript } from './completion-script.js';
-import { VERSION } from './version.js';
 
 interface Application {
   readonly run: (argv: readonly string[]) => Promise<number>;
 }
-
-/** The mark of everything that a daemon runs; who asks a daemon to run something can neither set it nor clear it. */
-const RUN_MARK = 'RANCHER_WINS_RUN';
 
 /** What yargs' completion scripts call the program with. */
 const COMPLETION_REQUEST = '--get-yargs-completions';
@@ -77,7 +74,7 @@ function hasWorkingDirectory(): boolean {
 
 async function run(typedArgv: readonly string[]): Promise<number> {
   // The helper is this program, whole, and in a run the words are those of whoever has the pipe: the updater judges them.
-  if (process.env[RUN_MARK] !== undefined) return loadUpdater().run(typedArgv);
+  if (process.env[RUN_MARKER_VARIABLE] !== undefined) return loadUpdater().run(typedArgv);
   const isCompletion = typedArgv[0] === COMPLETION_REQUEST;
   const argv = isCompletion ? typedArgv : normalizeArgv(typedArgv);
   const words = argv.filter((word) => !word.startsWith('-'));
@@ -88,43 +85,43 @@ async function run(typedArgv: readonly string[]): Promise<number> {
     const application = load(typed[0]);
     if (application !== undefined) return application.run(argv);
     process.stdout.write('cli\nsrv\nup\ndoctor\ncompletion\n');
-    return 0;
+    return EXIT.client.ok;
   }
   if (words[0] !== undefined && !isUp && !hasWorkingDirectory()) {
     process.stderr.write(
       'wins: the working directory does not exist any more; change to one that does\n',
     );
-    return 125;
+    return EXIT.client.failed;
   }
   const application = load(words[0]);
   if (application !== undefined) return application.run(isUp ? typedArgv : argv);
   if (argv.includes('--version') || argv.includes('-v')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
-    return 0;
+    return EXIT.client.ok;
   }
   if (words[0] === 'completion') {
     if (argv.includes('--help') || argv.includes('-h')) {
       process.stdout.write(COMPLETION_USAGE);
-      return 0;
+      return EXIT.client.ok;
     }
     const script = completionScript(words[1] ?? process.env['SHELL'] ?? 'powershell');
     if (script !== undefined) {
       process.stdout.write(script);
-      return 0;
+      return EXIT.client.ok;
     }
     process.stderr.write(
-      `wins: there is no completion script for "${words[1] ?? ''}": choose bash, zsh or powershell\n`,
+      `wins: there is no completion script for ${quoteText(words[1] ?? '')}: choose bash, zsh or powershell\n`,
     );
-    return 125;
+    return EXIT.client.failed;
   }
   if (words[0] === undefined || words[0] === 'help') {
     process.stdout.write(USAGE);
-    return 0;
+    return EXIT.client.ok;
   }
   process.stderr.write(
-    `wins: there is no command "${words[0]}": choose cli, srv, up, doctor or completion (see wins --help)\n`,
+    `wins: there is no command ${quoteText(words[0])}: choose cli, srv, up, doctor or completion (see wins --help)\n`,
   );
-  return 125;
+  return EXIT.client.failed;
 }
 
 void run(process.argv.slice(2)).then((code) => {
