@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { PathDialect } from '../policy/parsed-path.js';
+import type { HeldFile } from '../staging/held-file.js';
 
 /** A process and everything it started, as one thing that can be ended. */
 export interface ProcessTree {
@@ -28,12 +29,6 @@ export interface HostCommand {
    * that cannot tell such a process from the others of the tree takes no notice.
    */
   readonly mayBreakAway: boolean;
-}
-
-/** A file that nobody can change; whoever asked for it closes it. */
-export interface HeldFile {
-  /** Lets others change it again; idempotent. */
-  close(): void;
 }
 
 /** How the leader of a tree ended. */

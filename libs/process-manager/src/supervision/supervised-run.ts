@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
-import type { DecisionRecord } from '../decision-record.js';
+import type { DecisionRecord } from './decision-record.js';
 import { endProcessTree } from './end-process-tree.js';
 import type { ExitReason, ProcessExit } from './exit-reason.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
@@ -12,14 +12,14 @@ import type {
   ProcessOwner,
   RunSelection,
 } from './managed-process.js';
-import type { ManagerEvent } from '../manager-event.js';
+import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
 import type { HostExit, HostProcess } from '../host/process-host.js';
 import { ProcessOutput } from '../output/process-output.js';
-import { moveProcess, type ProcessState } from './process-state.js';
-import { settlesWithin } from './settles-within.js';
+import { moveRun, type ProcessState } from './process-state.js';
+import { resolvesInTime } from './resolves-in-time.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -44,13 +44,13 @@ export interface Supervision {
   readonly onDecision: (record: DecisionRecord) => void | Promise<void>;
   readonly onEvent: (event: ManagerEvent) => void;
   /** The run ended; `treeGone` is false when something of it could not be ended. */
-  readonly onEnded: (process: SupervisedProcess, treeGone: boolean) => void;
+  readonly onEnded: (run: SupervisedRun, treeGone: boolean) => void;
   /** The lease was given back, so nobody is owed anything once the run has ended. */
-  readonly onReleased: (process: SupervisedProcess) => void;
+  readonly onReleased: (run: SupervisedRun) => void;
 }
 
 /** The one place that decides when a run ends, why, and what is left to do then. */
-export class SupervisedProcess implements ManagedProcess {
+export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly runId: string;
   readonly mark: string;
@@ -182,7 +182,7 @@ export class SupervisedProcess implements ManagedProcess {
 
     this.#move({ kind: 'draining', reason });
     this.#output.finish(DRAIN_ALLOWANCE_BYTES);
-    if (!(await settlesWithin(this.#outputClosed, graceMs))) {
+    if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
       onEvent({ type: 'outputCutOff', mark, name });
     }
     this.#host.close();
@@ -207,7 +207,7 @@ export class SupervisedProcess implements ManagedProcess {
   }
 
   #move(to: ProcessState): void {
-    this.#state = moveProcess(this.#state, to);
+    this.#state = moveRun(this.#state, to);
   }
 
   #isKnownTo(ownerId: string, { runId }: RunSelection): boolean {

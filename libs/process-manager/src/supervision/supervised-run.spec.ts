@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
 
-import type { DecisionRecord } from '../decision-record.js';
+import type { DecisionRecord } from './decision-record.js';
 import type { ManagedProcess } from './managed-process.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
 import type { StartRequest } from '../start-request.js';

@@ -1,7 +1,7 @@
-import type { ProcessExit } from './supervision/exit-reason.js';
-import type { Leftover } from './host/process-host.js';
+import type { ProcessExit } from './exit-reason.js';
+import type { Leftover } from '../host/process-host.js';
 
-/** A process of an earlier daemon that was found and ended. */
+/** A process of an earlier daemon's run, found and ended. */
 export interface RecoveredProcess {
   readonly pid: number;
   /** What showed that it was a leftover. */
