@@ -287,7 +287,8 @@ export class DefaultProcessManager implements ProcessManager {
     try {
       const lineage = this.#lineage;
       const mayBreakAway = plan.rule.mayBreakAway ?? false;
-      const program = { file: stagedPath, argv0: path, args, env, directory };
+      const argv0 = plan.rule.argv0 === 'listed' ? path : stagedPath;
+      const program = { file: stagedPath, argv0, args, env, directory };
       hostProcess = await host.start({ mark, lineage, ...program, mayBreakAway });
     } catch (error) {
       onEvent({ type: 'startFailed', mark, error });

@@ -10,8 +10,8 @@ export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export {
-  PIPE_NAME,
-  PROXY_PIPE_NAME,
+  DEFAULT_PIPE_NAME,
+  DEFAULT_PROXY_PIPE_NAME,
   RUN_RUNTIME_DIR_VARIABLE,
   RUN_SERVICE_VARIABLE,
   RUN_MARKER_VARIABLE,

@@ -2,10 +2,10 @@
 export const SERVICE_NAME = 'rancher-wins';
 
 /** The default name of the pipe of the API. */
-export const PIPE_NAME = 'rancher_wins';
+export const DEFAULT_PIPE_NAME = 'rancher_wins';
 
 /** The default name of the pipe of the tunnel. */
-export const PROXY_PIPE_NAME = 'rancher_wins_proxy';
+export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
 
 /** The header in which a client of the tunnel names itself, in lower case. A daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';

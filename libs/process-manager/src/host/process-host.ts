@@ -18,7 +18,7 @@ export interface HostCommand {
   readonly lineage: string;
   /** Absolute path of the verified copy. */
   readonly file: string;
-  /** What the program sees as its own name: the path of the original. */
+  /** What the program sees as its own name; its command line begins with it. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
