@@ -16,12 +16,12 @@ import { withHostCommands } from './options/host-command-line.js';
 import { VERSION } from './version.js';
 
 /**
- * The command line of `wins cli`.
+ * The commands of `wins cli` and their options.
  *
- * @param argv - Words after `wins`, normalised by {@link normalizeArgv}.
+ * @param argv - Words after `wins`, in the style of GNU: `--name=value`.
  * @param done - Told the exit code of the command that ran.
  */
-export function commandLine(argv: readonly string[], done: (exitCode: number) => void) {
+export function clientCommands(argv: readonly string[], done: (exitCode: number) => void) {
   // Commands load what they need when they run: a command line that only asks for help loads nothing.
   const handle: Handle = (load) => async (options) => done(await (await load())(options));
 
