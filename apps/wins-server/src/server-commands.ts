@@ -11,7 +11,7 @@ type Handler<T> = (options: T) => Promise<number>;
  * @param argv - Words after `wins`.
  * @param done - Told the exit code of the command that ran.
  */
-export function commandLine(argv: readonly string[], done: (exitCode: number) => void) {
+export function serverCommands(argv: readonly string[], done: (exitCode: number) => void) {
   const handle =
     <T>(load: () => Promise<Handler<T>>) =>
     async (options: T): Promise<void> =>

@@ -1,31 +1,18 @@
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
-import {
-  createConnectLimits,
-  serveTunnel,
-  webSocketServerOptions,
-  type ServerTunnel,
-} from '@wins/tcp-tunnel';
-import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { WebSocketServer, type WebSocket } from 'ws';
-import type { ClientIdentity, IdentifyClient } from './admission/client-identity.js';
-import { Places, type Place } from './admission/places.js';
-import { Tally } from './admission/tally.js';
-import { TurnedAwayLog } from './admission/turned-away-log.js';
-import type { AuditTrail } from './audit/audit-trail.js';
-import { limitHandshake } from './rpc/limit-handshake.js';
-import type { Logger } from './log/logger.js';
-import { ownWords } from './rpc/own-words.js';
+import { createConnectLimits, serveTunnel, type ServerTunnel } from '@wins/tcp-tunnel';
+import type { WebSocket } from 'ws';
+import type { IdentifyClient } from '../admission/client-identity.js';
+import { Places } from '../admission/places.js';
+import { Tally } from '../admission/tally.js';
+import { TurnedAwayLog } from '../admission/turned-away-log.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
+import type { Logger } from '../log/logger.js';
+import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
-/** What a client of the tunnel must say of itself; every release does. */
-const CLIENT_HEADER = 'rancher-wins-cli-proxy';
 /** How long streams may go on once the daemon ends. */
 const DRAIN_MS = 2000;
-const HEADER_BYTES = 8 * 1024;
-const MOST_HEADERS = 64;
-/** Connections that have not greeted yet. */
+/** Connections whose handshake is not complete. */
 const GREETINGS = 64;
 
 /** What a tunnel pipe is opened with. */
@@ -41,7 +28,7 @@ export interface TunnelEndpointOptions {
   readonly logger: Logger;
 }
 
-/** A tunnel pipe that is served. Whoever opened it closes it. */
+/** A tunnel pipe that is served; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
   /** Replaces the allowed ports for streams to come; those that are open stay. */
@@ -68,7 +55,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const untold = new Tally<object>((facts, times) =>
     logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
   );
-  const handshakes = new Handshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
+  const handshakes = new WebSocketHandshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
     serve(webSocket, guest, label),
   );
   const sessions = new Set<ServerTunnel>();
@@ -79,7 +66,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     lastId += 1;
     const requester = `tunnel:${lastId}`;
     const who = { requester, clientSays, client: client.description };
-    // An open tunnel never makes room: whoever has one waits for connections.
+    // An open tunnel never makes room: its client waits for connections on it.
     place.begin();
     const session = serveTunnel(webSocket, {
       allowedPorts,
@@ -93,7 +80,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
             const decision = { action, verdict, rule, ...who, address, port };
             void audit.decided(decision, client.key);
           } else {
-            // Of a flood, the client and the number.
+            // A flood is recorded as its client and the number.
             const flood = { action, verdict, rule: 'connect-rate', ...who };
             audit.counted(flood, client.key);
             untold.add(client.key, flood);
@@ -112,7 +99,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         { event: 'ended', requester, reason, ...(err !== undefined && { err }) },
         'tunnel',
       );
-      // What was received completely is still being handed over.
+      // Complete messages are still being delivered.
       await session.drain();
       sessions.delete(session);
     });
@@ -151,72 +138,4 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
     close: () => (closing ??= close()),
   };
-}
-
-/** An accepted connection as the system knows it. */
-interface Guest {
-  readonly client: ClientIdentity;
-  readonly place: Place;
-}
-
-/** From an accepted connection to an open WebSocket, or to its end. */
-class Handshakes {
-  private readonly http = createServer({ maxHeaderSize: HEADER_BYTES, keepAlive: false });
-  private readonly webSockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    ...webSocketServerOptions(),
-  });
-  private refusing = false;
-
-  constructor(
-    private readonly timeoutMs: number,
-    private readonly done: (webSocket: WebSocket, guest: Guest, label: string) => void,
-  ) {
-    this.http.maxHeadersCount = MOST_HEADERS;
-    this.http.on('request', (_request, response) => {
-      response.writeHead(426, { upgrade: 'websocket', connection: 'upgrade, close' }).end();
-    });
-    this.http.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
-  }
-
-  begin(socket: Socket, guest: Guest): void {
-    // The server never listens, so its own timers do not run. A deadline for the whole is simpler anyway.
-    this.guests.set(socket, { ...guest, endLimit: limitHandshake(socket, this.timeoutMs) });
-    this.http.emit('connection', socket);
-  }
-
-  /** From now on nobody gets in. */
-  refuse(): void {
-    this.refusing = true;
-  }
-
-  private readonly guests = new WeakMap<Duplex, Guest & { readonly endLimit: () => void }>();
-
-  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const label = clientOf(request);
-    const guest = this.guests.get(socket);
-    if (guest === undefined || this.refusing) {
-      answer(socket, 503);
-      return;
-    }
-    if (label === '') {
-      answer(socket, 401);
-      return;
-    }
-    if (!guest.place.settle()) return;
-    this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      guest.endLimit();
-      this.done(webSocket, guest, label);
-    });
-  }
-}
-
-function clientOf(request: IncomingMessage): string {
-  return ownWords(String(request.headers[CLIENT_HEADER] ?? '').trim());
-}
-
-function answer(socket: Duplex, status: number): void {
-  const text = STATUS_CODES[status] ?? '';
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createWinsClient, NetworkGetRequest, WinsClientError } from './index.js';
+import { NetworkGetRequest } from './gen/network.js';
+import { createWinsClient, WinsClientError } from './index.js';
 import type { WinsClient } from './index.js';
 import { RecordedDaemon } from './testing/index.js';
 import type { RecordedCommand } from './testing/index.js';

@@ -11,6 +11,6 @@ const GROWING_PERCENT = 400;
  * V8 reads this flag each time it computes the next limit (`MemoryController::GrowingFactor`), so it may be set while a
  * program runs; a V8 that does not know it prints a line and goes on.
  */
-export function letHeapGrow(): void {
+export function delayFullCollections(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }

@@ -49,84 +49,89 @@ export interface HostCall<Answer> {
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
-/** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
-export class HostCalls {
-  private open = 0;
-  private lastChange: Promise<unknown> = Promise.resolve();
+/** Records a decision. A throw or a rejection refuses the call. */
+type RecordHostCall = (
+  record: HostCallRecord,
+  client: string | undefined,
+) => Promise<void> | undefined;
 
-  constructor(
-    private readonly host: HostSystem,
-    private readonly connections: Connections,
-    /** What it throws, or its promise, refuses what is allowed. */
-    private readonly audit: (
-      record: HostCallRecord,
-      client: string | undefined,
-    ) => Promise<void> | undefined,
-  ) {}
+/** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
+export class HostCallGate {
+  #open = 0;
+  #lastChange: Promise<unknown> = Promise.resolve();
+  readonly #host: HostSystem;
+  readonly #connections: Connections;
+  readonly #audit: RecordHostCall;
+
+  constructor(host: HostSystem, connections: Connections, audit: RecordHostCall) {
+    this.#host = host;
+    this.#connections = connections;
+    this.#audit = audit;
+  }
 
   answer<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     respond: sendUnaryData<Answer>,
     hostCall: HostCall<Answer>,
   ): void {
-    if (this.open >= MAX_CALLS) {
+    if (this.#open >= MAX_CALLS) {
       const details = `${MAX_CALLS} calls about the host are under way; wanted fewer at the same time`;
       respond(rpcError(status.RESOURCE_EXHAUSTED, 'tooManyHostCalls', details));
       return;
     }
-    this.open += 1;
-    this.make(call, hostCall)
-      .finally(() => (this.open -= 1))
+    this.#open += 1;
+    this.#make(call, hostCall)
+      .finally(() => (this.#open -= 1))
       .then(
         (answer) => respond(null, answer),
         (error: unknown) => respond(toRpcError(error)),
       );
   }
 
-  private make<Request, Answer>(
+  #make<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     hostCall: HostCall<Answer>,
   ): Promise<Answer> {
-    if (hostCall.changes !== true) return this.judgeAndAsk(call, hostCall);
-    const turn = this.lastChange.then(() => {
+    if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
+    const turn = this.#lastChange.then(() => {
       // Whoever left while others were served is not served any more.
-      if (!call.cancelled) return this.judgeAndAsk(call, hostCall);
+      if (!call.cancelled) return this.#judgeAndAsk(call, hostCall);
       const error = new Error('given up: the client has cancelled the call');
-      void this.record(call, hostCall, 'failed', error);
+      void this.#record(call, hostCall, 'failed', error);
       throw error;
     });
-    this.lastChange = turn.catch(() => undefined);
+    this.#lastChange = turn.catch(() => undefined);
     return turn;
   }
 
-  private async judgeAndAsk<Request, Answer>(
+  async #judgeAndAsk<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     hostCall: HostCall<Answer>,
   ): Promise<Answer> {
     let ask: Ask<Answer>;
     try {
-      ask = await hostCall.plan(this.host);
+      ask = await hostCall.plan(this.#host);
     } catch (error) {
-      await this.record(call, hostCall, 'refused', error);
+      await this.#record(call, hostCall, 'refused', error);
       throw error;
     }
     try {
-      await this.record(call, hostCall, 'allowed');
-      return await ask(this.host);
+      await this.#record(call, hostCall, 'allowed');
+      return await ask(this.#host);
     } catch (error) {
       const verdict = error instanceof AuditError ? 'refused' : 'failed';
-      await this.record(call, hostCall, verdict, error);
+      await this.#record(call, hostCall, verdict, error);
       throw error;
     }
   }
 
-  private record<Request, Answer>(
+  #record<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     { action, subject }: HostCall<Answer>,
     verdict: HostCallRecord['verdict'],
     error?: unknown,
   ): Promise<void> | undefined {
-    const { id, label, client } = this.connections.ownerOf(call);
+    const { id, label, client } = this.#connections.ownerOf(call);
     const code = verdict === 'allowed' ? undefined : codeOf(error);
     const record: HostCallRecord = {
       action,
@@ -140,7 +145,7 @@ export class HostCalls {
       subjectCount: subject.length,
       ...(code !== undefined && { code }),
     };
-    return this.audit(record, client?.key);
+    return this.#audit(record, client?.key);
   }
 }
 

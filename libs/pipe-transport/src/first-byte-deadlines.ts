@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  * serves any number of connections. The bytes are counted by the socket's native handle, also when an
  * HTTP/2 session reads from the handle directly; nothing is done per byte.
  */
-export class HandshakeWatch {
+export class FirstByteDeadlines {
   readonly #timeoutMs: number;
   readonly #deadlines = new Map<Socket, number>();
   #timer: NodeJS.Timeout | undefined;

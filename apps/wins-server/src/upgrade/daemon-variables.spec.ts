@@ -1,5 +1,5 @@
 import { createNodeProcessHost, type HostCommand, type ProcessHost } from '@wins/process-manager';
-import { tellRunsTheirDaemon } from './tell-runs-their-daemon.js';
+import { withDaemonVariables } from './daemon-variables.js';
 
 const HIS = {
   ...{ RANCHER_WINS_SERVICE: '/his', rancher_wins_service: '/his' },
@@ -27,7 +27,7 @@ describe('what a daemon runs', () => {
       ...{ runId: 'a', mark: 'a', lineage: 'b', file: '/bin/true', argv0: '/bin/true', args: [] },
       ...{ env: { A: '1', ...HIS }, directory: '/', mayBreakAway: false },
     };
-    await expect(tellRunsTheirDaemon(host, daemon).start(command)).rejects.toThrow('not here');
+    await expect(withDaemonVariables(host, daemon).start(command)).rejects.toThrow('not here');
     expect(started).toEqual([{ ...command, env: { A: '1', ...told } }]);
   });
 });

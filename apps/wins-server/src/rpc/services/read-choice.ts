@@ -9,7 +9,7 @@ const MAX_NAME_LENGTH = 256;
 type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
 
 /** The client's own words for a choice. */
-export function choiceSubject(choice: ChoiceMessage): readonly string[] {
+export function textsOfChoice(choice: ChoiceMessage): readonly string[] {
   return choice === undefined ? [] : [choice.value];
 }
 
@@ -20,7 +20,7 @@ export function choiceSubject(choice: ChoiceMessage): readonly string[] {
  * @throws HostSystemError `invalid-argument` for a name of more than 256 characters or with control characters, and for a
  *   text that is no address.
  */
-export function chosenBy(choice: ChoiceMessage): NameOrAddress | undefined {
+export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
   if (choice === undefined || choice.value === '') return undefined;
   const { $case, value } = choice;
   if ($case === 'Name') {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 /** The SHA-1 of a file, in lower-case hexadecimal: what releases compare their executables by. @throws what reading throws */
-export async function sha1OfFile(file: string): Promise<string> {
+export async function programChecksum(file: string): Promise<string> {
   const hash = createHash('sha1');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');

@@ -18,7 +18,7 @@ interface HostCallOptions {
 }
 
 /** What a daemon says of its host, and its routes. Each method rejects with a `WinsClientError`. */
-export interface HostCalls {
+export interface HostClient {
   /** Asks which release of the system the host has. */
   version(options?: HostCallOptions): Promise<HostVersion>;
   /** Describes a network adapter; without a choice, the one with the default route. */
@@ -46,7 +46,7 @@ export interface UnaryCaller {
 }
 
 /** The host calls of a client. */
-export function createHostCalls(client: UnaryCaller): HostCalls {
+export function createHostClient(client: UnaryCaller): HostClient {
   return {
     version: async (options = {}) => {
       const method = HostServiceService.getVersion;

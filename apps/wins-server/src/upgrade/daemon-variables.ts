@@ -12,7 +12,7 @@ export interface OwnDaemon {
  * A host whose processes learn where their daemon is, for the helper of an upgrade, whatever the client that asked for them says: it is
  * set last, or taken away.
  */
-export function tellRunsTheirDaemon(
+export function withDaemonVariables(
   host: ProcessHost,
   { service, runtimeDirectory }: OwnDaemon,
 ): ProcessHost {
