@@ -3,4 +3,4 @@
  *
  * @packageDocumentation
  */
-export { SERVICE_NAME } from './names.js';
+export { RUN_MARKER_VARIABLE, SERVICE_NAME } from './names.js';
