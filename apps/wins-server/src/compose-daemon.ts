@@ -5,7 +5,6 @@ import type { LoadedConfig, WinsConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import {
   checkAllowedExecutables,
-  createNodeProcessHost,
   createProcessManager,
   doubtAllowedExecutables,
 } from '@wins/process-manager';
@@ -66,7 +65,7 @@ export async function composeDaemon(
     allowed: allowedBy(loaded.config),
     processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
-    host: withDaemonVariables(processHost ?? createNodeProcessHost(), {
+    host: withDaemonVariables(processHost, {
       ...{ service, runtimeDirectory: ownRuntimeDirectory() },
     }),
     ...(system.portOpener && { portOpener: system.portOpener }),

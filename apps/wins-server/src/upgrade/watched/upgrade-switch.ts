@@ -1,5 +1,4 @@
 import type { UpgradeSettings } from '@wins/config';
-import { createNodeProcessHost } from '@wins/process-manager';
 import { loadUpgrader } from '../upgrader.js';
 import type { FileGuard } from './examine-program.js';
 import { ProgramWatch, type WatchOptions } from './watch-program.js';
@@ -66,6 +65,7 @@ export class UpgradeSwitch implements AsyncDisposable {
 }
 
 async function fileGuard(): Promise<FileGuard> {
-  if (process.platform !== 'win32') return createNodeProcessHost();
+  if (process.platform !== 'win32')
+    return (await import('../../posix-process-host.js')).posixProcessHost();
   return (await import('../../windows-process-host.js')).windowsProcessHost();
 }

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
 import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
-import { createPrivateDirectory } from '../testing/index.js';
 
 const LINEAGE = '0123456789abcdef';
 /** A megabyte, as far as the kernel lets one variable be. */
@@ -16,8 +15,8 @@ const LARGE = Object.fromEntries(
 
 describe('LinuxProcessTable', () => {
   it('reads a process whose name holds brackets, blanks and a line break', async () => {
-    const directory = createPrivateDirectory();
-    const file = path.join(directory.path, 'a) R 1\n(b');
+    const directory = mkdtempSync(path.join(tmpdir(), 'linux-host-'));
+    const file = path.join(directory, 'a) R 1\n(b');
     copyFileSync(realpathSync('/bin/sleep'), file);
     const marker = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
     const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
@@ -42,7 +41,7 @@ describe('LinuxProcessTable', () => {
       undefined,
       undefined,
     ]);
-    directory.close();
+    rmSync(directory, { recursive: true });
   });
 
   it.each([

@@ -2,10 +2,37 @@ import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
-import type { Leftover, LeftoverSearch } from './process-host.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
 import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
+
+/** Where to look for leftovers. */
+export interface LeftoverSearch {
+  /** Programs; a process that runs one of them belongs to a run. */
+  readonly executables: readonly string[];
+  /** Processes of daemons that are known to be dead. */
+  readonly remembered: readonly {
+    readonly mark: string;
+    readonly pid: number;
+    readonly startToken: string;
+  }[];
+  /** Also every process that carries the mark of a dead daemon of this lineage. */
+  readonly lineage?: string;
+}
+
+/** A process that an earlier daemon started. */
+export interface FoundLeftover {
+  readonly pid: number;
+  /** What shows whose it is. */
+  readonly evidence: 'marker' | 'record' | 'executable';
+  readonly mark: string | undefined;
+  /** A daemon that still runs claims it: it must be left alone. */
+  readonly claimed: boolean;
+  /** True once it does not run. Never rejects. */
+  isGone(): Promise<boolean>;
+  /** Asks (SIGTERM) or forces (SIGKILL) it to end. Repeatable. */
+  terminate(mode: 'graceful' | 'force'): Promise<void>;
+}
 
 /** What is known about this daemon and others. */
 export interface LeftoverContext {
@@ -22,14 +49,14 @@ export interface LeftoverContext {
 export async function findLeftovers(
   context: LeftoverContext,
   search: LeftoverSearch,
-): Promise<readonly Leftover[]> {
+): Promise<readonly FoundLeftover[]> {
   const { table } = context;
   const processes = await table.processes();
-  const found = new Map<number, Leftover>();
+  const found = new Map<number, FoundLeftover>();
   const ours = ancestry(processes);
   const add = (
     entry: LinuxProcessEntry,
-    evidence: Leftover['evidence'],
+    evidence: FoundLeftover['evidence'],
     mark: string | undefined,
     claimed = false,
   ): void => {
@@ -86,8 +113,8 @@ function ancestry(processes: LinuxProcesses): Set<number> {
 function leftover(
   table: LinuxProcessTable,
   entry: LinuxProcessEntry,
-  facts: Pick<Leftover, 'evidence' | 'mark' | 'claimed'>,
-): Leftover {
+  facts: Pick<FoundLeftover, 'evidence' | 'mark' | 'claimed'>,
+): FoundLeftover {
   const { pid } = entry;
   return {
     pid,

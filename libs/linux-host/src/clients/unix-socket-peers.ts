@@ -1,6 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs';
-import { loadCLibrary } from './c-library.js';
-import { LinuxError } from './linux-error.js';
+import { loadCLibrary } from '../c-library.js';
+import { LinuxError } from '../linux-error.js';
 
 /** Who connected a Unix socket, as the kernel noted it at that moment. */
 export interface UnixPeer {

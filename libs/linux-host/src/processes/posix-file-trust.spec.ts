@@ -1,34 +1,36 @@
-import { chmodSync, chownSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-
-import { assertTrustedPosixFile } from './posix-file-trust.js';
-import { ProcessError } from '../process-error.js';
-import { createPrivateDirectory, type PrivateDirectory } from '../testing/index.js';
+import { posixDistrustOf } from './posix-file-trust.js';
 
 const OWN_UID = process.getuid?.() ?? 0;
 
-describe('assertTrustedPosixFile', () => {
-  let root: PrivateDirectory;
+describe('trust in a file of a POSIX system', () => {
+  let root: string;
   let directory: string;
   let file: string;
 
   beforeEach(() => {
-    root = createPrivateDirectory();
-    directory = path.join(root.path, 'bin');
+    root = mkdtempSync(path.join(tmpdir(), 'linux-host-'));
+    directory = path.join(root, 'bin');
     file = path.join(directory, 'tool');
     mkdirSync(directory, { mode: 0o755 });
     writeFileSync(file, '', { mode: 0o755 });
   });
 
-  afterEach(() => root.close());
+  afterEach(() => rmSync(root, { recursive: true }));
 
   async function ruleFor(target: string): Promise<string | undefined> {
-    try {
-      await assertTrustedPosixFile(target, OWN_UID);
-      return undefined;
-    } catch (error) {
-      return error instanceof ProcessError ? (error.rule ?? error.code) : String(error);
-    }
+    return (await posixDistrustOf(target, 'file', OWN_UID))?.rule;
   }
 
   it('trusts our own file below the sticky /tmp, and a program of the system', async () => {
@@ -37,9 +39,9 @@ describe('assertTrustedPosixFile', () => {
 
   it('refuses a symbolic link as the file or as any parent (A7)', async () => {
     symlinkSync(file, path.join(directory, 'link'));
-    symlinkSync(directory, path.join(root.path, 'linked'));
+    symlinkSync(directory, path.join(root, 'linked'));
     await expect(ruleFor(path.join(directory, 'link'))).resolves.toBe('A7 symbolic link');
-    await expect(ruleFor(path.join(root.path, 'linked/tool'))).resolves.toBe('A7 symbolic link');
+    await expect(ruleFor(path.join(root, 'linked/tool'))).resolves.toBe('A7 symbolic link');
   });
 
   it.each([0o775, 0o757, 0o777])('refuses a parent with mode %o (A7)', async (mode) => {
@@ -60,17 +62,17 @@ describe('assertTrustedPosixFile', () => {
     await expect(ruleFor('/dev/null')).resolves.toBe('A7 not a regular file');
   });
 
-  it('says notFound for a missing file', async () => {
-    await expect(ruleFor(path.join(directory, 'none'))).resolves.toBe('notFound');
+  it('fails as the system does for a missing file', async () => {
+    await expect(ruleFor(path.join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('accepts a second hard link, since it gives nobody a right that the mode does not give (A8)', async () => {
-    linkSync(file, path.join(root.path, 'second'));
+    linkSync(file, path.join(root, 'second'));
     await expect(ruleFor(file)).resolves.toBeUndefined();
   });
 
   it('refuses a hard link to, or a directory of, another user (A7, A8)', async () => {
-    const foreign = path.join(root.path, 'foreign');
+    const foreign = path.join(root, 'foreign');
     const hostile = path.join(directory, 'hostile');
     writeFileSync(foreign, '');
     linkSync(foreign, hostile);
@@ -78,8 +80,8 @@ describe('assertTrustedPosixFile', () => {
     const askingUid = OWN_UID === 0 ? 0 : OWN_UID + 1;
     const refused = { rule: 'A7 owned by another user' };
     if (OWN_UID === 0) chownSync(foreign, 65534, 65534);
-    await expect(assertTrustedPosixFile(hostile, askingUid)).rejects.toMatchObject(refused);
+    await expect(posixDistrustOf(hostile, 'file', askingUid)).resolves.toMatchObject(refused);
     if (OWN_UID === 0) chownSync(directory, 65534, 65534);
-    await expect(assertTrustedPosixFile(file, askingUid)).rejects.toMatchObject(refused);
+    await expect(posixDistrustOf(file, 'file', askingUid)).resolves.toMatchObject(refused);
   });
 });

@@ -1,6 +1,5 @@
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { readlinkSync } from 'node:fs';
-
-import { RUN_MARKER_VARIABLE } from '../policy/guarded-variables.js';
 import { readProcFile } from './read-proc-file.js';
 import { parseRunMarker, type RunMarker } from './run-marker.js';
 

@@ -1,8 +1,8 @@
-import { errnoOf } from '../node-errors.js';
+import { errnoOf } from './host-failure.js';
 
 /**
- * Signals a process, or a group when `pid` is negative. That it is gone is what was wanted; that it
- * may not be signalled shows in that it stays.
+ * Signals a process, or a group when `pid` is negative. A process that has ended is no error, and neither is one that we may
+ * not signal: the caller finds it still running.
  */
 export function sendSignal(pid: number, mode: 'graceful' | 'force'): void {
   try {

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, realpathSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
 import { formatRunMarker } from './run-marker.js';
 import { findTreeMembers } from './tree-members.js';
-import { createPrivateDirectory } from '../testing/index.js';
 
 const MARKER = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
 /** Without the wait, one look in ten at a shell that becomes another one all the time finds no mark. */
@@ -16,8 +15,8 @@ const LOOKS = 200;
 
 describe('the mark of a process that becomes another program, and another, all the time', () => {
   const table = new LinuxProcessTable();
-  const directory = createPrivateDirectory();
-  const shell = path.join(directory.path, 'sh');
+  const directory = mkdtempSync(path.join(tmpdir(), 'linux-host-'));
+  const shell = path.join(directory, 'sh');
   let pid = 0;
   let end: () => Promise<unknown>;
 
@@ -37,7 +36,7 @@ describe('the mark of a process that becomes another program, and another, all t
 
   afterAll(async () => {
     await end();
-    directory.close();
+    rmSync(directory, { recursive: true });
   });
 
   it('is seen at each of many looks', async () => {

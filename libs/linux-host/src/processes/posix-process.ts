@@ -4,9 +4,15 @@ import type { Readable } from 'node:stream';
 
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
-import type { HostExit, HostProcess } from './process-host.js';
 import { sendSignal } from './send-signal.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
+
+/** How the leader of a session ended. */
+export interface PosixExit {
+  /** 0 to 255; 128 + the signal's number when a signal ended it. */
+  readonly code: number;
+  readonly signal?: string;
+}
 
 /** A child with pipes on stdout and stderr that leads a session of its own. */
 export interface PosixChild {
@@ -24,12 +30,14 @@ export interface PosixChild {
  * to another process, so its group may be signalled by number; afterwards only processes that were
  * just found to belong to the run are signalled, one by one.
  */
-export class PosixProcess implements HostProcess {
+export class PosixProcess {
   readonly pid: number;
+  /** Together with the PID it identifies the process for ever, across reuse of the PID and reboots. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  readonly exited: Promise<HostExit>;
+  /** Settles when the leader ends; never rejects. */
+  readonly exited: Promise<PosixExit>;
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
   #collected = false;
@@ -49,12 +57,14 @@ export class PosixProcess implements HostProcess {
     });
   }
 
+  /** True once nothing of the run is left; a failure to find out counts as false. Never rejects. */
   async isGone(): Promise<boolean> {
     if (!this.#collected) return false;
     if (this.#table === undefined) return !groupExists(this.pid);
     return (await this.#members())?.length === 0;
   }
 
+  /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */
   async terminate(mode: 'graceful' | 'force'): Promise<void> {
     const byGroup = !this.#collected || this.#table === undefined;
     if (byGroup) sendSignal(-this.pid, mode);
@@ -64,6 +74,7 @@ export class PosixProcess implements HostProcess {
     }
   }
 
+  /** Closes the pipes; idempotent. */
   close(): void {
     this.stdout.destroy();
     this.stderr.destroy();
@@ -74,13 +85,13 @@ export class PosixProcess implements HostProcess {
       if (this.#table === undefined) return [];
       return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
-      // Out of descriptors, say: unknown, so whoever asks will ask again.
+      // For example out of descriptors: the answer is unknown, and the caller asks again.
       return undefined;
     }
   }
 }
 
-function exitOf(code: number | null, signal: NodeJS.Signals | null): HostExit {
+function exitOf(code: number | null, signal: NodeJS.Signals | null): PosixExit {
   if (signal === null) return { code: code ?? 0 };
   return { code: 128 + os.constants.signals[signal], signal };
 }
