@@ -2,14 +2,13 @@
  * `wins cli`: talks to the daemon from inside a container.
  */
 import { escapeText, EXIT, messageOf } from '@wins/wins-program';
+import { clientCommands } from './client-commands.js';
 import { CommandError } from './command-error.js';
-import { commandLine } from './command-line.js';
-import { normalizeArgv } from './options/go-style-argv.js';
 
 /**
  * Runs one command.
  *
- * @param argv - Words after `wins`.
+ * @param argv - Words after `wins`, in the style of GNU: `--name=value`.
  * @returns The exit code: the process's own for `prc run`, else one of {@link EXIT}.
  */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -18,7 +17,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   let exitCode: number = EXIT.client.ok;
   try {
-    await commandLine(argv, (code) => {
+    await clientCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
     return exitCode;
@@ -36,8 +35,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** Whether a switch is among the words for `wins`, which may not have been understood. */
 function isSet(argv: readonly string[], name: string): boolean {
-  const words = normalizeArgv(argv);
-  const end = words.indexOf('--');
-  const ours = end === -1 ? words : words.slice(0, end);
+  const end = argv.indexOf('--');
+  const ours = end === -1 ? argv : argv.slice(0, end);
   return ours.includes(`--${name}`) || ours.includes(`--${name}=true`);
 }
