@@ -107,7 +107,7 @@ class ServerSession extends SocketSession implements ServerTunnel {
     const verdict = judgeDestination(address, this.#allowedPorts);
     const record = {
       channel,
-      address: escapeText(address, PROTOCOL_LIMITS.connectBytes),
+      address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
       ...verdict,
     };
     if (!verdict.allowed) return this.#refuse(record);

@@ -245,7 +245,7 @@ function parseReport(stdout: string, stderr: string): UpgradeReport | undefined 
   try {
     value = JSON.parse(stdout);
   } catch (error) {
-    const found = quoteText(stdout, 200);
+    const found = quoteText(stdout, { maxLength: 200 });
     throw new CommandError(
       `the helper said ${found}; wanted a report in JSON`,
       EXIT.client.failed,

@@ -72,5 +72,5 @@ const SHOWN_CHARACTERS = 80;
 
 /** Quotes foreign text for a message: nothing invisible in it, and at most 80 characters. */
 export function quote(text: string): string {
-  return quoteText(text, SHOWN_CHARACTERS);
+  return quoteText(text, { maxLength: SHOWN_CHARACTERS });
 }
