@@ -1,12 +1,5 @@
+import { errnoOf, quoteText } from '@wins/wins-program';
 import { ProcessError, type ProcessErrorCode } from './process-error.js';
-import { quoteText } from './quote-text.js';
-
-/** The errno name of a Node error, for example `ENOENT`; undefined for anything else. */
-export function errnoOf(error: unknown): string | undefined {
-  // By shape: an error may come from another realm, where `instanceof Error` is false.
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** Translates a failure of the file system; an error of this library passes unchanged. */
 export function fileError(

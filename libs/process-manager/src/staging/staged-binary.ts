@@ -1,3 +1,4 @@
+import { errnoOf, quoteText } from '@wins/wins-program';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
@@ -5,9 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { ExpectedDigest } from './expected-digest.js';
 import type { HeldFile } from './held-file.js';
-import { errnoOf, fileError } from '../node-errors.js';
+import { fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
-import { quoteText } from '../quote-text.js';
 import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
 
 const COPY_BYTES = 256 * 1024;

@@ -1,7 +1,6 @@
+import { errnoOf } from '@wins/wins-program';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-
-import { errnoOf } from '../node-errors.js';
 
 /** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
 export function stagingTemporaryPath(target: string, pid: number, random: string): string {
