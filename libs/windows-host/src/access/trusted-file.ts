@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -65,7 +66,7 @@ function distrustOfSteps(
  */
 export function ensurePrivateFolder(absolute: string): void {
   const folder = path.win32.resolve(absolute);
-  const tried = `made the private folder ${JSON.stringify(folder)}`;
+  const tried = `made the private folder ${quoteText(folder)}`;
   const account = processAccount();
   mkdirSync(path.win32.dirname(folder), { recursive: true });
   const descriptor = descriptorFromText(privateFolderSecurity(account));

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { formatIpAddress, parseIpNetwork, type IpAddress } from './ip-address.js';
 import type { AdapterEntry } from './ip-adapter-addresses.js';
 import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
@@ -63,7 +64,7 @@ function hostsOf(verb: string, texts: readonly string[]): readonly IpAddress[] {
     const isHost = network?.prefixLength === (network?.address.length ?? 0) * 8;
     if (network === undefined || !isHost || isSystemsOwn(network) || isOnLink(network.address)) {
       const wanted = 'wanted one host that a gateway can reach, such as 192.0.2.1 or 2001:db8::1';
-      const tried = `${verb} a route to ${JSON.stringify(text)}`;
+      const tried = `${verb} a route to ${quoteText(text)}`;
       throw new WindowsError('invalid-argument', `${tried}: ${wanted}`);
     }
     hosts.set(network.address.toString('hex'), network.address);
