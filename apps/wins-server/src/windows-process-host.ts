@@ -1,5 +1,6 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import { jobObjectProcessHost } from '@wins/windows-host';
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
 
 /**
  * A host of job objects that fails in the words of the process manager, and marks what it runs, as elsewhere: by the mark the
@@ -12,6 +13,6 @@ export function windowsProcessHost(): ProcessHost {
   return {
     ...host,
     start: ({ mark, ...command }) =>
-      host.start({ ...command, env: { ...command.env, RANCHER_WINS_RUN: mark } }),
+      host.start({ ...command, env: { ...command.env, [RUN_MARKER_VARIABLE]: mark } }),
   };
 }

@@ -1,6 +1,7 @@
 import { ConfigError, parseConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { messageOf } from '@wins/wins-program';
 import type { DoctorProbe } from './doctor-probe.js';
-import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import { ok, problem, warning, type Finding } from './finding.js';
 
 const CHECK = 'config';
 

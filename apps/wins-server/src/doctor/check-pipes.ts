@@ -1,7 +1,8 @@
 import { PipeError } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
+import { messageOf } from '@wins/wins-program';
 import type { Check, DoctorProbe } from './doctor-probe.js';
-import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import { ok, problem, warning, type Finding } from './finding.js';
 
 const CHECK = 'pipe';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import { checkAudit } from './check-audit.js';
 import { checkConfig } from './check-config.js';
 import { checkOrphans } from './check-orphans.js';
@@ -6,7 +7,7 @@ import { checkVersions } from './check-versions.js';
 import { checkWatchedFile } from './check-watched-file.js';
 import { checkWhiteList } from './check-white-list.js';
 import type { Check, DoctorProbe, Patient } from './doctor-probe.js';
-import { messageOf, warning, type Finding } from './finding.js';
+import { warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [
   checkPipes,

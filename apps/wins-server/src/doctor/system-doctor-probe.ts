@@ -1,5 +1,6 @@
 import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
 import { type LoadedConfig, type WinsConfig } from '@wins/config';
+import { COMMIT, messageOf, VERSION } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import {
@@ -20,7 +21,6 @@ import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { programChecksum } from '../program-checksum.js';
 import { loadUpgrader, type LatestUpgrade } from '../upgrade/upgrader.js';
-import { COMMIT, VERSION } from '../version.js';
 import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
 import type {
   AuditFolder,
@@ -30,7 +30,6 @@ import type {
   Versions,
 } from './doctor-probe.js';
 import type { DoctorSystem } from './doctor-system.js';
-import { messageOf } from './finding.js';
 
 /** A daemon that takes longer to say which build it is does not answer. */
 const ANSWER_TIMEOUT_MS = 5000;

@@ -8,8 +8,8 @@ import {
   whoMayWrite,
   WindowsError,
 } from '@wins/windows-host';
+import { SERVICE_NAME } from '@wins/wins-program';
 import { windowsProcessHost } from '../windows-process-host.js';
-import { SERVICE_NAME } from '../service/windows-service-definition.js';
 import type { Check, PipeAccess } from './doctor-probe.js';
 import type { DoctorSystem } from './doctor-system.js';
 import { ok, problem, warning, type Finding } from './finding.js';

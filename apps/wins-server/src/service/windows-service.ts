@@ -1,8 +1,8 @@
 import { runAsService, type RunningService } from '@wins/windows-host';
-import { exitCodeForError } from '../exit-codes.js';
+import { SERVICE_NAME } from '@wins/wins-program';
+import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import { SERVICE_NAME } from './windows-service-definition.js';
 import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */

@@ -1,4 +1,5 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { messageOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
@@ -57,7 +58,7 @@ export async function examineProgram(
   } catch (error) {
     signal.throwIfAborted();
     if (stateOfFile(file) !== state) return { kind: 'moved' };
-    return { kind: 'unfit', found: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unfit', found: messageOf(error) };
   }
 }
 
