@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { ConfigError, fileError } from './config-error.js';
 import type { FileProblemCode } from './problems/config-problem.js';
 
@@ -14,16 +15,12 @@ const CODES: ReadonlyMap<string, readonly [FileProblemCode, string]> = new Map([
   ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
 ]);
 
-/** The `code` of an error thrown by Node, such as `ENOENT`; told by its form, for Node's `Error` may be of another realm. */
-export function nodeErrorCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** Translates an error of a file operation; `expected` says what was wanted. Our own errors pass unchanged. */
 export function translateNodeError(error: unknown, file: string, expected: string): ConfigError {
   if (error instanceof ConfigError) return error;
-  const nodeCode = nodeErrorCode(error);
-  const [code, found] = CODES.get(nodeCode ?? '') ?? ['unknown', `the failure ${String(error)}`];
+  const [code, found] = CODES.get(errnoOf(error) ?? '') ?? [
+    'unknown',
+    `the failure ${String(error)}`,
+  ];
   return fileError(code, file, found, expected, { cause: error });
 }

@@ -7,7 +7,7 @@
  * @packageDocumentation
  */
 export { errnoOf, messageOf } from './errno-of.js';
-export { escapeJson, escapeText, hasInvisible, quoteText } from './escape-text.js';
+export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export {
   DEFAULT_PIPE_NAME,

@@ -1,9 +1,10 @@
+import { errnoOf } from '@wins/wins-program';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { fileError } from '../config-error.js';
 import { MAX_CONFIG_BYTES, tooLarge } from '../parse/decode-text.js';
 import { distrustReason } from './file-trust.js';
-import { nodeErrorCode, translateNodeError } from '../node-errors.js';
+import { translateNodeError } from '../node-errors.js';
 
 /** The bytes of a configuration file and what the system knows about it. */
 export interface ConfigFile {
@@ -35,7 +36,7 @@ export async function readConfigFile(
   try {
     handle = await open(path, constants.O_RDONLY | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
-    if (nodeErrorCode(error) !== 'ENOENT') throw translateNodeError(error, path, EXPECTED);
+    if (errnoOf(error) !== 'ENOENT') throw translateNodeError(error, path, EXPECTED);
     if (!(await isLink(path))) return undefined;
     throw fileError('notRegularFile', path, 'a symbolic link to nothing', EXPECTED, {
       cause: error,
