@@ -12,7 +12,7 @@ export interface RecoveredPorts {
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }
 
-/** What the operating system gives to the daemon. What is absent is a default of the libraries, or does not exist. */
+/** What the operating system gives to the daemon. What is absent does not exist here, or the library has a default for it. */
 export interface SystemParts {
   /** Opens pipes that only those may use who shall. */
   readonly pipeSecurity?: PipeSecurity;
@@ -21,7 +21,7 @@ export interface SystemParts {
   /** Gives memory back that is free in this process but kept. Absent: nothing is, or it cannot. */
   readonly trimMemory?: () => void;
   /** Runs processes in trees of their own. */
-  readonly processHost?: ProcessHost;
+  readonly processHost: ProcessHost;
   /** Opens ports of the host's firewall for the time of a run. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }
@@ -34,7 +34,6 @@ export interface SystemParts {
  * @throws WindowsError `invalid-argument` when that is not understood.
  */
 export async function systemParts(logger: Logger, pipeAccess?: string): Promise<SystemParts> {
-  if (process.platform === 'linux') return (await import('./linux-parts.js')).linuxParts(logger);
-  if (process.platform !== 'win32') return {};
+  if (process.platform !== 'win32') return (await import('./posix-parts.js')).posixParts(logger);
   return (await import('./windows-parts.js')).windowsParts(pipeAccess);
 }

@@ -5,15 +5,15 @@ import type { Socket } from 'node:net';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
 import { dialOptions } from './dialled-transport.js';
-import type { Dial } from './dialled-transport.js';
+import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
 import type { ApplicationInfo } from './gen/application.js';
 import type { Void } from './gen/common.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import type { ProcessExit, ProcessSummary, ProcessWaitResponse } from './gen/process.js';
 import { healthCheckDefinition } from './health-check-definition.js';
-import { createHostCalls } from './host-calls.js';
-import type { HostCalls } from './host-calls.js';
+import { createHostClient } from './host-client.js';
+import type { HostClient } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
@@ -42,7 +42,7 @@ export interface WinsClientOptions {
    * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
    * serves `address` is spoken to.
    */
-  readonly dial?: Dial;
+  readonly dial?: ConnectDaemon;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
@@ -61,7 +61,7 @@ export interface CallOptions {
  */
 export interface WinsClient {
   /** Calls about the host itself: its version, networks and routes. */
-  readonly host: HostCalls;
+  readonly host: HostClient;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -112,7 +112,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
 }
 
 class GrpcWinsClient implements WinsClient {
-  readonly host: HostCalls;
+  readonly host: HostClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -148,7 +148,7 @@ class GrpcWinsClient implements WinsClient {
       connectTimeoutMs,
       dialFailure: () => this.dialFailure,
     });
-    this.host = createHostCalls({
+    this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
     });
@@ -229,7 +229,7 @@ class GrpcWinsClient implements WinsClient {
     await this.credentials.close(CLOSE_GRACE_MS);
   }
 
-  private async dial(dial: Dial): Promise<Socket> {
+  private async dial(dial: ConnectDaemon): Promise<Socket> {
     try {
       const socket = await dial();
       this.dialFailure = undefined;

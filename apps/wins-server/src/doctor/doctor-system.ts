@@ -1,5 +1,6 @@
 import type { PipeServerCheck } from '@wins/pipe-transport';
-import { createNodeProcessHost, type ProcessHost } from '@wins/process-manager';
+import type { ProcessHost } from '@wins/process-manager';
+import { posixProcessHost } from '../posix-process-host.js';
 import type { Check, PipeAccess } from './doctor-probe.js';
 import { unixSocketAccess } from './unix-socket-access.js';
 
@@ -22,7 +23,7 @@ export async function doctorSystem(platform: NodeJS.Platform): Promise<DoctorSys
 }
 
 const POSIX: DoctorSystem = {
-  processHost: createNodeProcessHost,
+  processHost: posixProcessHost,
   pipeAccess: unixSocketAccess,
   checks: [],
 };

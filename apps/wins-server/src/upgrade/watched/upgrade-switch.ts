@@ -1,5 +1,4 @@
 import type { UpgradeSettings } from '@wins/config';
-import { createNodeProcessHost } from '@wins/process-manager';
 import { loadUpgrader } from '../upgrader.js';
 import type { FileGuard } from './examine-program.js';
 import { ProgramWatch, type WatchOptions } from './watch-program.js';
@@ -13,12 +12,18 @@ export class UpgradeSwitch implements AsyncDisposable {
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
+  readonly #options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    readonly service: string | undefined;
+  };
+
   /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
   constructor(
-    private readonly options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
       readonly service: string | undefined;
     },
-  ) {}
+  ) {
+    this.#options = options;
+  }
 
   /** Puts these settings in force. The same again change nothing. */
   apply({ mode, watchingPath }: UpgradeSettings): void {
@@ -27,7 +32,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     this.#wanted = wanted;
     this.#changes = this.#changes
       .then(() => this.#change(wanted))
-      .catch((err: unknown) => this.options.logger.error({ err }, 'cannot watch for an upgrade'));
+      .catch((err: unknown) => this.#options.logger.error({ err }, 'cannot watch for an upgrade'));
   }
 
   /** Turns it off for good. Idempotent. */
@@ -37,7 +42,7 @@ export class UpgradeSwitch implements AsyncDisposable {
   }
 
   async #change(wanted: string | undefined): Promise<void> {
-    const { logger, service, ...options } = this.options;
+    const { logger, service, ...options } = this.#options;
     if (this.#watch !== undefined) {
       await this.#watch.close();
       this.#watch = undefined;
@@ -60,6 +65,7 @@ export class UpgradeSwitch implements AsyncDisposable {
 }
 
 async function fileGuard(): Promise<FileGuard> {
-  if (process.platform !== 'win32') return createNodeProcessHost();
+  if (process.platform !== 'win32')
+    return (await import('../../posix-process-host.js')).posixProcessHost();
   return (await import('../../windows-process-host.js')).windowsProcessHost();
 }
