@@ -1,5 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import type { Logger } from '../log/logger.js';
+import { systemFileTrust } from '../system-file-trust.js';
 import { auditDirectoryOf } from './audit-directory.js';
 import { AuditTrail } from './audit-trail.js';
 
@@ -7,7 +8,6 @@ import { AuditTrail } from './audit-trail.js';
 export async function auditTrailOf(config: WinsConfig, logger: Logger): Promise<AuditTrail> {
   const { maxFileBytes, maxFiles } = config.audit;
   const options = { directory: auditDirectoryOf(config), maxFileBytes, maxFiles };
-  if (process.platform !== 'win32') return new AuditTrail(options, logger);
-  const { ensurePrivateFolder } = await import('../windows-private-folder.js');
+  const { ensurePrivateFolder } = await systemFileTrust();
   return new AuditTrail({ ...options, prepareDirectory: ensurePrivateFolder }, logger);
 }

@@ -1,0 +1,1 @@
+export { windowsFileTrust } from '@wins/windows-host';
