@@ -3,4 +3,19 @@
  *
  * @packageDocumentation
  */
+export {
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  overlap,
+  parseAddress,
+  parseNetwork,
+  unroutableReason,
+  type IpNetwork,
+} from './ip-network.js';
+export {
+  MAX_ROUTE_DESTINATIONS,
+  readRouteDestinations,
+  type RouteDestinations,
+} from './route-destinations.js';
 export { RUN_MARKER_VARIABLE, SERVICE_NAME } from './names.js';
