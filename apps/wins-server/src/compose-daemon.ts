@@ -17,10 +17,10 @@ import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
-import { sha1OfFile } from './sha1-of-file.js';
+import { programChecksum } from './program-checksum.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { systemParts } from './system-parts.js';
-import { tellRunsTheirDaemon } from './upgrade/tell-runs-their-daemon.js';
+import { withDaemonVariables } from './upgrade/daemon-variables.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
@@ -65,7 +65,7 @@ export async function composeDaemon(
     allowed: allowedBy(loaded.config),
     processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
-    host: tellRunsTheirDaemon(processHost, {
+    host: withDaemonVariables(processHost, {
       ...{ service, runtimeDirectory: ownRuntimeDirectory() },
     }),
     ...(system.portOpener && { portOpener: system.portOpener }),
@@ -79,7 +79,7 @@ export async function composeDaemon(
     onEvent: (event) => logProcessEvent(logger, event),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
-  const checksum = sha1OfFile(process.argv[1] ?? process.execPath).catch(() => '');
+  const checksum = programChecksum(process.argv[1] ?? process.execPath).catch(() => '');
   const daemon = await startDaemon({
     loaded,
     manager,

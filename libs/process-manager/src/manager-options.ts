@@ -1,12 +1,13 @@
 import path from 'node:path';
 
-import type { DecisionRecord } from './decision-record.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import type { ManagerEvent } from './manager-event.js';
+
 import { ProcessError } from './process-error.js';
 import type { ProcessHost } from './host/process-host.js';
 import type { PortOpener } from './supervision/exposed-ports.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
+import type { DecisionRecord } from './supervision/decision-record.js';
+import type { ManagerEvent } from './supervision/manager-event.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
@@ -64,12 +65,12 @@ export interface ProcessManagerOptions {
   readonly onEvent?: (event: ManagerEvent) => void;
 }
 
-/** The same, complete and checked. */
+/** The same, complete and checked, with callbacks that cannot do harm by throwing. */
 export type CompleteOptions = Readonly<Required<ProcessManagerOptions>>;
 
 /** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
-  const { stateDirectory } = options;
+  const { stateDirectory, onDecision, onEvent } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
@@ -105,9 +106,30 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       1,
       Number.MAX_SAFE_INTEGER,
     ),
-    onDecision: options.onDecision ?? (() => undefined),
-    onEvent: options.onEvent ?? (() => undefined),
+    onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
+    // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.
+    onEvent:
+      onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };
+}
+
+type OnDecision = NonNullable<ProcessManagerOptions['onDecision']>;
+
+/** A decision that cannot be recorded is refused: `auditUnavailable`. */
+function refusingUnrecorded(onDecision: OnDecision): OnDecision {
+  return (record) => {
+    try {
+      const recorded = onDecision(record);
+      return recorded instanceof Promise ? recorded.catch(throwUnrecorded) : undefined;
+    } catch (cause) {
+      return throwUnrecorded(cause);
+    }
+  };
+}
+
+function throwUnrecorded(cause: unknown): never {
+  const found = cause instanceof Error ? cause.message : String(cause);
+  throw new ProcessError('auditUnavailable', `cannot record the decision: ${found}`, { cause });
 }
 
 function checked(name: string, value: number, min: number, max: number): number {

@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 
 import { createProcessManager } from './create-process-manager.js';
-import type { DecisionRecord } from './decision-record.js';
+import type { DecisionRecord } from './supervision/decision-record.js';
 import {
   codeOf,
   isRunning,

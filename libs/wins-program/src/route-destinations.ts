@@ -1,3 +1,4 @@
+import { quoteText } from './escape-text.js';
 import {
   formatAddress,
   formatNetwork,
@@ -47,5 +48,5 @@ function hostBitsReason(network: IpNetwork, cidr: string): string | undefined {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(text.slice(0, SHOWN_LENGTH));
+  return quoteText(text.slice(0, SHOWN_LENGTH));
 }

@@ -3,7 +3,7 @@ import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { fileState, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
-import { letHeapGrow } from '../resources/heap-growth.js';
+import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -79,7 +79,7 @@ async function serve(
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {
-  letHeapGrow();
+  delayFullCollections();
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);
   const loaded = await loadDaemonConfig(file);

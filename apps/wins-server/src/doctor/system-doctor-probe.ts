@@ -18,7 +18,7 @@ import { tellsClientsApart } from '../admission/tells-clients-apart.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
-import { sha1OfFile } from '../sha1-of-file.js';
+import { programChecksum } from '../program-checksum.js';
 import { loadUpgrader, type LatestUpgrade } from '../upgrade/upgrader.js';
 import { COMMIT, VERSION } from '../version.js';
 import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
@@ -51,7 +51,7 @@ export class SystemDoctorProbe implements DoctorProbe {
   ) {}
 
   async versions(): Promise<Versions> {
-    const Checksum = await sha1OfFile(this.executable);
+    const Checksum = await programChecksum(this.executable);
     const wins = { Checksum, Version: VERSION, Commit: COMMIT };
     const user = process.geteuid?.();
     const asked = user === undefined ? '' : `, asked by user ${user}`;

@@ -1,5 +1,5 @@
 import { runAsService, type RunningService } from '@wins/windows-host';
-import { exitCodeOf } from './exit-code-of.js';
+import { exitCodeForError } from '../exit-codes.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 import { SERVICE_NAME } from './windows-service-definition.js';
@@ -39,7 +39,7 @@ export async function runAsWindowsService(
       });
     } catch (err) {
       logger.fatal({ err }, 'the daemon cannot serve');
-      return exitCodeOf(err);
+      return exitCodeForError(err);
     } finally {
       await log.close();
       log = undefined;

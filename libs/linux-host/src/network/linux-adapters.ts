@@ -4,6 +4,7 @@ import {
   networkOf,
   parseAddress,
   parseNetwork,
+  quoteText,
 } from '@wins/wins-program';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { LinuxError } from '../linux-error.js';
@@ -44,7 +45,7 @@ export function findAdapter(
   const family = which === undefined ? defaultRouteOf(routes)?.family : undefined;
   const preferred = [...addresses].sort((a, b) => rankOf(a, family) - rankOf(b, family))[0];
   if (preferred === undefined) {
-    const message = `there is no network adapter ${JSON.stringify(name)} that is up and has an address`;
+    const message = `there is no network adapter ${quoteText(name)} that is up and has an address`;
     throw new LinuxError('not-found', message);
   }
   return describe(name, preferred, routes);
@@ -57,7 +58,7 @@ function byAddress(
 ): FoundAdapter {
   const bytes = parseAddress(text);
   if (bytes === undefined) {
-    const message = `${JSON.stringify(text)} is not an address; wanted for example 192.0.2.2 or 2001:db8::2`;
+    const message = `${quoteText(text)} is not an address; wanted for example 192.0.2.2 or 2001:db8::2`;
     throw new LinuxError('invalid-argument', message);
   }
   const wanted = formatAddress(bytes);

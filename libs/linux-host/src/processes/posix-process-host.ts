@@ -1,4 +1,4 @@
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -6,13 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { ensurePrivateDirectory } from './ensure-private-directory.js';
 import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
-import {
-  errnoOf,
-  inspectionCode,
-  linuxFailure,
-  startCode,
-  type MakeHostFailure,
-} from './host-failure.js';
+import { inspectionCode, linuxFailure, startCode, type MakeHostFailure } from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { posixDistrustOf } from './posix-file-trust.js';
 import { PosixProcess } from './posix-process.js';
@@ -98,12 +92,12 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     wanted: string,
   ): Promise<void> => {
     const distrust = await posixDistrustOf(path, kind, ownUid).catch((cause: unknown) => {
-      const message = `cannot inspect ${JSON.stringify(path)}: ${errnoOf(cause) ?? String(cause)}`;
+      const message = `cannot inspect ${quoteText(path)}: ${errnoOf(cause) ?? String(cause)}`;
       throw failure(inspectionCode(cause), message, { cause, path });
     });
     if (distrust === undefined) return;
-    const where = distrust.path === path ? '' : ` because of ${JSON.stringify(distrust.path)}`;
-    const message = `${tried} ${JSON.stringify(path)}${where}: ${distrust.rule}; wanted ${wanted}`;
+    const where = distrust.path === path ? '' : ` because of ${quoteText(distrust.path)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${distrust.rule}; wanted ${wanted}`;
     throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
   };
 
@@ -120,7 +114,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       return assertTrusted('cannot work in', path, 'directory', wanted);
     },
     ensurePrivateDirectory: (path) => {
-      const tried = `cannot keep state in ${JSON.stringify(path)}`;
+      const tried = `cannot keep state in ${quoteText(path)}`;
       let refused: string | undefined;
       try {
         refused = ensurePrivateDirectory(path, ownUid);
@@ -135,7 +129,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       try {
         return await startWhenFree(command, daemon, table, tokenOf);
       } catch (cause) {
-        const message = `cannot start ${JSON.stringify(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
+        const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
       }
     },

@@ -12,12 +12,18 @@ export class UpgradeSwitch implements AsyncDisposable {
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
+  readonly #options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    readonly service: string | undefined;
+  };
+
   /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
   constructor(
-    private readonly options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
       readonly service: string | undefined;
     },
-  ) {}
+  ) {
+    this.#options = options;
+  }
 
   /** Puts these settings in force. The same again change nothing. */
   apply({ mode, watchingPath }: UpgradeSettings): void {
@@ -26,7 +32,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     this.#wanted = wanted;
     this.#changes = this.#changes
       .then(() => this.#change(wanted))
-      .catch((err: unknown) => this.options.logger.error({ err }, 'cannot watch for an upgrade'));
+      .catch((err: unknown) => this.#options.logger.error({ err }, 'cannot watch for an upgrade'));
   }
 
   /** Turns it off for good. Idempotent. */
@@ -36,7 +42,7 @@ export class UpgradeSwitch implements AsyncDisposable {
   }
 
   async #change(wanted: string | undefined): Promise<void> {
-    const { logger, service, ...options } = this.options;
+    const { logger, service, ...options } = this.#options;
     if (this.#watch !== undefined) {
       await this.#watch.close();
       this.#watch = undefined;
