@@ -1,5 +1,6 @@
 import { loadConfig, refuseValues, type LoadedConfig, type LoadOptions } from '@wins/config';
 import { checkProcessEnvironment } from '@wins/process-manager';
+import { thisSystem } from '../this-system.js';
 
 /**
  * Loads the config of the daemon; on Windows only a file that nobody but administrators can change or put in its place.
@@ -10,7 +11,7 @@ export async function loadDaemonConfig(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  const distrust = process.platform === 'win32' ? windowsDistrust : undefined;
+  const { configDistrust: distrust } = await thisSystem();
   return judged(await loadConfig(file, { ...options, distrust }));
 }
 
@@ -21,10 +22,6 @@ export async function loadDaemonConfig(
  */
 export async function loadCopiedConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
   return judged(await loadConfig(file, options));
-}
-
-async function windowsDistrust(file: string): Promise<string | undefined> {
-  return (await import('../windows-config-distrust.js')).windowsConfigDistrust(file);
 }
 
 /** Whether the file is well-formed was judged; whether it can be done is known to the libraries that it configures. */
