@@ -2,15 +2,14 @@
  * `wins cli`: talks to the daemon from inside a container.
  */
 import { CommandError } from './command-error.js';
-import { commandLine } from './command-line.js';
+import { clientCommands } from './client-commands.js';
 import { EXIT } from './exit-codes.js';
-import { normalizeArgv } from './options/go-style-argv.js';
 import { printable } from './output.js';
 
 /**
  * Runs one command.
  *
- * @param argv - Words after `wins`.
+ * @param argv - Words after `wins`, in the style of GNU: `--name=value`.
  * @returns The exit code: the process's own for `prc run`, else one of {@link EXIT}.
  */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -19,7 +18,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   let exitCode: number = EXIT.ok;
   try {
-    await commandLine(argv, (code) => {
+    await clientCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
     return exitCode;
@@ -38,8 +37,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** Whether a switch is among the words for `wins`, which may not have been understood. */
 function isSet(argv: readonly string[], name: string): boolean {
-  const words = normalizeArgv(argv);
-  const end = words.indexOf('--');
-  const ours = end === -1 ? words : words.slice(0, end);
+  const end = argv.indexOf('--');
+  const ours = end === -1 ? argv : argv.slice(0, end);
   return ours.includes(`--${name}`) || ours.includes(`--${name}=true`);
 }

@@ -7,31 +7,35 @@ const NOT_REACHED = /dialled the loopback on port \d+: (.*)$/;
 
 /** Says once for each tunnel and port why connections to it fail. */
 export class Refusals {
-  private readonly told = new Set<string>();
+  readonly #told = new Set<string>();
 
-  constructor(private readonly say: (text: string) => void) {}
+  readonly #say: (text: string) => void;
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
 
   /** Another tunnel may lead to another config: what it refuses is said again. */
   forget(): void {
-    this.told.clear();
+    this.#told.clear();
   }
 
   /** Looks whether an error of a stream is the daemon's word about its port. */
   look(port: number, { message }: Error): void {
     const text = explain(port, message);
-    if (text !== undefined) this.once(`host ${port}`, text);
+    if (text !== undefined) this.#once(`host ${port}`, text);
   }
 
   /** Looks whether a connection to a published port failed by a limit here. That there is no tunnel is told elsewhere. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !LIMITS.has(error.code)) return;
-    this.once(`here ${port}`, `a connection to port ${port} was refused here: ${error.message}`);
+    this.#once(`here ${port}`, `a connection to port ${port} was refused here: ${error.message}`);
   }
 
-  private once(subject: string, text: string): void {
-    if (this.told.has(subject)) return;
-    this.told.add(subject);
-    this.say(text);
+  #once(subject: string, text: string): void {
+    if (this.#told.has(subject)) return;
+    this.#told.add(subject);
+    this.#say(text);
   }
 }
 

@@ -1,15 +1,22 @@
-import { freeMemoryTrimmer, LinuxError } from '@wins/linux-host';
-import { createNodeProcessHost } from '@wins/process-manager';
+import { freeMemoryTrimmer, LinuxError, posixProcessHost as processHostOf } from '@wins/linux-host';
+import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import { canTellLinuxClients, linuxClients } from './admission/linux-clients.js';
 import type { Logger } from './log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
-/** Linux; elsewhere clients cannot be told apart. */
+/** Linux, and macOS as far as it goes: there only processes are run. */
 export const posix: OperatingSystem = {
-  processHost: createNodeProcessHost,
-  daemonParts: (logger) => ({ processHost: createNodeProcessHost(), ...linuxParts(logger) }),
+  processHost: posixProcessHost,
+  daemonParts: (logger) => ({ processHost: posixProcessHost(), ...linuxParts(logger) }),
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };
+
+/** A host of sessions and process groups, whose errors are those of the process manager. */
+export function posixProcessHost(): ProcessHost {
+  return processHostOf({
+    failure: (code, message, details) => new ProcessError(code, message, details),
+  });
+}
 
 function linuxParts(logger: Logger): Pick<DaemonSystem, 'identify' | 'trimMemory'> {
   if (process.platform !== 'linux') return {};

@@ -66,6 +66,8 @@ export interface AllowedPath {
   readonly for?: readonly string[];
   /** Whether it may leave processes behind on purpose on Windows; absent means no. */
   readonly mayBreakAway?: boolean;
+  /** What the program gets as its own name: the path of the verified copy, or `path`. Absent means `copy`. */
+  readonly argv0?: 'copy' | 'listed';
 }
 
 /** No arguments, any, or exactly one of these lists. */

@@ -1,6 +1,39 @@
-import { DefaultProcessManager } from './default-process-manager.js';
-import { completeOptions, type ProcessManagerOptions } from './manager-options.js';
-import type { ProcessManager } from './process-manager.js';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+
+import type { HostProcess } from './host/process-host.js';
+import { markOf } from './host/run-marker.js';
+import {
+  completeOptions,
+  type CompleteOptions,
+  type ProcessManagerOptions,
+} from './manager-options.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
+import { minimalEnvironment } from './policy/minimal-environment.js';
+import { processNameKey } from './policy/process-name.js';
+import { stagedPathsOf } from './policy/staged-paths.js';
+import { ProcessError } from './process-error.js';
+import type { ProcessManager, StartOptions } from './process-manager.js';
+import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
+import { StagingSlots } from './staging/staging-slots.js';
+import { assertDirectory } from './staging/working-directory.js';
+import { startDecision } from './start-decision.js';
+import { planStart, type StartPlan, type StartRequest } from './start-request.js';
+import { ClientQuota } from './supervision/client-quota.js';
+import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
+import { ExposedPorts } from './supervision/exposed-ports.js';
+import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
+import type { RecoveredProcess } from './supervision/manager-event.js';
+import { resolvesInTime } from './supervision/resolves-in-time.js';
+import { RunNames, type TakenName } from './supervision/run-names.js';
+import { RunRecords } from './supervision/run-records.js';
+import { RunRegistry, type RunName } from './supervision/run-registry.js';
+import { SupervisedRun } from './supervision/supervised-run.js';
+
+// A start that waits keeps its request, of up to 1 MiB.
+const MAX_PENDING_STARTS = 256;
+// Copying is work for the disk and for one core; more at once only take longer.
+const MAX_STAGINGS = 4;
 
 /**
  * Creates a manager and makes sure of its state directory; nothing else happens yet.
@@ -8,5 +41,299 @@ import type { ProcessManager } from './process-manager.js';
  * @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`.
  */
 export function createProcessManager(options: ProcessManagerOptions): ProcessManager {
-  return new DefaultProcessManager(completeOptions(options));
+  return new RunManager(completeOptions(options));
+}
+
+/** One start, from the request to the run. */
+interface Start {
+  readonly request: StartRequest;
+  readonly runId: string;
+  readonly mark: string;
+  /** Aborts when the client cancels the start. */
+  readonly signal: AbortSignal | undefined;
+  /** What the start has taken: given back when its run has ended, or when the start fails. */
+  name?: TakenName;
+  /** Gives the client's place back. */
+  leavePlace?: () => void;
+}
+
+/**
+ * The order of a start: policy, trust, copy, name, leftovers, audit, ports, spawn, record, supervision. What each step takes is
+ * given back by the steps below it, so they stand in one file, longer than most.
+ */
+class RunManager implements ProcessManager {
+  readonly #options: CompleteOptions;
+  readonly #records: RunRecords;
+  readonly #registry: RunRegistry<SupervisedRun>;
+  readonly #names: RunNames;
+  readonly #quota: ClientQuota;
+  readonly #ports: ExposedPorts;
+  readonly #slots = new StagingSlots(MAX_STAGINGS);
+  readonly #starts = new Set<Promise<unknown>>();
+  readonly #minimal: Readonly<Record<string, string>>;
+  #processEnvironment: Readonly<Record<string, string>>;
+  #allowed: readonly AllowedExecutable[];
+  #closing: Promise<void> | undefined;
+
+  constructor(options: CompleteOptions) {
+    const { host, stateDirectory, environment, maxProcesses } = options;
+    const { dialect } = host;
+    this.#options = options;
+    this.#allowed = options.allowed;
+    this.#processEnvironment = options.processEnvironment;
+    host.ensurePrivateDirectory(stateDirectory);
+    const temporaryDirectory = path.join(stateDirectory, 'temp');
+    // Elsewhere the one of the system will do: its files belong to the users who made them.
+    if (dialect === 'windows') host.ensurePrivateDirectory(temporaryDirectory);
+    this.#minimal = minimalEnvironment({ dialect, own: environment, temporaryDirectory });
+    const keyOf = (name: string): string => processNameKey(name, dialect);
+    this.#records = new RunRecords(stateDirectory);
+    this.#registry = new RunRegistry(keyOf, options.lingerMs, maxProcesses);
+    this.#names = new RunNames(keyOf, maxProcesses);
+    this.#quota = new ClientQuota(options.maxRunsPerClient);
+    this.#ports = new ExposedPorts(options);
+  }
+
+  recover(): Promise<readonly RecoveredProcess[]> {
+    const stagedPaths = stagedPathsOf(this.#allowed, this.#options.host.dialect);
+    return endLeftovers(this.#options, this.#records, stagedPaths);
+  }
+
+  start(request: StartRequest, { signal }: StartOptions = {}): Promise<ManagedProcess> {
+    const start = this.#start(request, signal);
+    this.#starts.add(start);
+    const forget = (): unknown => this.#starts.delete(start);
+    start.then(forget, forget);
+    return start;
+  }
+
+  setAllowed(allowed: readonly AllowedExecutable[]): void {
+    this.#allowed = [...allowed];
+  }
+
+  setProcessEnvironment(environment: Readonly<Record<string, string>>): void {
+    this.#processEnvironment = { ...environment };
+  }
+
+  find(name: RunName): ManagedProcess {
+    return this.#registry.find(name);
+  }
+
+  list(): readonly ManagedProcess[] {
+    return this.#registry.list();
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#ports.abort();
+    const endAll = () => Promise.all(this.#registry.list().map((run) => run.end('daemonStopping')));
+    await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
+    // Runs that had just been started when the manager began to close.
+    await endAll();
+    await resolvesInTime(this.#ports.settle(), this.#options.graceMs / 2);
+    for (const run of this.#registry.list()) this.#registry.forget(run);
+  }
+
+  async #start(request: StartRequest, signal: AbortSignal | undefined): Promise<ManagedProcess> {
+    const runId = randomBytes(16).toString('hex');
+    const start: Start = { request, runId, mark: markOf(runId), signal };
+    try {
+      const { plan, copy } = await this.#decide(start);
+      try {
+        const run = await this.#run(start, plan, copy.sha256);
+        if (this.#reasonToGiveUp(start) !== undefined) {
+          await run.end(this.#closing === undefined ? 'stopped' : 'daemonStopping');
+          this.#checkpoint(start);
+        }
+        return run;
+      } finally {
+        // It runs, or it never will.
+        copy.close();
+      }
+    } catch (error) {
+      release(start);
+      throw error;
+    }
+  }
+
+  /** Judges, copies and takes what the run needs; the decision is in the audit log when this settles. */
+  async #decide(start: Start): Promise<{ readonly plan: StartPlan; readonly copy: StagedBinary }> {
+    const { onDecision } = this.#options;
+    const { request, mark } = start;
+    let plan: StartPlan | undefined;
+    let copy: StagedBinary | undefined;
+    try {
+      this.#checkpoint(start);
+      start.leavePlace = this.#admit(request);
+      plan = this.#plan(request);
+      copy = await this.#stage(plan, start);
+      await onDecision(startDecision(request, mark, { plan, sha256: copy.sha256 }));
+      return { plan, copy };
+    } catch (error) {
+      copy?.close();
+      const refusal = asProcessError(error);
+      await onDecision(startDecision(request, mark, { plan, refusal }));
+      throw refusal;
+    }
+  }
+
+  /** Takes a place of the client, before anything is done for it. */
+  #admit({ owner }: StartRequest): () => void {
+    if (this.#starts.size >= MAX_PENDING_STARTS) {
+      const message = `cannot start a run: found ${MAX_PENDING_STARTS} starts under way; wanted fewer than that`;
+      throw new ProcessError('tooManyProcesses', message);
+    }
+    return this.#quota.take(clientOf(owner));
+  }
+
+  #plan(request: StartRequest): StartPlan {
+    const { dialect } = this.#options.host;
+    const base = [this.#minimal, this.#processEnvironment];
+    const plan = planStart(request, { allowed: this.#allowed, base, dialect });
+    // Checked again when the name is taken; refused here, it costs no copy.
+    this.#names.assertFree(plan.name, plan.path);
+    return plan;
+  }
+
+  /**
+   * Checks the file, copies it, takes the name and puts the copy in its place. Nothing is taken before the digest is known to
+   * be right, so that a client with a wrong checksum cannot block a name.
+   */
+  async #stage(plan: StartPlan, start: Start): Promise<StagedBinary> {
+    const { host, maxExecutableBytes } = this.#options;
+    const checkpoint = (): void => this.#checkpoint(start);
+    await host.assertTrustedFile(plan.path);
+    await assertDirectory(plan.directory);
+    if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
+    return this.#slots.run(clientOf(start.request.owner), async () => {
+      checkpoint();
+      this.#names.assertFree(plan.name, plan.path);
+      const copy = await copyVerified({
+        source: plan.path,
+        target: plan.stagedPath,
+        expected: plan.digest,
+        pins: plan.rule.sha256,
+        maxBytes: maxExecutableBytes,
+        checkpoint,
+        hold: host.holdFile?.bind(host),
+      });
+      try {
+        start.name = this.#names.take(plan.name, plan.path);
+        await endStaleCopies(this.#options, plan.stagedPath);
+        return await copy.place();
+      } catch (error) {
+        await copy.discard();
+        throw error;
+      }
+    });
+  }
+
+  async #run(start: Start, plan: StartPlan, sha256: string): Promise<SupervisedRun> {
+    const { host, onEvent } = this.#options;
+    const { runId, mark, signal } = start;
+    const { owner, exposes = [] } = start.request;
+    const { name, path, stagedPath } = plan;
+    const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
+    await this.#ports.open(mark, exposes, signals);
+    const hostProcess = await this.#spawn(plan, mark);
+    // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
+    const { pid, startToken } = hostProcess;
+    let unrecorded: unknown;
+    try {
+      this.#records.write({ mark, pid, startToken, name, path, daemon: host.daemon });
+    } catch (error) {
+      unrecorded = error;
+    }
+    const run = new SupervisedRun({
+      ...this.#options,
+      run: { name, runId, mark, path, stagedPath, sha256, owner, exposes },
+      hostProcess,
+      onEnded: (ended, treeGone) => {
+        release(start);
+        this.#onEnded(ended, treeGone);
+      },
+      onReleased: (released) => this.#forgetIfDone(released),
+    });
+    this.#registry.add(run);
+    onEvent({ type: 'started', mark, name, path, pid });
+    if (unrecorded !== undefined) {
+      await run.end('hostFailed');
+      this.#registry.forget(run);
+      throw asProcessError(unrecorded);
+    }
+    return run;
+  }
+
+  async #spawn(plan: StartPlan, mark: string): Promise<HostProcess> {
+    const { host, onEvent } = this.#options;
+    const { path, stagedPath, rule, args, env, directory } = plan;
+    try {
+      return await host.start({
+        mark,
+        lineage: this.#records.lineage,
+        file: stagedPath,
+        argv0: rule.argv0 === 'listed' ? path : stagedPath,
+        args,
+        env,
+        directory,
+        mayBreakAway: rule.mayBreakAway ?? false,
+      });
+    } catch (error) {
+      onEvent({ type: 'startFailed', mark, error });
+      this.#ports.close(mark);
+      throw asProcessError(error);
+    }
+  }
+
+  #onEnded(run: SupervisedRun, treeGone: boolean): void {
+    const { name, mark, state } = run;
+    this.#ports.close(mark);
+    if (treeGone) this.#records.remove(mark);
+    if (state.kind === 'ended') {
+      this.#options.onEvent({ type: 'ended', mark, name, exit: state.exit });
+    }
+    this.#registry.linger(run);
+    this.#forgetIfDone(run);
+  }
+
+  #forgetIfDone(run: SupervisedRun): void {
+    if (run.released && run.state.kind === 'ended') this.#registry.forget(run);
+  }
+
+  #checkpoint(start: Start): void {
+    const reason = this.#reasonToGiveUp(start);
+    if (reason !== undefined) throw reason;
+  }
+
+  #reasonToGiveUp({ request, signal }: Start): ProcessError | undefined {
+    if (this.#closing !== undefined) {
+      return new ProcessError('shuttingDown', 'cannot start a run: the daemon is stopping');
+    }
+    if (request.owner.disconnected.aborted) {
+      return new ProcessError('aborted', 'cannot start a run: the client has disconnected');
+    }
+    if (signal?.aborted === true) {
+      return new ProcessError('aborted', 'cannot start a run: the client has cancelled it');
+    }
+    return undefined;
+  }
+}
+
+function release({ name, leavePlace }: Start): void {
+  leavePlace?.();
+  name?.release();
+}
+
+/** Whom a quota counts: the client behind the connection where the system knows it, else the connection. */
+function clientOf({ client, id }: ProcessOwner): string {
+  return client?.key ?? id;
+}
+
+function asProcessError(error: unknown): ProcessError {
+  if (error instanceof ProcessError) return error;
+  const message = `cannot start a run: ${String(error)}`;
+  return new ProcessError('unknown', message, { cause: error });
 }

@@ -4,12 +4,13 @@
  * It owns: which path may run (policy), the verified copy that runs instead of the file that was
  * named, the child's environment, its process tree from start to the last descendant, the lease that
  * keeps it alive, its output, and the ending of what a dead daemon left. It does not own: connections,
- * the wire format, configuration files, logging, and how Windows groups processes (`ProcessHost`).
+ * the wire format, configuration files, logging, and how an operating system groups processes (`ProcessHost`).
  *
  * @example
  * const manager = createProcessManager({
  *   allowed: [{ path: '/opt/tools/hello' }],
  *   stateDirectory: '/var/lib/rancher-wins/runs',
+ *   host: posixProcessHost({ failure: (...facts) => new ProcessError(...facts) }), // of @wins/linux-host
  * });
  * await manager.recover();
  * const run = await manager.start({
@@ -27,7 +28,7 @@
  * await manager.close();
  */
 export { createProcessManager } from './create-process-manager.js';
-export type { DecisionRecord } from './decision-record.js';
+export type { DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
 export type { AllowedVariables } from './policy/child-environment.js';
 export {
@@ -49,15 +50,13 @@ export type {
   ProcessOwner,
   RunSelection,
 } from './supervision/managed-process.js';
-export type { ManagerEvent, RecoveredProcess } from './manager-event.js';
+export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';
-export { createNodeProcessHost } from './host/node-process-host.js';
 export type { OutputStream } from './output/output-block.js';
 export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
 export { ProcessError, type ProcessErrorCode, type ProcessErrorDetails } from './process-error.js';
 export type {
-  HeldFile,
   HostCommand,
   HostExit,
   HostProcess,
@@ -67,6 +66,7 @@ export type {
   ProcessTree,
   RememberedProcess,
 } from './host/process-host.js';
+export type { HeldFile } from './staging/held-file.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-import type { DecisionRecord } from './decision-record.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import type { ManagerEvent } from './manager-event.js';
-import { createNodeProcessHost } from './host/node-process-host.js';
+
 import { ProcessError } from './process-error.js';
 import type { ProcessHost } from './host/process-host.js';
 import type { PortOpener } from './supervision/exposed-ports.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
+import type { DecisionRecord } from './supervision/decision-record.js';
+import type { ManagerEvent } from './supervision/manager-event.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
@@ -17,7 +17,7 @@ const OPEN_ANYWAY: PortOpener = {
   close: () => Promise.resolve(),
 };
 
-/** How a manager is set up; only the first two must be given. */
+/** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
   /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
@@ -30,8 +30,8 @@ export interface ProcessManagerOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** What every run gets besides, by the operator's word. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
-  /** The operating system. Default: `createNodeProcessHost()`. */
-  readonly host?: ProcessHost;
+  /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
+  readonly host: ProcessHost;
   /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
   readonly portOpener?: PortOpener;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
@@ -65,21 +65,28 @@ export interface ProcessManagerOptions {
   readonly onEvent?: (event: ManagerEvent) => void;
 }
 
-/** The same, complete and checked. */
+/** The same, complete and checked, with callbacks that cannot do harm by throwing. */
 export type CompleteOptions = Readonly<Required<ProcessManagerOptions>>;
 
-/** @throws ProcessError `invalidArgument`, or what `createNodeProcessHost` throws. */
+/** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
-  const { stateDirectory } = options;
+  const { stateDirectory, onDecision, onEvent } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
+  }
+  // A caller in JavaScript may leave it out.
+  if ((options.host as ProcessHost | undefined) === undefined) {
+    throw new ProcessError(
+      'hostUnsupported',
+      'cannot create a process manager: found no host; wanted a ProcessHost for this system, such as posixProcessHost of @wins/linux-host',
+    );
   }
   return {
     allowed: [...options.allowed],
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
-    host: options.host ?? createNodeProcessHost(),
+    host: options.host,
     portOpener: options.portOpener ?? OPEN_ANYWAY,
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
@@ -99,9 +106,30 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       1,
       Number.MAX_SAFE_INTEGER,
     ),
-    onDecision: options.onDecision ?? (() => undefined),
-    onEvent: options.onEvent ?? (() => undefined),
+    onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
+    // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.
+    onEvent:
+      onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };
+}
+
+type OnDecision = NonNullable<ProcessManagerOptions['onDecision']>;
+
+/** A decision that cannot be recorded is refused: `auditUnavailable`. */
+function refusingUnrecorded(onDecision: OnDecision): OnDecision {
+  return (record) => {
+    try {
+      const recorded = onDecision(record);
+      return recorded instanceof Promise ? recorded.catch(throwUnrecorded) : undefined;
+    } catch (cause) {
+      return throwUnrecorded(cause);
+    }
+  };
+}
+
+function throwUnrecorded(cause: unknown): never {
+  const found = cause instanceof Error ? cause.message : String(cause);
+  throw new ProcessError('auditUnavailable', `cannot record the decision: ${found}`, { cause });
 }
 
 function checked(name: string, value: number, min: number, max: number): number {

@@ -1,6 +1,6 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { ManagedProcess } from './supervision/managed-process.js';
-import type { RecoveredProcess } from './manager-event.js';
+import type { RecoveredProcess } from './supervision/manager-event.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
 

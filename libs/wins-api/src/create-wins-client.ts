@@ -1,5 +1,6 @@
 import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
+import { quoteText } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
@@ -94,7 +95,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
     throw refuse(
-      `the address of a daemon is ${JSON.stringify(address)}; ` +
+      `the address of a daemon is ${quoteText(address)}; ` +
         'wanted an absolute socket path or \\\\.\\pipe\\NAME',
     );
   }
@@ -103,7 +104,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
   }
   if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
     throw refuse(
-      `clientName is ${JSON.stringify(clientName)}; ` +
+      `clientName is ${quoteText(clientName)}; ` +
         'wanted at most 128 printable ASCII characters with no blank at either end',
     );
   }

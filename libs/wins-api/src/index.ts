@@ -18,7 +18,7 @@
  *
  * @module
  */
-export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from './pipe-names.js';
+export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';

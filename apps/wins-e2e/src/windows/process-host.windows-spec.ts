@@ -1,8 +1,5 @@
-import {
-  createNodeProcessHost,
-  createProcessManager,
-  judgeExecutablePath,
-} from '@wins/process-manager';
+import { posixProcessHost } from '@wins/linux-host';
+import { judgeExecutablePath } from '@wins/process-manager';
 import { distrustOfFile, fileSecurity, holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -67,7 +64,7 @@ else {
       );
     });
 
-    it('passes on arguments as they are, and the name of the original', async () => {
+    it('passes on arguments as they are, and the name of the verified copy', async () => {
       const args = [
         'a b',
         '',
@@ -82,7 +79,18 @@ else {
       const script = 'console.log(JSON.stringify([process.argv0, ...process.argv.slice(1)]))';
       const run = await manager.start(programs.request('tool.exe', ['-e', script, '--', ...args]));
       const { stdout } = await resultOf(run);
-      assert.deepEqual(JSON.parse(stdout.toString()), [programs.pathOf('tool.exe'), ...args]);
+      assert.deepEqual(JSON.parse(stdout.toString()), [
+        programs.pathOf('rancher-wins-tool.exe'),
+        ...args,
+      ]);
+    });
+
+    it('begins its command line with the verified copy, or with the listed path when the entry says so', async () => {
+      const request = programs.request('tool.exe', ['-p', 'process.argv0']);
+      const nameSeen = async () => (await resultOf(await manager.start(request))).stdout.toString();
+      assert.equal(await nameSeen(), `${programs.pathOf('rancher-wins-tool.exe')}\n`);
+      manager.setAllowed([{ path: request.path, argv0: 'listed' }]);
+      assert.equal(await nameSeen(), `${request.path}\n`);
     });
 
     it('tells exit codes of 32 bits', async () => {
@@ -218,12 +226,8 @@ else {
       }
     });
 
-    it('needs its host: the default one is not for Windows', () => {
-      assert.throws(() => createNodeProcessHost(), { code: 'hostUnsupported' });
-      const stateDirectory = path.join(programs.directory, 'state');
-      assert.throws(() => createProcessManager({ allowed: [], stateDirectory }), {
-        code: 'hostUnsupported',
-      });
+    it('needs its host: that of POSIX is not for Windows', () => {
+      assert.throws(() => posixProcessHost(), { code: 'unavailable' });
     });
   });
 

@@ -10,17 +10,11 @@ const DIALECT = process.platform === 'win32' ? 'windows' : 'posix';
 
 /** The whitelist as the process manager takes it: without digests an entry is not pinned. */
 export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
-  return whiteList.processPaths.map(
-    ({ path, envs, args, directories, for: callers, sha256, mayBreakAway = false }) => ({
-      path,
-      envs,
-      directories,
-      ...(args !== undefined && { args }),
-      ...(callers !== undefined && { for: callers }),
-      mayBreakAway,
-      ...(sha256.length > 0 && { sha256 }),
-    }),
-  );
+  return whiteList.processPaths.map(({ sha256, mayBreakAway = false, ...entry }) => ({
+    ...entry,
+    mayBreakAway,
+    ...(sha256.length > 0 && { sha256 }),
+  }));
 }
 
 /** Entries of the whitelist that can never match, and why. */

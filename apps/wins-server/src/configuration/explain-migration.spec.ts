@@ -7,6 +7,7 @@ const OLD = `white_list:
     - path: c:/helper.exe
       sha256: ${'ab'.repeat(32)}
       mayBreakAway: true
+      argv0: listed
     - {path: c:/z.exe, envs: any, args: [[-c, {pathUnder: c:/etc}]], directories: c:/d, for: [administrators]}
   proxyPorts: [9796]
 processEnvironment: {A: "b: c"}

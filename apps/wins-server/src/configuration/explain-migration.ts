@@ -36,14 +36,15 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
 
 // JSON is YAML: foreign text can break out of neither.
 function entryLines(entry: AllowedPath) {
-  const { path, sha256, envs, args = 'any', directories, for: callers, mayBreakAway } = entry;
+  const { path, sha256, envs, args = 'any', directories, for: callers, ...rest } = entry;
   const keys: Readonly<Record<string, unknown>> = {
     ...(sha256.length > 0 && { sha256 }),
     envs,
     args,
     directories,
     ...(callers !== undefined && { for: callers }),
-    ...(mayBreakAway !== undefined && { mayBreakAway }),
+    ...(rest.mayBreakAway !== undefined && { mayBreakAway: rest.mayBreakAway }),
+    ...(rest.argv0 !== undefined && { argv0: rest.argv0 }),
   };
   const lines = Object.entries(keys).map(
     ([key, value]) => `      ${key}: ${JSON.stringify(value)}\n`,

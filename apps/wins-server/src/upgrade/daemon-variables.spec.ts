@@ -1,4 +1,5 @@
-import { createNodeProcessHost, type HostCommand, type ProcessHost } from '@wins/process-manager';
+import type { HostCommand, ProcessHost } from '@wins/process-manager';
+import { posixProcessHost } from '../posix.js';
 import { withDaemonVariables } from './daemon-variables.js';
 
 const HIS = {
@@ -17,7 +18,7 @@ describe('what a daemon runs', () => {
   ])('is told %s, whatever the client says', async (_, daemon, told) => {
     const started: HostCommand[] = [];
     const host: ProcessHost = {
-      ...createNodeProcessHost(),
+      ...posixProcessHost(),
       start: (command) => {
         started.push(command);
         return Promise.reject(new Error('not here'));

@@ -117,6 +117,12 @@ function allowedPath() {
         'Whether the program may leave processes behind on purpose on Windows, as an upgrade helper does.',
       )
       .optional(),
+    argv0: z
+      .enum(['copy', 'listed'], { error: 'copy or listed' })
+      .describe(
+        'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
+      )
+      .optional(),
   }).meta({ shorthand: 'path', strictKeys: true } satisfies Notation & z.GlobalMeta);
 }
 

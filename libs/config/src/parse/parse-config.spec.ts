@@ -693,6 +693,8 @@ describe('what a run gets', () => {
       },
     ],
     ['directories: c:/x', { directories: ['c:/x'] }],
+    ['argv0: listed', { argv0: 'listed' }],
+    ['argv0: copy', { argv0: 'copy' }],
     ['for: administrators', { for: ['administrators'] }],
     ['for: [user:0, account:S-1-5-18]', { for: ['user:0', 'account:S-1-5-18'] }],
     [
@@ -724,6 +726,7 @@ describe('what a run gets', () => {
     ['for: user:root', 'white_list.processPaths[0].for[0]', 'user:UID'],
     ['for: "*"', 'white_list.processPaths[0].for[0]', 'user:UID'],
     ['for: container:0123*', 'white_list.processPaths[0].for[0]', '12 digits'],
+    ['argv0: nginx', 'white_list.processPaths[0].argv0', 'copy or listed'],
     ['directories: [~]', 'white_list.processPaths[0].directories[0]', 'a path'],
   ])('is refused in %s', (text, keyPath, expected) => {
     const problems = problemsOf(`white_list: {processPaths: [{path: a, ${text}}]}`);

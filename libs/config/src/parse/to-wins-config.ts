@@ -15,15 +15,16 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     processEnvironment: file.processEnvironment,
     whiteList: {
       processPaths: whiteList.processPaths.map(
-        ({ path, sha256 = [], envs = [], args, directories = [], for: callers, mayBreakAway }) => ({
-          path,
+        ({ sha256 = [], envs = [], directories = [], ...entry }) => ({
+          path: entry.path,
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
           // Words are texts by now, and each form is exactly one of the forms: the schema saw to it.
-          ...(args !== undefined && { args: args as ArgumentRules }),
+          ...(entry.args !== undefined && { args: entry.args as ArgumentRules }),
           directories,
-          ...(callers !== undefined && { for: callers }),
-          ...(mayBreakAway !== undefined && { mayBreakAway }),
+          ...(entry.for !== undefined && { for: entry.for }),
+          ...(entry.mayBreakAway !== undefined && { mayBreakAway: entry.mayBreakAway }),
+          ...(entry.argv0 !== undefined && { argv0: entry.argv0 }),
         }),
       ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { PathDialect } from '../policy/parsed-path.js';
+import type { HeldFile } from '../staging/held-file.js';
 
 /** A process and everything it started, as one thing that can be ended. */
 export interface ProcessTree {
@@ -18,7 +19,7 @@ export interface HostCommand {
   readonly lineage: string;
   /** Absolute path of the verified copy. */
   readonly file: string;
-  /** What the program sees as its own name: the path of the original. */
+  /** What the program sees as its own name; its command line begins with it. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -28,12 +29,6 @@ export interface HostCommand {
    * that cannot tell such a process from the others of the tree takes no notice.
    */
   readonly mayBreakAway: boolean;
-}
-
-/** A file that nobody can change; whoever asked for it closes it. */
-export interface HeldFile {
-  /** Lets others change it again; idempotent. */
-  close(): void;
 }
 
 /** How the leader of a tree ended. */
@@ -84,8 +79,8 @@ export interface LeftoverSearch {
 }
 
 /**
- * What the library needs of an operating system. The default serves Linux and, without recovery,
- * other POSIX systems; a Windows host of job objects fits the same shape.
+ * What the library needs of an operating system. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
+ * both fulfil is `processHostContract` of `@wins/process-manager/testing`.
  */
 export interface ProcessHost {
   readonly dialect: PathDialect;

@@ -29,6 +29,11 @@ export interface AllowedExecutable {
    * upgrade alone. Where the host can tell, every other program's whole tree ends with its run. Default false.
    */
   readonly mayBreakAway?: boolean;
+  /**
+   * What the program gets as its own name: the path of the verified copy, so that whoever looks for `rancher-wins-` in command
+   * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
+   */
+  readonly argv0?: 'copy' | 'listed';
 }
 
 /** What the policy says about a path, and which rule made it say so. */

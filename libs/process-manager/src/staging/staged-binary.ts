@@ -4,7 +4,7 @@ import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { ExpectedDigest } from './expected-digest.js';
-import type { HeldFile } from '../host/process-host.js';
+import type { HeldFile } from './held-file.js';
 import { errnoOf, fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import { quoteText } from '../quote-text.js';

@@ -1,15 +1,20 @@
 import { endProcessTree } from './end-process-tree.js';
-import type { CompleteOptions } from '../manager-options.js';
-import type { RecoveredProcess } from '../manager-event.js';
+import type { ManagerEvent, RecoveredProcess } from './manager-event.js';
 import { ProcessError } from '../process-error.js';
-import type { Leftover } from '../host/process-host.js';
+import type { Leftover, ProcessHost } from '../host/process-host.js';
 import { quoteText } from '../quote-text.js';
 import type { RunRecord, RunRecords } from './run-records.js';
 
 // What is found may start more before it ends; each round looks again.
 const MAX_ROUNDS = 5;
 
-type Surroundings = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
+/** How leftovers are found, ended and reported. */
+export interface LeftoverEnding {
+  readonly host: ProcessHost;
+  /** Between asking a leftover to end and killing it, and the limit of the wait after that. */
+  readonly graceMs: number;
+  readonly onEvent: (event: ManagerEvent) => void;
+}
 
 /**
  * Ends everything that dead daemons left, by mark, record and verified copy, and tidies their
@@ -17,17 +22,16 @@ type Surroundings = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */
-export async function recoverProcesses(
-  surroundings: Surroundings,
+export async function endLeftovers(
+  ending: LeftoverEnding,
   runRecords: RunRecords,
   stagedPaths: readonly string[],
-  lineage: string,
 ): Promise<readonly RecoveredProcess[]> {
-  const { host, onEvent } = surroundings;
+  const { host, onEvent } = ending;
   const { records, ignored } = runRecords.readAll();
   for (const { file, why } of ignored) onEvent({ type: 'recordIgnored', file, why });
   const remembered = records.filter(({ daemon }) => !host.isDaemonAlive(daemon));
-  const search = { executables: stagedPaths, remembered, lineage };
+  const search = { executables: stagedPaths, remembered, lineage: runRecords.lineage };
 
   const recovered: RecoveredProcess[] = [];
   const stuck = new Set<string | undefined>();
@@ -35,7 +39,7 @@ export async function recoverProcesses(
     const found = (await host.findLeftovers(search)).filter(({ claimed }) => !claimed);
     if (found.length === 0) break;
     stuck.clear();
-    for (const { leftover, gone } of await endAll(found, surroundings.graceMs)) {
+    for (const { leftover, gone } of await endAll(found, ending.graceMs)) {
       const record = remembered.find(({ mark }) => mark === leftover.mark);
       const facts = describeLeftover(leftover, record);
       onEvent({ type: gone ? 'leftoverEnded' : 'leftoverNotGone', ...facts });
@@ -55,7 +59,7 @@ export async function recoverProcesses(
  * @throws ProcessError `alreadyRunning` when a daemon that lives claims it or when it does not end.
  */
 export async function endStaleCopies(
-  { host, graceMs, onEvent }: Surroundings,
+  { host, graceMs, onEvent }: LeftoverEnding,
   stagedPath: string,
 ): Promise<void> {
   const search = { executables: [stagedPath], remembered: [] };

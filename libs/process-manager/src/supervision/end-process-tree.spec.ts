@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { endProcessTree } from './end-process-tree.js';
 import type { HostProcess, ProcessTree } from '../host/process-host.js';
-import { SupervisedProcess } from './supervised-process.js';
+import { SupervisedRun } from './supervised-run.js';
 import { TestOwner } from '../testing/manager-harness.js';
 
 /** No real process survives SIGKILL on demand, so this one stands in for what the kernel holds. */
@@ -67,7 +67,7 @@ describe('a run whose tree cannot be ended', () => {
     });
     const owner = new TestOwner();
     const facts = { name: 'n', runId: 'r', mark: 'm', path: '/p', stagedPath: '/s', sha256: 'd' };
-    const run = new SupervisedProcess({
+    const run = new SupervisedRun({
       run: { ...facts, owner, exposes: [] },
       hostProcess,
       graceMs: 5,

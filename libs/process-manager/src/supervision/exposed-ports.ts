@@ -1,5 +1,5 @@
 import type { ExposedPort } from './managed-process.js';
-import type { ManagerEvent } from '../manager-event.js';
+import type { ManagerEvent } from './manager-event.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
 /** Lets traffic reach the ports that a run exposes, where something stands in its way. */
@@ -34,10 +34,19 @@ export class ExposedPorts {
     this.#onEvent = onEvent;
   }
 
-  /** @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then. */
-  async open(mark: string, ports: readonly ExposedPort[], abandoned: AbortSignal): Promise<void> {
+  /**
+   * Opens ports for a run that is about to start.
+   *
+   * @param abandoned - Any of these gives the start up.
+   * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
+   */
+  async open(
+    mark: string,
+    ports: readonly ExposedPort[],
+    abandoned: readonly AbortSignal[],
+  ): Promise<void> {
     if (ports.length === 0) return;
-    const signal = AbortSignal.any([abandoned, this.#stopping.signal]);
+    const signal = AbortSignal.any([...abandoned, this.#stopping.signal]);
     this.#open.add(mark);
     try {
       signal.throwIfAborted();

@@ -1,11 +1,10 @@
 import type { AllowedExecutable } from '../policy/executable-policy.js';
 import { stagedPathsOf } from '../policy/staged-paths.js';
 import type { ProcessHost } from '../host/process-host.js';
-import type { RecoveredProcess } from '../manager-event.js';
+import type { RecoveredProcess } from './manager-event.js';
 import { describeLeftover } from './end-leftovers.js';
 import { errnoOf } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
-import { lineageOf } from './lineage.js';
 import { RunRecords, type RunRecord } from './run-records.js';
 
 /** Whose orphans to look for. */
@@ -25,13 +24,12 @@ export interface OrphanSearch {
  */
 export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
   const { allowed, stateDirectory, host } = search;
-  const remembered = readRecords(stateDirectory).filter(
-    ({ daemon }) => !host.isDaemonAlive(daemon),
-  );
+  const records = new RunRecords(stateDirectory);
+  const remembered = recordsIn(records).filter(({ daemon }) => !host.isDaemonAlive(daemon));
   const found = await host.findLeftovers({
     executables: stagedPathsOf(allowed, host.dialect),
     remembered,
-    lineage: lineageOf(stateDirectory),
+    lineage: records.lineage,
   });
   return found
     .filter(({ claimed }) => !claimed)
@@ -43,10 +41,10 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
     );
 }
 
-/** Where no daemon ever ran there is no directory. */
-function readRecords(stateDirectory: string): readonly RunRecord[] {
+// Before the first daemon there is no directory.
+function recordsIn(records: RunRecords): readonly RunRecord[] {
   try {
-    return new RunRecords(stateDirectory).read().records;
+    return records.read().records;
   } catch (error) {
     if (error instanceof ProcessError && errnoOf(error.cause) === 'ENOENT') return [];
     throw error;

@@ -1,4 +1,4 @@
-import { moveProcess, PROCESS_MOVES, type ProcessState } from './process-state.js';
+import { moveRun, RUN_MOVES, type ProcessState } from './process-state.js';
 
 const states: readonly ProcessState[] = [
   { kind: 'running' },
@@ -10,7 +10,7 @@ const states: readonly ProcessState[] = [
 
 describe('the states of a process', () => {
   it('form this table: from each, where to', () => {
-    expect(PROCESS_MOVES).toEqual({
+    expect(RUN_MOVES).toEqual({
       running: ['stopping'],
       stopping: ['killing', 'draining'],
       killing: ['draining'],
@@ -22,8 +22,8 @@ describe('the states of a process', () => {
   it.each(states.flatMap((from) => states.map((to) => [from.kind, to.kind, from, to] as const)))(
     '%s to %s happens exactly when the table has it',
     (fromKind, toKind, from, to) => {
-      if (PROCESS_MOVES[fromKind].includes(toKind)) expect(moveProcess(from, to)).toBe(to);
-      else expect(() => moveProcess(from, to)).toThrow(/cannot go/);
+      if (RUN_MOVES[fromKind].includes(toKind)) expect(moveRun(from, to)).toBe(to);
+      else expect(() => moveRun(from, to)).toThrow(/cannot go/);
     },
   );
 });

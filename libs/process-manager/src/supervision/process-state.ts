@@ -15,7 +15,7 @@ export type ProcessState =
 export type ProcessStateKind = ProcessState['kind'];
 
 /** From each state, the states that may follow. */
-export const PROCESS_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateKind[]>> = {
+export const RUN_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateKind[]>> = {
   running: ['stopping'],
   stopping: ['killing', 'draining'],
   killing: ['draining'],
@@ -24,7 +24,7 @@ export const PROCESS_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessSt
 };
 
 /** The state that follows; an illegal move is a defect of this library and throws an `Error`. */
-export function moveProcess(from: ProcessState, to: ProcessState): ProcessState {
-  if (PROCESS_MOVES[from.kind].includes(to.kind)) return to;
-  throw new Error(`a process cannot go from ${from.kind} to ${to.kind}`);
+export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
+  if (RUN_MOVES[from.kind].includes(to.kind)) return to;
+  throw new Error(`a run cannot go from ${from.kind} to ${to.kind}`);
 }

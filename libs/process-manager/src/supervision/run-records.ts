@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -45,10 +46,13 @@ export interface RecordsFound {
  * for a daemon that dies, and no process survives the machine.
  */
 export class RunRecords {
+  /** Names the daemons that share this directory, one after the other; each ends what the one before it left. 16 hexadecimal digits. */
+  readonly lineage: string;
   readonly #directory: string;
 
   constructor(directory: string) {
     this.#directory = directory;
+    this.lineage = createHash('sha256').update(directory).digest('hex').slice(0, 16);
   }
 
   /** @throws ProcessError `stateUnavailable`. */

@@ -47,7 +47,7 @@ export class RunRegistry<Run extends RegisteredRun> {
     const run = runId === undefined ? this.#newest.get(key) : this.#runs.get(runId);
     if (run !== undefined && this.#keyOf(run.name) === key) return run;
     const which = runId === undefined ? '' : ' with that run id';
-    const message = `no process ${quoteText(value)}${which} runs or has ended recently`;
+    const message = `cannot find ${quoteText(value)}${which}: found no run of that name, nor one that has ended recently`;
     throw new ProcessError('notFound', message);
   }
 

@@ -1,0 +1,56 @@
+import { LinuxError, type LinuxErrorCode } from '../linux-error.js';
+
+/** The codes with which a process host fails; they are those of its user. */
+export type HostFailureCode =
+  | 'invalidArgument'
+  | 'notFound'
+  | 'pathNotTrusted'
+  | 'spawnFailed'
+  | 'stateUnavailable'
+  | 'unknown';
+
+/** Facts that go with a failure. */
+export interface HostFailureDetails {
+  readonly cause?: unknown;
+  readonly path?: string;
+  /** The rule that refused, such as `A7 symbolic link`. */
+  readonly rule?: string;
+}
+
+/** Makes an error of the class that the host's user expects. */
+export type MakeHostFailure = (
+  code: HostFailureCode,
+  message: string,
+  details: HostFailureDetails,
+) => Error;
+
+const CODES: Readonly<Record<HostFailureCode, LinuxErrorCode>> = {
+  invalidArgument: 'invalid-argument',
+  notFound: 'not-found',
+  pathNotTrusted: 'access-denied',
+  spawnFailed: 'unknown',
+  stateUnavailable: 'unknown',
+  unknown: 'unknown',
+};
+
+/** The default. */
+export const linuxFailure: MakeHostFailure = (code, message, { cause }) =>
+  new LinuxError(CODES[code], message, cause === undefined ? undefined : { cause });
+
+/** The code for a failure to inspect a path. */
+export function inspectionCode(error: unknown): HostFailureCode {
+  const errno = errnoOf(error);
+  return errno === 'ENOENT' || errno === 'ENOTDIR' ? 'notFound' : 'unknown';
+}
+
+/** The code for a failure to start a program: arguments that are too long are the only limit that a request itself can exceed. */
+export function startCode(error: unknown): HostFailureCode {
+  return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
+}
+
+/** The errno name of a Node error, for example `ENOENT`; undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  // By shape: an error may come from another realm, where `instanceof Error` is false.
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,41 @@
+import type { ProcessError } from './process-error.js';
+import type { StartPlan, StartRequest } from './start-request.js';
+import type { DecisionRecord } from './supervision/decision-record.js';
+
+const MAX_AUDITED_PATH = 1024;
+const MAX_AUDITED_NAMES = 64;
+const MAX_AUDITED_NAME = 128;
+
+/** The record of a start that was refused or that may now happen. */
+export function startDecision(
+  { owner, path, args, envs }: StartRequest,
+  mark: string,
+  outcome: {
+    readonly plan?: StartPlan | undefined;
+    readonly sha256?: string;
+    readonly refusal?: ProcessError;
+  },
+): DecisionRecord {
+  const { plan, sha256, refusal } = outcome;
+  const rule = refusal === undefined ? plan?.rule.path : refusal.rule;
+  return {
+    action: 'start',
+    verdict: refusal === undefined ? 'allowed' : 'refused',
+    requester: owner.id,
+    ...(owner.label === undefined ? {} : { clientSays: owner.label }),
+    ...(owner.client === undefined ? {} : { client: owner.client.description }),
+    mark,
+    path: path.slice(0, MAX_AUDITED_PATH),
+    ...(plan === undefined ? {} : { name: plan.name }),
+    ...(refusal === undefined ? {} : { code: refusal.code }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(sha256 === undefined ? {} : { sha256 }),
+    argumentCount: args.length,
+    environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
+  };
+}
+
+// What has no `=` may be a value that lost its name.
+function auditedName(entry: string): string {
+  return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
+}

@@ -1,0 +1,29 @@
+import type { ProcessErrorCode } from '../process-error.js';
+
+/**
+ * One decision, for the audit log. It holds neither arguments nor the values of variables, which may
+ * be secrets. `path` is as the client spelt it, cut at 1,024 characters: write it as JSON.
+ */
+export interface DecisionRecord {
+  readonly action: 'start' | 'wait' | 'keepAlive' | 'stop';
+  readonly verdict: 'allowed' | 'refused';
+  /** `ProcessOwner.id` of the connection that asked. */
+  readonly requester: string;
+  /** What the client calls itself: its own words, proof of nothing. */
+  readonly clientSays?: string;
+  /** `ProcessOwner.client` of a start, as the system describes it. */
+  readonly client?: Readonly<Record<string, string | number>>;
+  /** Names the run without giving a right to it: the `mark` of `ManagedProcess`. */
+  readonly mark: string;
+  readonly path: string;
+  readonly name?: string;
+  /** The code of the refusal. */
+  readonly code?: ProcessErrorCode;
+  /** The rule that refused, or the path of the entry that allowed. */
+  readonly rule?: string;
+  /** Digest of the bytes that will run. */
+  readonly sha256?: string;
+  readonly argumentCount?: number;
+  /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
+  readonly environmentNames?: readonly string[];
+}

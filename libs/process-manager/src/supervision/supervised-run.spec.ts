@@ -1,0 +1,295 @@
+import { createHash } from 'node:crypto';
+import { getEventListeners } from 'node:events';
+import { readdirSync } from 'node:fs';
+
+import type { DecisionRecord } from './decision-record.js';
+import type { ManagedProcess } from './managed-process.js';
+import type { ProcessManagerOptions } from '../manager-options.js';
+import type { StartRequest } from '../start-request.js';
+import {
+  codeOf,
+  isRunning,
+  ManagerHarness,
+  outputOf,
+  requestFor,
+  TestOwner,
+  untilOutput,
+} from '../testing/manager-harness.js';
+
+const FOREVER = 'echo ready; exec sleep 1000';
+const STUBBORN = 'trap "" TERM; echo ready; while :; do sleep 1; done';
+
+describe('a supervised process', () => {
+  let harness: ManagerHarness;
+
+  beforeEach(() => {
+    harness = new ManagerHarness();
+  });
+
+  afterEach(() => harness.close());
+
+  async function startShell(
+    source: string,
+    options: Partial<ProcessManagerOptions> = {},
+    overrides: Partial<StartRequest> = {},
+  ): Promise<ManagedProcess> {
+    const program = harness.program('tool', source);
+    return harness.manager(['tool'], options).start(requestFor(program, overrides));
+  }
+
+  /** Starts a shell script that prints `pids: A B …` and gives these PIDs once it has. */
+  async function startFamily(source: string, options: Partial<ProcessManagerOptions> = {}) {
+    const run = await startShell(source, options);
+    const reader = run.read('pipe:1');
+    const text = await untilOutput(reader, ';');
+    reader.close();
+    return { run, pids: (/pids: ([0-9 ]+);/.exec(text)?.[1] ?? '').split(' ').map(Number) };
+  }
+
+  it('stops gracefully when asked, and tells signal and reason', async () => {
+    const run = await startShell(FOREVER);
+    await untilOutput(run.read('pipe:1'), 'ready');
+    await expect(run.stop('pipe:1')).resolves.toEqual({
+      ...{ code: 143, signal: 'SIGTERM', reason: 'stopped' },
+    });
+  });
+
+  it('lets a program end in its own way within the grace time, and reports its code', async () => {
+    // Without a child: one that is not yet its own program has the handler of the shell still, and takes the request for nothing.
+    const run = await startShell('trap "echo bye; exit 9" TERM; echo ready; while :; do :; done');
+    await untilOutput(run.read('pipe:1'), 'ready');
+    await expect(run.stop('pipe:1')).resolves.toEqual({ code: 9, reason: 'stopped' });
+    expect((await outputOf(run)).stdout).toBe('ready\nbye\n');
+  });
+
+  it('kills what ignores the request after the grace time', async () => {
+    const run = await startShell(STUBBORN, { graceMs: 500 });
+    await untilOutput(run.read('pipe:1'), 'ready');
+    await expect(run.stop('pipe:1')).resolves.toEqual({
+      ...{ code: 137, signal: 'SIGKILL', reason: 'stopped' },
+    });
+    expect(isRunning(run.pid)).toBe(false);
+  });
+
+  it('keeps the first cause when several ask for the end', async () => {
+    const owner = new TestOwner();
+    const run = await startShell(STUBBORN, { graceMs: 500 }, { owner });
+    const lease = run.holdLease('pipe:1');
+    const released = lease.release();
+    owner.disconnect();
+    const stopped = run.stop('pipe:1');
+    await expect(released).resolves.toMatchObject({ reason: 'leaseEnded' });
+    await expect(stopped).resolves.toMatchObject({ reason: 'leaseEnded' });
+    await expect(lease.release()).resolves.toMatchObject({ reason: 'leaseEnded' });
+  });
+
+  it('reports the signal that somebody else sent (F3)', async () => {
+    const run = await startShell(FOREVER);
+    process.kill(run.pid, 'SIGKILL');
+    await expect(run.ended).resolves.toEqual({ code: 137, signal: 'SIGKILL', reason: 'exited' });
+  });
+
+  it('ends the whole tree: children, and grandchildren in a session of their own (F3)', async () => {
+    const { run, pids } = await startFamily(
+      'sleep 1000 & a=$!; setsid sh -c "sleep 1000 & echo pids: $a $! \\$\\$ \\$!\\;; wait" & wait',
+    );
+    expect(pids.every((pid) => isRunning(pid))).toBe(true);
+    expect(pids.length).toBeGreaterThanOrEqual(3);
+    await run.stop('pipe:1');
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+  });
+
+  it('ends what a leader that exits leaves behind, and still reports the leader (F3)', async () => {
+    const { run, pids } = await startFamily(
+      'sleep 1000 & a=$!; setsid sleep 1000 & echo "pids: $a $!;"; exit 5',
+    );
+    await expect(run.ended).resolves.toEqual({ code: 5, reason: 'exited' });
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+  });
+
+  it('kills a stubborn grandchild that lost its parent and made a session of its own', async () => {
+    const { run, pids } = await startFamily(
+      `setsid sh -c 'trap "" TERM; echo "pids: $$;"; while :; do sleep 1; done' & sleep 1000`,
+      { graceMs: 500 },
+    );
+    await run.stop('pipe:1');
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+  });
+
+  it('ends a member of the session that has wiped its environment', async () => {
+    const { run, pids } = await startFamily(
+      `env -i /bin/sh -c 'echo "pids: $$;"; exec sleep 1000' & wait`,
+    );
+    process.kill(run.pid, 'SIGKILL');
+    await run.ended;
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+  });
+
+  it('gives up a pipe that a stranger holds open, after the grace time, and says so', async () => {
+    // Wiped, in its own session and without its parent, which has ended once setsid returns: beyond what /proc can attribute.
+    const stranger = 'echo $$ >stranger; exec sleep 1000';
+    const { run, pids } = await startFamily(
+      `env -i /usr/bin/setsid -f /bin/sh -c '${stranger}'
+       until [ -s stranger ]; do sleep 0.01; done; echo "pids: $(cat stranger);"; exec sleep 1000`,
+      { graceMs: 100 },
+    );
+    await run.stop('pipe:1');
+    expect(harness.events).toContainEqual(
+      expect.objectContaining({ type: 'outputCutOff', mark: run.mark }),
+    );
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+  });
+
+  it('stops when nobody takes the lease in time', async () => {
+    const run = await startShell(FOREVER, { leaseTimeoutMs: 1 });
+    await expect(run.ended).resolves.toMatchObject({ reason: 'leaseNeverHeld' });
+    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('leaseHeld');
+  });
+
+  it('stops when the owner disconnects, before and while the lease is held', async () => {
+    for (const hold of [false, true]) {
+      const owner = new TestOwner();
+      const run = await startShell(FOREVER, {}, { owner });
+      if (hold) run.holdLease('pipe:1');
+      owner.disconnect();
+      await expect(run.ended).resolves.toMatchObject({ reason: 'ownerDisconnected' });
+    }
+  });
+
+  it('lets one holder have the lease, also after a program that ended at once', async () => {
+    const run = await startShell('exit 4');
+    await run.ended;
+    const lease = run.holdLease('pipe:1');
+    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('leaseHeld');
+    await expect(lease.release()).resolves.toEqual({ code: 4, reason: 'exited' });
+  });
+
+  it('gives no lease without a record of it', async () => {
+    let isFull = true;
+    const onDecision = ({ action }: DecisionRecord) => {
+      if (action === 'keepAlive' && isFull) throw new Error('the log is full');
+    };
+    const run = await startShell(FOREVER, { onDecision });
+    await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('auditUnavailable');
+    isFull = false;
+    await expect(run.holdLease('pipe:1').release()).resolves.toMatchObject({
+      reason: 'leaseEnded',
+    });
+  });
+
+  it('serves its own connection, and others only if they know the run id (A35)', async () => {
+    const run = await startShell(FOREVER);
+    const { runId } = run;
+    const guessed = { runId: '0'.repeat(32) };
+    await expect(codeOf(() => run.holdLease('pipe:2'))).resolves.toBe('notOwner');
+    await expect(codeOf(() => run.read('pipe:2'))).resolves.toBe('notOwner');
+    await expect(codeOf(() => run.read('pipe:2', guessed))).resolves.toBe('notOwner');
+    await expect(codeOf(() => run.stop('pipe:2', guessed))).resolves.toBe('notOwner');
+    expect(run.state.kind).toBe('running');
+    await untilOutput(run.read('pipe:2', { runId }), 'ready');
+    await expect(run.stop('pipe:2', { runId })).resolves.toMatchObject({ reason: 'stopped' });
+  });
+
+  it('passes every byte on, in order, to several readers (F22)', async () => {
+    const program = harness.nodeProgram(
+      'tool',
+      `const fs = require('node:fs');
+       const block = Buffer.from(Array.from({ length: 65536 }, (_, i) => (i * 7) & 255));
+       for (let i = 0; i < 160; i += 1) fs.writeSync(i % 2 ? 1 : 2, block);
+       fs.writeSync(1, Buffer.from([0, 255, 10, 13]));`,
+    );
+    const run = await harness.manager(['tool']).start(requestFor(program));
+    const block = Buffer.from(Array.from({ length: 65536 }, (_, i) => (i * 7) & 255));
+    const expected = Buffer.concat(Array<Buffer>(80).fill(block));
+    const read = await Promise.all([outputOf(run), outputOf(run), outputOf(run)]);
+    for (const { stdout, stderr, skipped } of read) {
+      expect(skipped).toBe(0);
+      expect(Buffer.from(stderr, 'latin1').equals(expected)).toBe(true);
+      const tail = Buffer.from([0, 255, 10, 13]);
+      expect(Buffer.from(stdout, 'latin1').equals(Buffer.concat([expected, tail]))).toBe(true);
+    }
+  });
+
+  it('makes a child wait for a reader that stalls, in bounded memory, and loses nothing (F6)', async () => {
+    const bytes = 200_000_000;
+    const source = `const fs = require('node:fs');
+      const block = Buffer.alloc(1_000_000, 'abcdefgh');
+      for (let i = 0; i < ${bytes / 1_000_000}; i += 1) for (let at = 0; at < block.length; ) at += fs.writeSync(1, block, at);`;
+    const program = harness.nodeProgram('tool', source);
+    const run = await harness.manager(['tool']).start(requestFor(program));
+    const stalled = run.read('pipe:1');
+    const active = run.read('pipe:1');
+    await active.readable();
+    let last = '';
+    // The child has stopped when what the active reader got no longer grows, turn after turn.
+    for (let quiet = 0, seen = 0; quiet < 2000;) {
+      await new Promise(setImmediate);
+      const chunk = active.next();
+      quiet = chunk === undefined ? quiet + 1 : 0;
+      seen += chunk?.stream === 'stdout' ? chunk.bytes.length : 0;
+      last = chunk?.stream ?? last;
+      expect(seen).toBeLessThan(4_000_000);
+    }
+    expect(last).toBe('stdout');
+    active.close();
+    const hash = createHash('sha256');
+    let total = 0;
+    for await (const chunk of stalled) {
+      if (chunk.stream !== 'stdout') throw new Error(`unexpected ${chunk.stream}`);
+      total += chunk.bytes.length;
+      hash.update(chunk.bytes);
+    }
+    expect(total).toBe(bytes);
+    const expected = createHash('sha256');
+    for (let i = 0; i < bytes / 1_000_000; i += 1)
+      expected.update(Buffer.alloc(1_000_000, 'abcdefgh'));
+    expect(hash.digest('hex')).toBe(expected.digest('hex'));
+    await expect(run.ended).resolves.toMatchObject({ code: 0 });
+  });
+
+  it('never blocks a child that nobody reads, and keeps the newest output', async () => {
+    const run = await startShell('head -c 20000000 /dev/zero; echo last', { firstReaderMs: 1 });
+    await expect(run.ended).resolves.toMatchObject({ code: 0 });
+    const { stdout, skipped } = await outputOf(run);
+    expect(stdout.endsWith('\0last\n')).toBe(true);
+    expect(stdout.length).toBeGreaterThanOrEqual(1024 * 1024);
+    expect(stdout.length).toBeLessThanOrEqual(1024 * 1024 + 65536);
+    expect(stdout.length + skipped).toBe(20_000_005);
+  });
+
+  it('reports the end only after the last byte, even to a reader that lags', async () => {
+    // More than the log keeps, and what is more fits into the pipe: the child can end unread.
+    const run = await startShell('head -c 1100000 /dev/zero; echo end');
+    const reader = run.read('pipe:1');
+    await expect(run.ended).resolves.toMatchObject({ code: 0 });
+    let total = 0;
+    for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) {
+      if (chunk.stream === 'stdout') total += chunk.bytes.length;
+    }
+    expect(reader.ended).toBe(true);
+    expect(total).toBe(1_100_004);
+  });
+
+  it('leaves nothing after many short runs: no handle, listener, record or zombie (F21)', async () => {
+    const program = harness.program('tool', 'echo hi');
+    const manager = harness.manager(['tool'], { lingerMs: 0 });
+    const owner = new TestOwner();
+    const runOnce = async () => {
+      const run = await manager.start(requestFor(program, { owner }));
+      const lease = run.holdLease('pipe:1');
+      expect((await outputOf(run)).stdout).toBe('hi\n');
+      await lease.release();
+    };
+    // What a run can hold; the rest of the list belongs to the test runner.
+    const kinds = ['ProcessWrap', 'PipeWrap', 'Timeout'];
+    const held = () =>
+      process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;
+    const before = held();
+    for (let i = 0; i < 100; i += 1) await runOnce();
+    // Handles close in a later turn of the event loop.
+    while (held() > before) await new Promise(setImmediate);
+    expect(getEventListeners(owner.disconnected, 'abort')).toEqual([]);
+    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+    expect(manager.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,249 @@
+import { setMaxListeners } from 'node:events';
+import type { Readable } from 'node:stream';
+
+import type { DecisionRecord } from './decision-record.js';
+import { endProcessTree } from './end-process-tree.js';
+import type { ExitReason, ProcessExit } from './exit-reason.js';
+import { KeepAliveLease } from './keep-alive-lease.js';
+import type {
+  ExposedPort,
+  Lease,
+  ManagedProcess,
+  ProcessOwner,
+  RunSelection,
+} from './managed-process.js';
+import type { ManagerEvent } from './manager-event.js';
+import type { OutputStream } from '../output/output-block.js';
+import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
+import { ProcessError } from '../process-error.js';
+import type { HostExit, HostProcess } from '../host/process-host.js';
+import { ProcessOutput } from '../output/process-output.js';
+import { moveRun, type ProcessState } from './process-state.js';
+import { resolvesInTime } from './resolves-in-time.js';
+
+// More than the kernel can hold in both pipes of a child.
+const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
+
+/** A fresh run and the limits under which it is supervised. */
+export interface Supervision {
+  readonly run: {
+    readonly name: string;
+    readonly runId: string;
+    readonly mark: string;
+    readonly path: string;
+    readonly stagedPath: string;
+    readonly sha256: string;
+    readonly owner: ProcessOwner;
+    readonly exposes: readonly ExposedPort[];
+  };
+  readonly hostProcess: HostProcess;
+  readonly graceMs: number;
+  readonly leaseTimeoutMs: number;
+  readonly maxBufferedBytes: number;
+  readonly firstReaderMs: number;
+  readonly onDecision: (record: DecisionRecord) => void | Promise<void>;
+  readonly onEvent: (event: ManagerEvent) => void;
+  /** The run ended; `treeGone` is false when something of it could not be ended. */
+  readonly onEnded: (run: SupervisedRun, treeGone: boolean) => void;
+  /** The lease was given back, so nobody is owed anything once the run has ended. */
+  readonly onReleased: (run: SupervisedRun) => void;
+}
+
+/** The one place that decides when a run ends, why, and what is left to do then. */
+export class SupervisedRun implements ManagedProcess {
+  readonly name: string;
+  readonly runId: string;
+  readonly mark: string;
+  readonly path: string;
+  readonly stagedPath: string;
+  readonly sha256: string;
+  readonly owner: ProcessOwner;
+  readonly exposes: readonly ExposedPort[];
+  readonly pid: number;
+  readonly startedAtMs = Date.now();
+  readonly ended: Promise<ProcessExit>;
+  readonly #supervision: Supervision;
+  readonly #host: HostProcess;
+  readonly #output: ProcessOutput;
+  readonly #outputClosed: Promise<unknown>;
+  readonly #lease: KeepAliveLease;
+  readonly #holdTimer: NodeJS.Timeout;
+  #state: ProcessState = { kind: 'running' };
+  #leaderExit: HostExit | undefined;
+  #resolveEnded: (exit: ProcessExit) => void = () => undefined;
+
+  constructor(supervision: Supervision) {
+    const { run, hostProcess } = supervision;
+    this.name = run.name;
+    this.runId = run.runId;
+    this.mark = run.mark;
+    this.path = run.path;
+    this.stagedPath = run.stagedPath;
+    this.sha256 = run.sha256;
+    this.owner = run.owner;
+    this.exposes = run.exposes;
+    this.pid = hostProcess.pid;
+    this.#supervision = supervision;
+    this.#host = hostProcess;
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+
+    const { stdout, stderr } = hostProcess;
+    this.#output = new ProcessOutput(supervision.maxBufferedBytes, {
+      pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
+      resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
+    });
+    this.#holdTimer = setTimeout(() => this.#output.stopHolding(), supervision.firstReaderMs);
+    this.#outputClosed = Promise.all([
+      this.#collect('stdout', stdout),
+      this.#collect('stderr', stderr),
+    ]);
+    this.#lease = new KeepAliveLease(
+      supervision.leaseTimeoutMs,
+      () => void this.end('leaseNeverHeld'),
+    );
+    void hostProcess.exited.then((exit) => {
+      this.#leaderExit = exit;
+      return this.end('exited');
+    });
+    // One connection may own any number of runs.
+    setMaxListeners(0, run.owner.disconnected);
+    if (run.owner.disconnected.aborted) void this.end('ownerDisconnected');
+    else run.owner.disconnected.addEventListener('abort', this.#onDisconnected, { once: true });
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** True when the lease was given back: the run need not be remembered after its end. */
+  get released(): boolean {
+    return this.#lease.state === 'released';
+  }
+
+  holdLease(ownerId: string): Lease {
+    this.#authorise('keepAlive', ownerId, ownerId === this.owner.id);
+    if (this.#lease.state !== 'unclaimed') {
+      const error = new ProcessError(
+        'leaseHeld',
+        `cannot keep ${this.name} alive: its lease is ${this.#lease.state}; wanted the first holder`,
+        { mark: this.mark },
+      );
+      this.#auditAtOnce('keepAlive', ownerId, error);
+      throw error;
+    }
+    // No record, no lease: what throws here leaves it to the next call.
+    this.#auditAtOnce('keepAlive', ownerId);
+    this.#lease.claim();
+    return {
+      release: () => {
+        if (this.#lease.release()) {
+          void this.end('leaseEnded');
+          this.#supervision.onReleased(this);
+        }
+        return this.ended;
+      },
+    };
+  }
+
+  read(ownerId: string, options: OutputReaderOptions & RunSelection = {}): OutputReader {
+    this.#authorise('wait', ownerId, this.#isKnownTo(ownerId, options));
+    this.#auditAtOnce('wait', ownerId);
+    return this.#output.createReader(options);
+  }
+
+  stop(ownerId: string, options: RunSelection = {}): Promise<ProcessExit> {
+    this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
+    const audited = this.#audit('stop', ownerId);
+    return audited === undefined ? this.end('stopped') : audited.then(() => this.end('stopped'));
+  }
+
+  /** Ends the run; only the first reason counts. Resolves as `ended` does. */
+  end(reason: ExitReason): Promise<ProcessExit> {
+    if (this.#state.kind === 'running') {
+      this.#move({ kind: 'stopping', reason });
+      void this.#finish(reason);
+    }
+    return this.ended;
+  }
+
+  async #finish(reason: ExitReason): Promise<void> {
+    const { graceMs, onEvent } = this.#supervision;
+    const { name, mark } = this;
+    this.owner.disconnected.removeEventListener('abort', this.#onDisconnected);
+    this.#lease.stopClock();
+    clearTimeout(this.#holdTimer);
+
+    // Most programs leave nothing behind, and then nobody needs to be asked to end.
+    const leftAlone = reason === 'exited' && (await this.#host.isGone());
+    const treeGone =
+      leftAlone ||
+      (await endProcessTree(this.#host, graceMs, () => this.#move({ kind: 'killing', reason })));
+    if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
+
+    this.#move({ kind: 'draining', reason });
+    this.#output.finish(DRAIN_ALLOWANCE_BYTES);
+    if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
+      onEvent({ type: 'outputCutOff', mark, name });
+    }
+    this.#host.close();
+    const { code, signal } = treeGone
+      ? await this.#host.exited
+      : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
+
+    const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
+    this.#move({ kind: 'ended', exit });
+    this.#output.close();
+    this.#supervision.onEnded(this, treeGone);
+    this.#resolveEnded(exit);
+  }
+
+  #collect(name: OutputStream, stream: Readable): Promise<void> {
+    return new Promise((resolve) => {
+      stream.on('data', (bytes: Buffer) => this.#output.append(name, bytes));
+      // A pipe that fails is a pipe that ended: 'close' follows.
+      stream.on('error', () => undefined);
+      stream.once('close', resolve);
+    });
+  }
+
+  #move(to: ProcessState): void {
+    this.#state = moveRun(this.#state, to);
+  }
+
+  #isKnownTo(ownerId: string, { runId }: RunSelection): boolean {
+    return ownerId === this.owner.id || runId === this.runId;
+  }
+
+  #authorise(action: DecisionRecord['action'], ownerId: string, allowed: boolean): void {
+    if (allowed) return;
+    const error = new ProcessError(
+      'notOwner',
+      `cannot ${action} ${this.name}: it was started by another connection; wanted its own or the run id`,
+      { rule: 'A35 run of another connection' },
+    );
+    this.#auditAtOnce(action, ownerId, error);
+    throw error;
+  }
+
+  /** For what nobody waits for: only what is thrown at once refuses it. */
+  #auditAtOnce(action: DecisionRecord['action'], requester: string, refused?: ProcessError): void {
+    this.#audit(action, requester, refused)?.catch(() => undefined);
+  }
+
+  #audit(
+    action: DecisionRecord['action'],
+    requester: string,
+    refused?: ProcessError,
+  ): Promise<void> | undefined {
+    const { name, mark, path } = this;
+    const recorded = this.#supervision.onDecision({
+      ...{ action, requester, mark, path, name },
+      verdict: refused === undefined ? 'allowed' : 'refused',
+      ...(refused === undefined ? {} : { code: refused.code }),
+      ...(refused?.rule === undefined ? {} : { rule: refused.rule }),
+    });
+    return recorded ?? undefined;
+  }
+
+  readonly #onDisconnected = (): void => void this.end('ownerDisconnected');
+}
