@@ -13,7 +13,7 @@ export async function preparePrivateDirectory(directory: string): Promise<void> 
   const uid = process.getuid?.() ?? 0;
   const mode = facts.mode & 0o7777;
   let found: string | undefined;
-  if (!facts.isDirectory()) found = 'no folder';
+  if (!facts.isDirectory()) found = 'something that is not a folder';
   else if (facts.uid !== uid) found = `a folder of user ${facts.uid}`;
   else if ((mode & 0o077) !== 0) found = `mode ${mode.toString(8)}`;
   if (found === undefined) return;

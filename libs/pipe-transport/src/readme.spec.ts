@@ -17,6 +17,7 @@ describe('the example', () => {
         bundle: true,
         platform: 'node',
         format: 'esm',
+        conditions: ['@wins/source'],
       });
       const env = { WINS_RUNTIME_DIR: join(directory, 'run') };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [outfile], { env });

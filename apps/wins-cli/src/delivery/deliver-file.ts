@@ -92,7 +92,7 @@ async function openSource(from: string): Promise<FileHandle> {
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw refuse(`${from} is no plain file`);
+  throw refuse(`${from} is not a regular file`);
 }
 
 /** @returns Undefined when there is nothing yet. */
@@ -104,7 +104,7 @@ async function lookAt(to: string): Promise<{ readonly mode: number } | undefined
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  throw refuse(`${to} is a link, a folder or something else that is no plain file`);
+  throw refuse(`${to} is not a regular file`);
 }
 
 async function hasDigest(file: string, sha256: string): Promise<boolean> {
@@ -142,7 +142,10 @@ async function replace(
       await handle.chmod(mode);
       await handle.sync();
       const written = await digest(handle, () => new Error('too large'));
-      if (written !== sha256) throw new CommandError(`it has changed meanwhile: ${written}`);
+      if (written !== sha256)
+        throw new CommandError(
+          `the file changed while it was copied: found the SHA-256 ${written}`,
+        );
     } finally {
       await handle.close();
     }
@@ -235,7 +238,7 @@ function failure({ from, to }: Delivery, error: unknown): CommandError {
   }
   const code = errnoOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const found = `there is no folder ${path.dirname(to)}, and none is made`;
+    const found = `the folder ${path.dirname(to)} does not exist, and is not created`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, options);
   }
   const found = FOUND[code ?? ''] ?? 'an error of the system';

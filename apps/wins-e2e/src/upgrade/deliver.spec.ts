@@ -138,7 +138,9 @@ describe('wins cli deliver', () => {
     to = workspace.path('host folder', 'missing', 'wins');
     const { code, stderr } = await deliver();
     expect(code).toBe(127);
-    expect(stderr).toContain(`there is no folder ${workspace.path('host folder', 'missing')}`);
+    expect(stderr).toContain(
+      `the folder ${workspace.path('host folder', 'missing')} does not exist`,
+    );
     expect(folder()).toEqual([]);
   });
 
