@@ -7,7 +7,6 @@ import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { returnMemory } from '../resources/memory-return.js';
-import { systemFileTrust } from '../system-file-trust.js';
 import { recordUpgrades } from '../upgrade/record-upgrades.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../resources/slow-turn-watch.js';
@@ -29,8 +28,7 @@ export async function runApp(options: RunOptions): Promise<number> {
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
     const { runAsWindowsService } = await import('../service/windows-service.js');
-    const { ensurePrivateFolder: secureFolder } = await systemFileTrust();
-    const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
+    const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
     // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.

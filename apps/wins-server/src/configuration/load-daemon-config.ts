@@ -1,6 +1,6 @@
 import { loadConfig, refuseValues, type LoadedConfig, type LoadOptions } from '@wins/config';
 import { checkProcessEnvironment } from '@wins/process-manager';
-import { systemFileTrust } from '../system-file-trust.js';
+import { thisSystem } from '../this-system.js';
 
 /**
  * Loads the config of the daemon: a file that nobody but administrators and this user can change or put in its place.
@@ -11,7 +11,8 @@ export async function loadDaemonConfig(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  return judged(await loadConfig(file, { ...options, trust: await systemFileTrust() }));
+  const { fileTrust } = await thisSystem();
+  return judged(await loadConfig(file, { ...options, trust: fileTrust() }));
 }
 
 /**

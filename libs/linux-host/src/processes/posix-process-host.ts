@@ -1,18 +1,12 @@
 import { posixFileTrust, type Distrust } from '@wins/trusted-files';
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
-import {
-  errnoOf,
-  inspectionFailure,
-  linuxFailure,
-  startCode,
-  type MakeHostFailure,
-} from './host-failure.js';
+import { inspectionFailure, linuxFailure, startCode, type MakeHostFailure } from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
@@ -106,8 +100,8 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     }
     if (distrust === undefined) return;
     const { rule, path: step, found } = distrust;
-    const where = step === path ? '' : ` because of ${JSON.stringify(step)}`;
-    const message = `${tried} ${JSON.stringify(path)}${where}: ${found}; wanted ${wanted}`;
+    const where = step === path ? '' : ` because of ${quoteText(step)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${wanted}`;
     throw failure('pathNotTrusted', message, { path, rule });
   };
 
@@ -135,7 +129,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       try {
         return await startWhenFree(command, daemon, table, tokenOf);
       } catch (cause) {
-        const message = `cannot start ${JSON.stringify(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
+        const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
       }
     },

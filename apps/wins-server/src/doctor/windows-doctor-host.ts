@@ -8,19 +8,20 @@ import {
   whoMayWrite,
   WindowsError,
 } from '@wins/windows-host';
-import { windowsProcessHost } from '../windows-process-host.js';
+import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME } from '../service/windows-service-definition.js';
-import type { Check, PipeAccess } from './doctor-probe.js';
-import type { DoctorSystem } from './doctor-system.js';
+import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
+import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 
-/** What the doctor asks of Windows. */
-export function windowsDoctorSystem(): DoctorSystem {
+/** A host with Windows: pipes with access lists, a service, and rules of the firewall. */
+export function windowsDoctorHost(options: Omit<LocalDoctorHostOptions, 'security'>): DoctorHost {
   return {
-    processHost: windowsProcessHost,
-    security: securedPipeClient({ servicePid }),
-    pipeAccess: (address, wanted) => Promise.resolve(judgeAccess(pipeAccess(address), wanted)),
-    checks: [checkService, checkFirewall],
+    ...localDoctorHost({ ...options, security: securedPipeClient({ servicePid }) }),
+    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+    pipeAccess: async (name, wanted) =>
+      judgeAccess(pipeAccess(resolvePipePath(name).address), wanted),
+    systemChecks: [checkService, checkFirewall],
   };
 }
 
@@ -33,7 +34,7 @@ function servicePid(): number | undefined {
   }
 }
 
-/** Whoever may write to a pipe commands the host: nobody does whom neither the default nor the config names. */
+/** A client of the pipe commands the host: those alone may be one that the config names, or the default. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   if (wanted !== undefined) {
     const same = grantsTheSame(parseSecurityDescriptor(sddl), parseSecurityDescriptor(wanted));
@@ -67,10 +68,10 @@ function serviceFinding(): Finding {
 
 const checkFirewall: Check = {
   name: 'firewall',
-  look: async ({ probe, config }) => {
+  look: async (host, config) => {
     const open = firewallRules().list();
     if (open.length === 0) return [ok('firewall', 'no port is open for a run')];
-    const isServed = await probe.reachPipe(config.listen).then(
+    const isServed = await host.reachPipe(config.listen).then(
       () => true,
       () => false,
     );
