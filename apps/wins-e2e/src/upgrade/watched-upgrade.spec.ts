@@ -174,8 +174,8 @@ describe('a daemon that watches a file', () => {
         ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
       );
     for (const [index, [fileMode, folderMode, wanted]] of [
-      [0o666, 0o755, 'wins": A7 writable by other users; wanted'],
-      [0o644, 0o777, 'offered": A7 writable by other users; wanted'],
+      [0o666, 0o755, 'wins": group or others can write to it (mode 0666); wanted'],
+      [0o644, 0o777, 'offered": group or others can write to it (mode 0777); wanted'],
       [0o644, 0o1777, '(mode 1777); wanted'],
     ].entries()) {
       chmodSync(folder, folderMode as number);
