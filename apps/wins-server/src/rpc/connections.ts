@@ -10,6 +10,7 @@ import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import { ClientCalls } from '../admission/client-calls.js';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
+import { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import { EndedConnections } from './ended-connections.js';
@@ -46,12 +47,14 @@ export class Connections {
   /**
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
+   * @param turns - Measures what each connection costs. The owner disposes of it after `close`.
    */
   constructor(
     private readonly calls: CallServer,
     private readonly opened: Promise<void>,
     logger: Logger,
     private readonly clients = new Map<string, ClientIdentity>(),
+    private readonly turns = new ClientTurns(),
   ) {
     this.endedConnections = new EndedConnections(logger);
   }
@@ -77,6 +80,7 @@ export class Connections {
       hasOneRequest: (path) => this.calls.hasOneRequest(path),
       onGreeted: () => place?.settle(),
       onStream: (stream, headers) => {
+        this.turns.name(ownWords(headers[':path'] ?? ''));
         if (!this.clientCalls.begin(client)) {
           const message = 'this client has as many calls under way as one may have; wanted fewer';
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
@@ -99,6 +103,7 @@ export class Connections {
         this.endedConnections.ended(peer, reason);
       },
     });
+    this.turns.watch(socket, { client, what: 'gRPC' });
     this.served.add(connection);
     void connection.closed.then(() => this.served.delete(connection));
   }
