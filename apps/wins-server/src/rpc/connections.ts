@@ -52,7 +52,7 @@ export class Connections {
   constructor(
     private readonly calls: CallServer,
     private readonly opened: Promise<void>,
-    logger: Logger,
+    private readonly logger: Logger,
     private readonly clients = new Map<string, ClientIdentity>(),
     private readonly turns = new ClientTurns(),
   ) {
@@ -71,6 +71,11 @@ export class Connections {
     const disconnected = new AbortController();
     this.disconnected.set(peer, disconnected);
     this.clients.set(peer, client);
+    const failed = (err: unknown): void =>
+      this.logger.error(
+        { err, peer },
+        'a call failed in a way that no call may: its connection ends',
+      );
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
       inbound: this.inbound,
@@ -93,9 +98,16 @@ export class Connections {
         });
         void this.opened.then(() => {
           // What is gone meanwhile is shown to nobody.
-          if (!stream.destroyed) this.calls.serve(stream, headers);
+          if (stream.destroyed) return;
+          try {
+            this.calls.serve(stream, headers);
+          } catch (error) {
+            failed(error);
+            void connection.close();
+          }
         });
       },
+      onFailure: failed,
       onEnd: (reason) => {
         this.disconnected.delete(peer);
         this.clients.delete(peer);
