@@ -16,6 +16,7 @@ import { PausedLog } from './admission/paused-log.js';
 import { Places } from './admission/places.js';
 import { TurnedAwayLog } from './admission/turned-away-log.js';
 import type { AuditTrail } from './audit/audit-trail.js';
+import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
 import { Connections } from './rpc/connections.js';
@@ -87,7 +88,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { server } = calls;
   const pausedLog = new PausedLog(logger);
   const turns = new ClientTurns({ ended: slowTurnLog(logger), paused: pausedLog.add });
-  const connections = new Connections(calls, opened, logger, clients, turns);
+  const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));

@@ -47,7 +47,8 @@ export class Connections {
   /**
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
-   * @param turns - Measures what each connection costs. The owner disposes of it after `close`.
+   * @param turns - Measures what each connection costs. The owner disposes of it.
+   * @param read - Told how many octets each read brought, before they are looked at.
    */
   constructor(
     private readonly calls: CallServer,
@@ -55,6 +56,7 @@ export class Connections {
     private readonly logger: Logger,
     private readonly clients = new Map<string, ClientIdentity>(),
     private readonly turns = new ClientTurns(),
+    private readonly read: (octets: number) => void = () => undefined,
   ) {
     this.endedConnections = new EndedConnections(logger);
   }
@@ -115,6 +117,7 @@ export class Connections {
         this.endedConnections.ended(peer, reason);
       },
     });
+    socket.prependListener('data', (octets: Buffer) => this.read(octets.length));
     this.turns.watch(socket, { client, what: 'gRPC' });
     this.served.add(connection);
     void connection.closed.then(() => this.served.delete(connection));
