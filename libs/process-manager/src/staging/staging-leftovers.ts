@@ -1,4 +1,5 @@
 import { removeLeftovers } from '@wins/trusted-files';
+import { errnoOf } from '@wins/wins-program';
 import path from 'node:path';
 
 /** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
