@@ -27,7 +27,7 @@ import { createHostService } from './rpc/services/host-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
-import type { SystemParts } from './system-parts.js';
+import type { DaemonSystem } from './operating-system.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
 
 /** How long answers may still be on their way once all processes have ended. */
@@ -42,7 +42,7 @@ export interface DaemonParts {
   readonly manager: ProcessManager;
   /** The daemon keeps in it whose each connection of the gRPC pipe is, by its name `pipe:N`. */
   readonly clients: Map<string, ClientIdentity>;
-  readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener' | 'identify'>;
+  readonly system: Pick<DaemonSystem, 'pipeSecurity' | 'portOpener' | 'identify'>;
   readonly hostSystem: HostSystem;
   /** Not open yet: the daemon opens and closes it. */
   readonly audit: AuditTrail;

@@ -28,8 +28,7 @@ export async function runApp(options: RunOptions): Promise<number> {
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
     const { runAsWindowsService } = await import('../service/windows-service.js');
-    const { ensurePrivateFolder: secureFolder } = await import('../windows-private-folder.js');
-    const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
+    const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
     // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.
