@@ -3,7 +3,7 @@
  * node is restarted. Old or new, never neither.
  *
  * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and
- * together they take both ends. The model in apps/wins-upgrade takes both sides of all.
+ * together they take both ends. The model in libs/service-upgrade takes both sides of all.
  */
 import type { Outcome } from '../harness/built-program.js';
 import { fakeRelease, type Misbehaviour } from '../harness/fake-release.js';
