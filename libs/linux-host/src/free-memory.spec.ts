@@ -1,6 +1,8 @@
 import { freeMemoryTrimmer } from './free-memory.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
+if (process.platform !== 'linux')
+  process.stderr.write('SKIPPED: free memory, which only Linux takes back\n');
 
 onLinux(
   'gives free memory back to the system, as often as it is asked, where the C library can',

@@ -6,7 +6,12 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
-import { inspectionFailure, linuxFailure, startCode, type MakeHostFailure } from './host-failure.js';
+import {
+  inspectionFailure,
+  linuxFailure,
+  startCode,
+  type MakeHostFailure,
+} from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
@@ -148,7 +153,11 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
 
 /** What it throws rejects. */
 function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
-  return (path) => new Promise((resolve) => resolve(act(path)));
+  return (path) =>
+    new Promise((resolve) => {
+      act(path);
+      resolve();
+    });
 }
 
 async function startWhenFree(
