@@ -3,6 +3,8 @@ import { freeMemoryTrimmer } from './free-memory.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 const MIB = 1024 * 1024;
+if (process.platform !== 'linux')
+  process.stderr.write('SKIPPED: free memory, which only Linux takes back\n');
 
 /** Takes so many pieces of memory from the C library, writes to all of them, and frees all but the last, which lies above the others. */
 function takeAndFree(pieces: number, octets: number): void {

@@ -11,6 +11,8 @@ import { Workspace } from '../harness/workspace.js';
 const CLAIMED = 'system:node-admin (trusted)';
 const programs = path.join(__dirname, '../fixtures/programs');
 const inContainer = mayMakeContainer() ? it : it.skip;
+if (inContainer === it.skip)
+  process.stderr.write('SKIPPED: clients in containers, since this user may make no mounts\n');
 
 describe('a client that wants everything', () => {
   let workspace: Workspace;
