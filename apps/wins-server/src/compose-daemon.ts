@@ -144,7 +144,7 @@ function reportWarnings(
     }
   }
   for (const { message } of faultyEntries(config)) {
-    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry can never match');
   }
   for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry is doubtful');

@@ -33,6 +33,6 @@ function sinceOf(text: string | undefined): Date | undefined {
   const since = parseSince(text, Date.now());
   if (since !== undefined) return since;
   throw new UsageError(
-    `--since: ${JSON.stringify(text)} is no time; wanted 90s, 2h30m, 7d or 2026-03-01T12:00Z`,
+    `--since: ${JSON.stringify(text)} is not a time; wanted 90s, 2h30m, 7d or 2026-03-01T12:00Z`,
   );
 }

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 1000;
 
-/** What became of a changed config file. */
+/** What happened to a changed config file. */
 export interface ConfigWatchEvents {
   /** The file changed and is valid. */
   readonly changed: (loaded: LoadedConfig) => void;
@@ -21,7 +21,7 @@ export function fileState(file: string): FileState {
     const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
     return size === 0n ? 'empty' : `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch {
-    return 'gone'; // or out of reach, which comes to the same
+    return 'gone'; // or out of reach, which has the same effect
   }
 }
 
@@ -38,15 +38,15 @@ export function watchConfig(file: string, known: FileState, events: ConfigWatchE
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading = Promise.resolve();
   const load = async (decidedOn: FileState): Promise<void> => {
-    let tell: () => void;
+    let report: () => void;
     try {
       const loaded = await loadDaemonConfig(file);
-      tell = () => events.changed(loaded);
+      report = () => events.changed(loaded);
     } catch (error) {
-      tell = () => events.rejected(error);
+      report = () => events.rejected(error);
     }
-    // What was loaded may be what the file became since, nothing or a half: the next looks are about that.
-    if (fileState(file) === decidedOn) tell();
+    // The file may have changed while it was loaded: then the next looks decide.
+    if (fileState(file) === decidedOn) report();
     else isChanging ||= seen === decidedOn;
   };
   const look = (): void => {
@@ -55,7 +55,7 @@ export function watchConfig(file: string, known: FileState, events: ConfigWatchE
     seen = state;
     if (isSame && isChanging) loading = loading.then(() => load(state));
     isChanging = !isSame && state !== 'gone' && state !== 'empty';
-    // Nobody empties a whitelist like that: it is how editors and failed copies leave a file.
+    // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
     if (!isSame && !isChanging) events.rejected(new Error(`the config file ${file} is ${state}`));
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
