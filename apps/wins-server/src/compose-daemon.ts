@@ -52,14 +52,14 @@ export async function composeDaemon(
   logger: Logger,
   service?: string,
 ): Promise<ComposedDaemon> {
-  const { daemonParts, ensurePrivateFolder: prepareDirectory } = await thisSystem();
+  const { daemonParts, fileTrust } = await thisSystem();
   const system = daemonParts(logger, loaded.config.pipeAccess);
   const tellsClientsApart = (): boolean => system.identify !== undefined;
   reportWarnings(loaded, logger, tellsClientsApart);
   const { maxFileBytes, maxFiles } = loaded.config.audit;
   const directory = auditDirectoryOf(loaded.config);
   const audit = new AuditTrail(
-    { directory, maxFileBytes, maxFiles, ...(prepareDirectory && { prepareDirectory }) },
+    { directory, maxFileBytes, maxFiles, prepareDirectory: fileTrust().ensurePrivateFolder },
     logger,
   );
   const clients = new Map<string, ClientIdentity>();

@@ -1,4 +1,5 @@
 import type { PipeSecurity } from '@wins/pipe-transport';
+import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { IdentifyClient } from './admission/client-identity.js';
 import type { Logger } from './log/logger.js';
@@ -15,10 +16,8 @@ export interface OperatingSystem {
   readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
   /** Whether `daemonParts` has `identify`. */
   readonly tellsClientsApart: () => boolean;
-  /** Makes a folder that only administrators may write to, or throws. Absent: the libraries do that themselves. */
-  readonly ensurePrivateFolder?: (folder: string) => void;
-  /** Who else could change a config file, or put another in its place; undefined when nobody can. Absent: the library looks. */
-  readonly configDistrust?: (file: string) => Promise<string | undefined>;
+  /** Judges who else can write to files and folders. */
+  readonly fileTrust: () => FileTrust;
 }
 
 /** What the operating system gives to a daemon. What is absent does not exist here, or is a default of the libraries. */

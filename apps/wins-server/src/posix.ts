@@ -1,5 +1,6 @@
 import { freeMemoryTrimmer, LinuxError, posixProcessHost as processHostOf } from '@wins/linux-host';
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { posixFileTrust } from '@wins/trusted-files';
 import { canTellLinuxClients, linuxClients } from './admission/linux-clients.js';
 import type { Logger } from './log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
@@ -7,6 +8,7 @@ import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 /** Linux, and macOS as far as it goes: there only processes are run. */
 export const posix: OperatingSystem = {
   processHost: posixProcessHost,
+  fileTrust: () => posixFileTrust(),
   daemonParts: (logger) => ({ processHost: posixProcessHost(), ...linuxParts(logger) }),
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };

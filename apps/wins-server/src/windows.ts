@@ -1,32 +1,25 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import {
-  distrustOfFile,
-  ensurePrivateFolder,
   firewallRules,
   jobObjectProcessHost,
   securedPipe,
+  windowsFileTrust,
   type PipeClient,
 } from '@wins/windows-host';
 import type { Socket } from 'node:net';
-import path from 'node:path';
 import { windowsClients } from './admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
 /** Windows. */
 export const windows: OperatingSystem = {
   processHost,
+  fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
     portOpener: firewallRules(),
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,
-  ensurePrivateFolder,
-  // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
-  configDistrust: async (file) => {
-    const distrust = distrustOfFile(path.win32.resolve(file));
-    return distrust && `${distrust.path}: ${distrust.found}`;
-  },
 };
 
 /**

@@ -14,7 +14,7 @@
  *
  * @packageDocumentation
  */
-export { errnoOf, fileSystemError } from './file-system-error.js';
+export { fileSystemError } from './file-system-error.js';
 export { fileFingerprint, type FileFingerprint } from './read/file-fingerprint.js';
 export {
   hashFile,

@@ -3,7 +3,7 @@ import { checkProcessEnvironment } from '@wins/process-manager';
 import { thisSystem } from '../this-system.js';
 
 /**
- * Loads the config of the daemon; on Windows only a file that administrators alone can change or replace.
+ * Loads the config of the daemon: a file that administrators and this user alone can change or replace.
  *
  * @throws ConfigError
  */
@@ -11,8 +11,8 @@ export async function loadDaemonConfig(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  const { configDistrust: distrust } = await thisSystem();
-  return judged(await loadConfig(file, { ...options, distrust }));
+  const { fileTrust } = await thisSystem();
+  return judged(await loadConfig(file, { ...options, trust: fileTrust() }));
 }
 
 /**
@@ -21,7 +21,8 @@ export async function loadDaemonConfig(
  * @throws ConfigError
  */
 export async function loadCopiedConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
-  return judged(await loadConfig(file, options));
+  const trust = { distrustOfFile: () => undefined };
+  return judged(await loadConfig(file, { ...options, trust }));
 }
 
 /** The library has judged the form of the file; the libraries that it configures know which values they can use. */

@@ -1,4 +1,4 @@
-import { ensurePrivateFolder, runAsService, type RunningService } from '@wins/windows-host';
+import { runAsService, type RunningService } from '@wins/windows-host';
 import { exitCodeForError } from '../exit-codes.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';

@@ -1,6 +1,6 @@
+import { formatAddress, parseNetwork } from '@wins/wins-program';
 import { HostSystemError } from '../../host-system/host-system-error.js';
 import type { NameOrAddress } from '../../host-system/host-system.js';
-import { formatAddress, parseNetwork } from '../../host-system/ip-network.js';
 
 /** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;

@@ -1,6 +1,6 @@
 import { formatIpAddress, formatIpNetwork, parseIpAddress, parseIpNetwork } from './ip-address.js';
 import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
-import { addHostRoutes, removeHostRoutes } from './routes-host.js';
+import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import type { RouteTable } from './routes.js';
 
 const row = (cidr: string, hop: string, protocol: number = PROTOCOL.netmgmt): ForwardRow => {
@@ -16,21 +16,25 @@ const spell = (route: ForwardRow) =>
 /** A routing table in memory that remembers what was done to it; a lying one only says that it did it. */
 class MemoryTable implements RouteTable {
   readonly done: string[] = [];
+  readonly #lies: boolean;
+
   constructor(
     readonly rows: ForwardRow[],
-    private readonly lies = false,
-  ) {}
+    lies = false,
+  ) {
+    this.#lies = lies;
+  }
 
   read = () => [...this.rows];
 
   add = (route: ForwardRow) => {
     this.done.push(`+${spell(route)}`);
-    if (!this.lies) this.rows.push(route);
+    if (!this.#lies) this.rows.push(route);
   };
 
   remove = (route: ForwardRow) => {
     this.done.push(`-${spell(route)}`);
-    if (!this.lies) this.rows.splice(this.rows.indexOf(route), 1);
+    if (!this.#lies) this.rows.splice(this.rows.indexOf(route), 1);
   };
 }
 
@@ -42,18 +46,33 @@ const adapters = [
 it('leads each host through the gateway of its family, once', () => {
   const table = new MemoryTable(defaults());
   const addresses = ['8.8.8.8', '8.8.8.8/32', '2001:db8::1', '2001:DB8:0::1/128'];
-  addHostRoutes(table, adapters, addresses);
-  addHostRoutes(table, adapters, addresses);
+  addGatewayRoutes(table, adapters, addresses);
+  addGatewayRoutes(table, adapters, addresses);
   expect(table.done).toEqual(['+8.8.8.8/32 via 192.0.2.1', '+2001:db8::1/128 via fe80::1']);
   expect(table.rows[2]).toMatchObject({ interfaceIndex: 4, metric: 5, protocol: PROTOCOL.netmgmt });
 });
 
+it('leads networks too, and removes them, and nothing within or around them', () => {
+  const around = [row('10.0.0.0/8', '192.0.2.9'), row('10.1.2.0/24', '192.0.2.9')];
+  const table = new MemoryTable([...defaults(), ...around]);
+  const networks = ['10.1.0.0/16', '2001:db8:1::/48'];
+  addGatewayRoutes(table, adapters, networks);
+  addGatewayRoutes(table, adapters, networks);
+  removeGatewayRoutes(table, networks);
+  expect(table.done).toEqual([
+    '+10.1.0.0/16 via 192.0.2.1',
+    '+2001:db8:1::/48 via fe80::1',
+    '-10.1.0.0/16 via 192.0.2.1',
+    '-2001:db8:1::/48 via fe80::1',
+  ]);
+});
+
 it('removes what it added, also after the default route has changed', () => {
   const table = new MemoryTable(defaults());
-  addHostRoutes(table, adapters, ['8.8.8.8', '2001:db8::1']);
+  addGatewayRoutes(table, adapters, ['8.8.8.8', '2001:db8::1']);
   table.rows.splice(0, 2, row('0.0.0.0/0', '192.0.2.254'));
-  removeHostRoutes(table, ['8.8.8.8/32', '2001:db8::1', '9.9.9.9']);
-  removeHostRoutes(table, ['8.8.8.8']);
+  removeGatewayRoutes(table, ['8.8.8.8/32', '2001:db8::1', '9.9.9.9']);
+  removeGatewayRoutes(table, ['8.8.8.8']);
   expect(table.rows.map(spell)).toEqual(['0.0.0.0/0 via 192.0.2.254']);
 });
 
@@ -65,7 +84,7 @@ it("leaves networks and the host's own addresses alone when it removes", () => {
     row('8.8.8.8/32', '192.0.2.1', PROTOCOL.local),
   ];
   const table = new MemoryTable(rows);
-  removeHostRoutes(table, ['8.8.8.8']);
+  removeGatewayRoutes(table, ['8.8.8.8']);
   expect(table.done).toEqual([]);
 });
 
@@ -76,18 +95,23 @@ it('does not believe a system that says that it did it', () => {
       code: 'not-verified',
       message: expect.stringContaining(message) as unknown,
     }) as Error;
-  expect(() => addHostRoutes(added, adapters, ['8.8.8.8', '9.9.9.9'])).toThrow(
-    refusal('added routes to 8.8.8.8, 9.9.9.9'),
+  expect(() => addGatewayRoutes(added, adapters, ['8.8.8.8', '9.9.9.9'])).toThrow(
+    refusal('added routes to 8.8.8.8/32, 9.9.9.9/32'),
   );
   const removed = new MemoryTable([...defaults(), row('8.8.8.8/32', '192.0.2.1')], true);
-  expect(() => removeHostRoutes(removed, ['8.8.8.8'])).toThrow(refusal('are still in the routing'));
+  expect(() => removeGatewayRoutes(removed, ['8.8.8.8'])).toThrow(
+    refusal('are still in the routing'),
+  );
 });
 
 it.each([
   '',
   'example.com',
-  '8.8.8.0/24',
-  '2001:db8::/64',
+  '8.8.8.8/24',
+  '2001:db8::1/64',
+  '0.0.0.0/0',
+  '::/0',
+  '169.254.169.254',
   '0.0.0.0',
   '::',
   '127.0.0.1',
@@ -100,19 +124,19 @@ it.each([
 ])('refuses a route to %j before it changes anything', (address) => {
   const table = new MemoryTable(defaults());
   const refused = expect.objectContaining({ code: 'invalid-argument' }) as Error;
-  expect(() => addHostRoutes(table, adapters, ['8.8.8.8', address])).toThrow(refused);
-  expect(() => removeHostRoutes(table, ['8.8.8.8', address])).toThrow(refused);
+  expect(() => addGatewayRoutes(table, adapters, ['8.8.8.8', address])).toThrow(refused);
+  expect(() => removeGatewayRoutes(table, ['8.8.8.8', address])).toThrow(refused);
   expect(table.done).toEqual([]);
 });
 
-it('refuses more than 1,024 addresses at once', () => {
-  const many = Array.from({ length: 1025 }, () => '8.8.8.8');
-  expect(() => addHostRoutes(new MemoryTable(defaults()), adapters, many)).toThrow('found 1025');
+it('refuses more than 256 addresses at once', () => {
+  const many = Array.from({ length: 257 }, () => '8.8.8.8');
+  expect(() => addGatewayRoutes(new MemoryTable(defaults()), adapters, many)).toThrow('found 257');
 });
 
 it('adds nothing when one of the addresses has no gateway', () => {
   const table = new MemoryTable([row('0.0.0.0/0', '192.0.2.1'), row('::/0', '::')]);
-  expect(() => addHostRoutes(table, adapters, ['8.8.8.8', '2001:db8::1'])).toThrow(
+  expect(() => addGatewayRoutes(table, adapters, ['8.8.8.8', '2001:db8::1'])).toThrow(
     'there is no IPv6 default route through a gateway',
   );
   expect(table.done).toEqual([]);

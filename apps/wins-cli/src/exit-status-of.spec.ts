@@ -1,4 +1,4 @@
-import { exitStatusOf } from './exit-codes.js';
+import { exitStatusOf } from './exit-status-of.js';
 
 const ended = (Code: number, Signal = '') => ({ Code, Signal, Reason: 'exited' });
 

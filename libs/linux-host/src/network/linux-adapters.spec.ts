@@ -1,6 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os';
-import type { NameOrAddress } from './host-system.js';
-import { findAdapter } from './linux-adapters.js';
+import { findAdapter, type NameOrAddress } from './linux-adapters.js';
 import type { LinuxRoute } from './linux-routing-table.js';
 
 const info = (family: 'IPv4' | 'IPv6', address: string, prefix: number): NetworkInterfaceInfo => ({

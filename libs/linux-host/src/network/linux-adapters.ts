@@ -1,14 +1,17 @@
-import type { NetworkInterfaceInfo } from 'node:os';
-import { HostSystemError } from './host-system-error.js';
-import type { NameOrAddress } from './host-system.js';
 import {
   formatAddress,
   formatNetwork,
   networkOf,
   parseAddress,
   parseNetwork,
-} from './ip-network.js';
+  quoteText,
+} from '@wins/wins-program';
+import type { NetworkInterfaceInfo } from 'node:os';
+import { LinuxError } from '../linux-error.js';
 import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
+
+/** One thing by its name or by an address of it. */
+export type NameOrAddress = { readonly name: string } | { readonly address: string };
 
 /** Interfaces by name, as `os.networkInterfaces()` lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
@@ -23,9 +26,9 @@ export interface FoundAdapter {
 
 /**
  * Chooses an adapter by its name or by an address of it, or else the one with the default route. By address, that address is
- * told; otherwise the first IPv4 address, or the first IPv6 address that is not link-local.
+ * given; otherwise the first IPv4 address, or the first IPv6 address that is not link-local.
  *
- * @throws HostSystemError `not-found`, `invalid-argument` for a text that is no address.
+ * @throws LinuxError `not-found`, `invalid-argument` for a text that is not an address.
  */
 export function findAdapter(
   interfaces: Interfaces,
@@ -36,14 +39,14 @@ export function findAdapter(
     return byAddress(interfaces, routes, which.address);
   const name = which?.name ?? defaultRouteOf(routes)?.interfaceName;
   if (name === undefined) {
-    throw new HostSystemError('not-found', 'there is no default route, so no default adapter');
+    throw new LinuxError('not-found', 'there is no default route, so no default adapter');
   }
   const addresses = Object.hasOwn(interfaces, name) ? (interfaces[name] ?? []) : [];
   const family = which === undefined ? defaultRouteOf(routes)?.family : undefined;
   const preferred = [...addresses].sort((a, b) => rankOf(a, family) - rankOf(b, family))[0];
   if (preferred === undefined) {
-    const message = `there is no network adapter ${JSON.stringify(name)} that is up and has an address`;
-    throw new HostSystemError('not-found', message);
+    const message = `there is no network adapter ${quoteText(name)} that is up and has an address`;
+    throw new LinuxError('not-found', message);
   }
   return describe(name, preferred, routes);
 }
@@ -55,15 +58,15 @@ function byAddress(
 ): FoundAdapter {
   const bytes = parseAddress(text);
   if (bytes === undefined) {
-    const message = `${JSON.stringify(text)} is no address; wanted for example 192.0.2.2 or 2001:db8::2`;
-    throw new HostSystemError('invalid-argument', message);
+    const message = `${quoteText(text)} is not an address; wanted for example 192.0.2.2 or 2001:db8::2`;
+    throw new LinuxError('invalid-argument', message);
   }
   const wanted = formatAddress(bytes);
   for (const [name, addresses = []] of Object.entries(interfaces)) {
     const found = addresses.find(({ address }) => address === wanted);
     if (found !== undefined) return describe(name, found, routes);
   }
-  throw new HostSystemError('not-found', `no network adapter has the address ${wanted}`);
+  throw new LinuxError('not-found', `no network adapter has the address ${wanted}`);
 }
 
 function rankOf(

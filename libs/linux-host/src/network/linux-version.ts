@@ -1,4 +1,13 @@
-import type { HostVersion } from './host-system.js';
+/** The version of a system in the words of Windows' registry; empty when unknown. */
+export interface HostVersion {
+  readonly currentMajorVersionNumber: string;
+  readonly currentMinorVersionNumber: string;
+  readonly currentBuildNumber: string;
+  readonly ubr: string;
+  readonly releaseId: string;
+  readonly buildLabEx: string;
+  readonly currentBuild: string;
+}
 
 /** What a Linux system says of itself. */
 export interface LinuxSystem {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { HostSystemError } from './host-system-error.js';
+import { LinuxError } from '../linux-error.js';
 
-/** Where iproute2 is installed. The search path is nobody's word for a program that root runs. */
+/** Where iproute2 is installed. Root runs it, so the search path does not choose it. */
 const PROGRAMS = ['/sbin/ip', '/usr/sbin/ip'];
 
 const TIMEOUT_MS = 10_000;
@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /**
  * Runs `ip` with these arguments and waits for its end, 10 seconds at most.
  *
- * @throws HostSystemError `unavailable` when it is not installed, `access-denied` when we may not change routes, `unknown`
+ * @throws LinuxError `unavailable` when it is not installed, `access-denied` when this user may not change routes, `unknown`
  *   with what it said.
  */
 export async function runIp(args: readonly string[]): Promise<void> {
@@ -30,7 +30,7 @@ export async function runIp(args: readonly string[]): Promise<void> {
     const { stderr } = error as { readonly stderr?: string };
     const said = stderr?.trim() ?? '';
     const code = /not permitted|permission denied/i.test(said) ? 'access-denied' : 'unknown';
-    throw new HostSystemError(code, `${program} ${args.join(' ')}: ${said || String(error)}`, {
+    throw new LinuxError(code, `${program} ${args.join(' ')}: ${said || String(error)}`, {
       cause: error,
     });
   }
@@ -46,5 +46,5 @@ async function findProgram(): Promise<string> {
     }
   }
   const message = `routes cannot be changed: found neither ${PROGRAMS.join(' nor ')}; wanted iproute2`;
-  throw new HostSystemError('unavailable', message);
+  throw new LinuxError('unavailable', message);
 }

@@ -79,20 +79,20 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   return Buffer.compare(start(one), start(other)) === 0;
 }
 
-/** Why no route can be made to a network, or undefined. The default route is nobody's to change here. */
+/** Why no route may be made to a network, or undefined. */
 export function unroutableReason({ bytes, prefix }: IpNetwork): string | undefined {
   const [first = 0] = bytes;
   if (prefix === 0) return 'it is the default route';
   if (bytes.length === 4) {
-    if (first === 0) return 'it is no address of a host';
+    if (first === 0) return 'it is not the address of a host';
     if (first === 127) return 'it is the loopback';
     if (first === 169 && bytes[1] === 254) return 'it belongs to one link';
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);
-  if (text === '::') return 'it is no address of a host';
+  if (text === '::') return 'it is not the address of a host';
   if (text === '::1') return 'it is the loopback';
-  if (MAPPED_IPV4.test(text)) return 'it is an IPv4 address in IPv6 clothes';
+  if (MAPPED_IPV4.test(text)) return 'it is an IPv4-mapped address';
   if (first === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80) return 'it belongs to one link';
   return first === 0xff ? 'it is multicast' : undefined;
 }

@@ -1,4 +1,4 @@
-import { formatAddress, formatNetwork, networkOf } from './ip-network.js';
+import { formatAddress, formatNetwork, networkOf } from '@wins/wins-program';
 
 /** One route as the kernel lists it. */
 export interface LinuxRoute {
