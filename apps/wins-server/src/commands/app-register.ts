@@ -4,12 +4,8 @@ import {
   unregisterEventSource,
   WindowsError,
 } from '@wins/windows-host';
-import { EXIT } from '../exit-codes.js';
-import {
-  SERVICE_NAME,
-  serviceDefinition,
-  type RegisterOptions,
-} from '../service/windows-service-definition.js';
+import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 
 /**
  * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor
@@ -24,7 +20,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
   say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
   if (needsRestart) say('it is running: the changes take effect at its next start');
   if (ignored.length > 0) say(`this version of Windows does not support: ${ignored.join(', ')}`);
-  return EXIT.ok;
+  return EXIT.server.ok;
 }
 
 /** A stopped service is gone at once, unless another program holds it open. */
@@ -45,7 +41,7 @@ export async function unregisterService(): Promise<number> {
     say(`there is no service ${SERVICE_NAME}`);
   }
   unregisterEventSource(SERVICE_NAME);
-  return EXIT.ok;
+  return EXIT.server.ok;
 }
 
 function requireWindows(action: string): void {

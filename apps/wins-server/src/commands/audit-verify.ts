@@ -1,6 +1,5 @@
 import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
-import { EXIT } from '../exit-codes.js';
-import { printable } from '../printable.js';
+import { escapeText, EXIT } from '@wins/wins-program';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
 interface VerifyOptions extends AuditPlaceOptions {
@@ -16,12 +15,12 @@ export async function verifyAudit(options: VerifyOptions): Promise<number> {
       ? `${JSON.stringify({ directory, ...verdict }, null, 2)}\n`
       : reportOf(directory, verdict);
   process.stdout.write(text);
-  return verdict.ok ? EXIT.ok : EXIT.doubtful;
+  return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
 }
 
 function reportOf(directory: string, verdict: AuditVerdict): string {
   const { records, firstSeq, lastSeq, lastHash, lost, unfinishedBytes } = verdict;
-  const lines = [`${printable(directory)}: ${records} records`];
+  const lines = [`${escapeText(directory)}: ${records} records`];
   if (firstSeq !== undefined)
     lines.push(`numbers ${firstSeq} to ${lastSeq}, the last line has SHA-256 ${lastHash}`);
   if (lost > 0) lines.push(`the log reports ${lost} lost records`);

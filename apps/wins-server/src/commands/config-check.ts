@@ -1,8 +1,8 @@
 import { defaultConfigPath } from '@wins/config';
+import { EXIT } from '@wins/wins-program';
 import { doubtfulEntries } from '../configuration/allowed-executables.js';
 import { explainMigration } from '../configuration/explain-migration.js';
 import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { EXIT } from '../exit-codes.js';
 import { thisSystem } from '../this-system.js';
 
 interface CheckOptions {
@@ -24,7 +24,7 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
   const { config, found, origins, warnings } = await load(file, { strict: !options.lenient });
   if (isCopied && !found) {
     process.stderr.write(`${file}: no such file; wanted the config that will be copied\n`);
-    return EXIT.config;
+    return EXIT.server.config;
   }
   if (options['explain-migration']) {
     process.stdout.write(explainMigration(config));
@@ -46,5 +46,5 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
   for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     process.stderr.write(`${message}\n`);
   }
-  return EXIT.ok;
+  return EXIT.server.ok;
 }

@@ -1,8 +1,8 @@
-import { runAsService, type RunningService } from '@wins/windows-host';
-import { exitCodeForError } from '../exit-codes.js';
+import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
+import { SERVICE_NAME } from '@wins/wins-program';
+import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import { SERVICE_NAME } from './windows-service-definition.js';
 import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */
@@ -18,7 +18,7 @@ export interface Surroundings {
 
 /** How a service logs. */
 export interface WindowsServiceOptions extends LogOptions {
-  /** Makes the folder of the log files. Default: {@link ensurePrivateFolder}. */
+  /** Makes the folder of the log files. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;
 }
 
@@ -29,7 +29,10 @@ export interface WindowsServiceOptions extends LogOptions {
  * @returns The exit code, or `undefined` when this is not a service; then nothing was run.
  */
 export async function runAsWindowsService(
-  { secureFolder = ensurePrivateFolder, ...options }: WindowsServiceOptions,
+  {
+    secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
+    ...options
+  }: WindowsServiceOptions,
   serve: (surroundings: Surroundings) => Promise<number>,
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;

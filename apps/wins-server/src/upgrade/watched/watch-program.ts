@@ -1,7 +1,9 @@
+import { fileFingerprint } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
 import type { AuditTrail } from '../../audit/audit-trail.js';
 import type { Logger } from '../../log/logger.js';
 import type { Upgrader } from '../upgrader.js';
-import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
+import { examineProgram, type FileGuard } from './examine-program.js';
 import { advance, type FileWatch, type FileWatchEvent } from './file-watch.js';
 
 const LOOK_EVERY_MS = 1000;
@@ -50,7 +52,9 @@ export class ProgramWatch {
 
   #look(): void {
     if (this.#work !== undefined) return;
-    this.#advance({ kind: 'seen', file: stateOfFile(this.#options.file) });
+    const state = fileFingerprint(this.#options.file);
+    const isThere = state !== 'gone' && state !== 'empty';
+    this.#advance({ kind: 'seen', file: isThere ? state : undefined });
     const work = this.#task();
     if (work === undefined) return;
     this.#work = work
@@ -132,8 +136,4 @@ export class ProgramWatch {
     this.#lastWarning = text;
     this.#options.logger.warn({ file: this.#options.file, ...found }, message);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
