@@ -25,6 +25,20 @@ const boundaries = {
   ],
 };
 
+// A port is proven with the real hosts that are composed with its library; libraries never import each other otherwise, and a
+// host library imports none for its own specs, so that no circle arises.
+const boundariesOfSpecs = {
+  ...boundaries,
+  depConstraints: [
+    ...boundaries.depConstraints.filter(({ sourceTag }) => sourceTag !== 'type:lib'),
+    {
+      sourceTag: 'type:lib',
+      onlyDependOnLibsWithTags: ['type:ground', 'type:host-lib'],
+      bannedExternalImports: ['koffi'],
+    },
+  ],
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -42,6 +56,14 @@ export default tseslint.config(
   {
     files: ['**/*.ts', '**/*.js', '**/*.mjs', '**/*.cjs'],
     rules: { '@nx/enforce-module-boundaries': ['error', boundaries] },
+  },
+  {
+    files: [
+      'libs/*/src/**/*.spec.ts',
+      'libs/*/src/**/*.windows-spec.ts',
+      'libs/*/src/testing/*-harness.ts',
+    ],
+    rules: { '@nx/enforce-module-boundaries': ['error', boundariesOfSpecs] },
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
@@ -90,6 +112,7 @@ export default tseslint.config(
             '{projectRoot}/jest.config.js',
             '{projectRoot}/**/*.spec.ts',
             '{projectRoot}/**/*.windows-spec.ts',
+            '{projectRoot}/src/testing/*-harness.ts',
           ],
         },
       ],

@@ -23,7 +23,7 @@ function expect(what, found, wanted) {
 }
 
 say('Building the programs into dist/');
-execFileSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', 'wins-server,wins-cli'], {
+execFileSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', 'wins,wins-server,wins-cli'], {
   cwd: root,
   stdio: ['ignore', 'ignore', 'inherit'],
 });

@@ -10,14 +10,12 @@ import {
 } from '@wins/wins-api';
 
 export { decodeStartRequest } from '../../apps/wins-server/src/rpc/services/decode-start-request.js';
-export { Effects } from '../../apps/wins-upgrade/src/effects.js';
-export { UpgradeJournal } from '../../apps/wins-upgrade/src/upgrade-journal.js';
-export { upgradePlaces } from '../../apps/wins-upgrade/src/upgrade-places.js';
 export { AuditError, openAuditLog, readAuditLog, verifyAuditLog } from '@wins/audit-log';
 export { ConfigError, parseConfig } from '@wins/config';
 export { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
+export { Effects, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';
 export { createWinsClient } from '@wins/wins-api';
 export { WebSocketServer } from 'ws';
 

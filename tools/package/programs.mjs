@@ -16,7 +16,7 @@ export const programs = applications
   .sort()
   .map((name) => path.join(root, 'dist', `${name}.cjs`));
 
-export const { version } = manifestOf('apps/wins-cli');
+export const { version } = manifestOf('apps/wins');
 
 function manifestOf(folder) {
   const file = path.join(root, folder, 'package.json');

@@ -1,45 +1,41 @@
 /**
  * `wins cli`: talks to the daemon from inside a container.
  */
+import { escapeText, EXIT, messageOf } from '@wins/wins-program';
+import { clientCommands } from './client-commands.js';
 import { CommandError } from './command-error.js';
-import { commandLine } from './command-line.js';
-import { EXIT } from './exit-codes.js';
-import { normalizeArgv } from './options/go-style-argv.js';
-import { printable } from './output.js';
 
 /**
  * Runs one command.
  *
- * @param argv - Words after `wins`.
+ * @param argv - Words after `wins`, in the style of GNU: `--name=value`.
  * @returns The exit code: the process's own for `prc run`, else one of {@link EXIT}.
  */
 export async function run(argv: readonly string[]): Promise<number> {
   // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  let exitCode: number = EXIT.ok;
+  let exitCode: number = EXIT.client.ok;
   try {
-    await commandLine(argv, (code) => {
+    await clientCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
     return exitCode;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
     if (!isSet(argv, 'quiet')) {
-      process.stderr.write(`wins: ${printable(message)}\n`);
+      process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);
       if (isSet(argv, 'debug') && error instanceof Error) {
         for (const line of (error.stack ?? '').split('\n'))
-          process.stderr.write(`${printable(line)}\n`);
+          process.stderr.write(`${escapeText(line)}\n`);
       }
     }
-    return error instanceof CommandError ? error.exitCode : EXIT.failed;
+    return error instanceof CommandError ? error.exitCode : EXIT.client.failed;
   }
 }
 
 /** Whether a switch is among the words for `wins`, which may not have been understood. */
 function isSet(argv: readonly string[], name: string): boolean {
-  const words = normalizeArgv(argv);
-  const end = words.indexOf('--');
-  const ours = end === -1 ? words : words.slice(0, end);
+  const end = argv.indexOf('--');
+  const ours = end === -1 ? argv : argv.slice(0, end);
   return ours.includes(`--${name}`) || ours.includes(`--${name}=true`);
 }

@@ -10,6 +10,7 @@ import { AuditTrail } from './audit/audit-trail.js';
 import { startDaemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import { createLoggerTo } from './log/logger.js';
+import { posixProcessHost } from './posix.js';
 
 describe('a daemon whose firewall hangs', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));
@@ -32,6 +33,7 @@ describe('a daemon whose firewall hangs', () => {
     const manager = createProcessManager({
       allowed: [{ path: program }],
       stateDirectory: path.join(folder, 'state'),
+      host: posixProcessHost(),
       portOpener: { open, close: () => Promise.resolve() },
       onEvent: ({ type }) => events.push(type),
     });

@@ -21,14 +21,14 @@ import type { HostSystem } from './host-system/host-system.js';
 import type { Logger } from './log/logger.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
-import { HostCalls } from './rpc/services/host-calls.js';
+import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
-import type { SystemParts } from './system-parts.js';
-import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
+import type { DaemonSystem } from './operating-system.js';
+import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
@@ -42,7 +42,7 @@ export interface DaemonParts {
   readonly manager: ProcessManager;
   /** The daemon keeps in it whose each connection of the gRPC pipe is, by its name `pipe:N`. */
   readonly clients: Map<string, ClientIdentity>;
-  readonly system: Pick<SystemParts, 'pipeSecurity' | 'portOpener' | 'identify'>;
+  readonly system: Pick<DaemonSystem, 'pipeSecurity' | 'portOpener' | 'identify'>;
   readonly hostSystem: HostSystem;
   /** Not open yet: the daemon opens and closes it. */
   readonly audit: AuditTrail;
@@ -87,7 +87,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
   server.addService(servedProcessDefinition, createProcessService(manager, connections));
-  const hostCalls = new HostCalls(parts.hostSystem, connections, (record, client) =>
+  const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );
   let granted = loaded.config.routes.allow;

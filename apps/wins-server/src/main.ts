@@ -1,10 +1,9 @@
 /**
  * `wins srv` and `wins doctor`: the daemon and what belongs to it.
  */
-import { commandLine } from './command-line.js';
-import { exitCodeOf } from './service/exit-code-of.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, exitCodeForError } from './exit-codes.js';
 import { printable } from './printable.js';
+import { serverCommands } from './server-commands.js';
 
 /**
  * Runs one command.
@@ -17,7 +16,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', () => undefined);
   let exitCode: number = EXIT.ok;
   try {
-    await commandLine(argv, (code) => {
+    await serverCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
     return exitCode;
@@ -26,6 +25,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stderr.write(`wins: ${message.split('\n').map(printable).join('\n')}\n`);
     if (argv.includes('--debug') && error instanceof Error)
       process.stderr.write(`${error.stack}\n`);
-    return exitCodeOf(error);
+    return exitCodeForError(error);
   }
 }

@@ -1,7 +1,4 @@
-import { EXIT } from './exit-codes.js';
-
-/** A command line that makes no sense. */
+/** An invalid command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  readonly exitCode = EXIT.usage;
 }

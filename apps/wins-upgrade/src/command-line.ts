@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf, UpgradeError, type UpgradeWish } from '@wins/service-upgrade';
 import { parseDurationMs } from './duration.js';
-import type { UpgradeWish } from './plan-upgrade.js';
 import { refusal, requireWordsOfRun } from './require-words-of-run.js';
-import { messageOf, UpgradeError } from './upgrade-error.js';
 
 /** What `wins up` was asked. */
 export interface UpgradeCommand {
@@ -198,7 +197,8 @@ function joinValues(argv: readonly string[]): string[] {
 
 /** The words with which the same command is given to the helper that left the run. */
 export function apartArguments(
-  command: Pick<UpgradeCommand, 'wish' | 'path' | 'service' | 'waitMs' | 'id' | 'askedBy'>,
+  command: Pick<UpgradeCommand, 'wish'> &
+    Partial<Pick<UpgradeCommand, 'path' | 'service' | 'waitMs' | 'id' | 'askedBy'>>,
 ): string[] {
   const { wish, path: program, service, waitMs, id, askedBy } = command;
   const value = (name: string, text: string | undefined) =>

@@ -4,24 +4,31 @@
 import { ConfigError, defaultConfigPath, loadConfig } from '@wins/config';
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { Effects, type Around } from './effects.js';
-import { createPosixUpgradeHost } from './posix-upgrade-host.js';
+import path from 'node:path';
+import {
+  type Around,
+  Effects,
+  messageOf,
+  serviceOption,
+  type UpgradeContext,
+  UpgradeError,
+  type UpgradeLog,
+} from '@wins/service-upgrade';
+import { createPosixUpgradeHost } from './posix/posix-upgrade-host.js';
 import { createDaemonProbe } from './probe-daemon.js';
-import { serviceOption } from './service-args.js';
-import { SupervisedService } from './supervised-service.js';
-import type { UpgradeContext } from './upgrade-context.js';
-import { messageOf, UpgradeError } from './upgrade-error.js';
-import type { UpgradeLog } from './upgrade-log.js';
+import { SupervisedService } from './posix/supervised-service.js';
 
 /** What an upgrade takes from outside. */
 export interface UpgradeSettings {
-  /** The service: its name on Windows, by default `rancher-wins`; else its definition file, by default `/etc/rancher/wins/service.json`. */
+  /** The service: its name on Windows, default `rancher-wins`; elsewhere its definition file, default `WINS_SERVICE` of the environment. */
   readonly service?: string | undefined;
   /** Default: a new one. */
   readonly id?: string | undefined;
   /** See {@link UpgradeContext}. */
   readonly askedBy?: string | undefined;
   readonly log: UpgradeLog;
+  /** The file that this process runs from. Default: found out. */
+  readonly ownFile?: string | undefined;
   /** See {@link UpgradeContext}. Default 60,000. */
   readonly waitMs?: number | undefined;
   /** How long a file that somebody else holds is waited for. Default 15,000. */
@@ -30,7 +37,6 @@ export interface UpgradeSettings {
   readonly around?: Around | undefined;
 }
 
-const DEFAULT_DEFINITION = '/etc/rancher/wins/service.json';
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
@@ -44,11 +50,21 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
     effects,
     ...(await systemParts(settings.service, effects)),
     log: settings.log,
-    ownFile: ownFile(),
+    ownFile: settings.ownFile ?? ownFile(),
+    defaultConfig: defaultConfigPath(),
     pipeOf,
     waitMs,
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
+}
+
+/** Whether there can be an upgrade at all: systems without a service manager need a file that stands for the service. */
+export function isServiceNamed(service: string | undefined): boolean {
+  return process.platform === 'win32' || definitionFile(service) !== undefined;
+}
+
+function definitionFile(service: string | undefined): string | undefined {
+  return service ?? process.env['WINS_SERVICE'];
 }
 
 async function systemParts(
@@ -56,10 +72,17 @@ async function systemParts(
   effects: Effects,
 ): Promise<Pick<UpgradeContext, 'service' | 'host' | 'probe'>> {
   if (process.platform === 'win32') {
-    return (await import('./windows-upgrade-parts.js')).windowsUpgradeParts(service, effects);
+    return (await import('./windows/windows-upgrade-parts.js')).windowsUpgradeParts(service, effects);
+  }
+  const definition = definitionFile(service);
+  if (definition === undefined || !path.isAbsolute(definition)) {
+    throw new UpgradeError(
+      'refused',
+      `there is no service to upgrade: found ${definition ?? 'none named'}; wanted --service, or WINS_SERVICE in the environment, with the absolute path of its definition`,
+    );
   }
   return {
-    service: new SupervisedService(service ?? DEFAULT_DEFINITION, effects),
+    service: new SupervisedService(definition, effects),
     host: createPosixUpgradeHost(effects),
     probe: createDaemonProbe(),
   };

@@ -5,9 +5,8 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { latestUpgrade, offerUpgrade } from './offer-upgrade.js';
-import type { UpgradeRecord } from './upgrade-journal.js';
-import type { UpgradeResult } from './upgrade-result.js';
+import { type UpgradeRecord, type UpgradeResult } from '@wins/service-upgrade';
+import { latestUpgrade, offerUpgrade } from './upgrader.js';
 
 const SHA256 = 'ab'.repeat(32);
 

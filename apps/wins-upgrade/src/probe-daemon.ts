@@ -1,22 +1,11 @@
 import { resolvePipePath } from '@wins/pipe-transport';
+import type { ProbeDaemon } from '@wins/service-upgrade';
 import {
   createWinsClient,
   routeGrpcLog,
   WinsClientError,
   type WinsClientOptions,
 } from '@wins/wins-api';
-
-/** What a daemon says of itself. */
-export interface DaemonAnswer {
-  readonly version: string;
-  /** SHA-1 of its program, hexadecimal. */
-  readonly sha1: string;
-  /** Whether it takes new work; undefined when it has no health service. */
-  readonly serving: boolean | undefined;
-}
-
-/** Asks the daemon on a pipe; undefined when nobody answers there (yet). */
-export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
 
 /**
  * Makes a probe. Each one connects anew: what is judged is whoever has the pipe now.

@@ -4,8 +4,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { recoverUpgrade, type RecoverOptions } from './recover-at-start.js';
-import type { UpgradeRecord } from './upgrade-journal.js';
+import { type UpgradeRecord } from '@wins/service-upgrade';
+import { recoverUpgrade } from './upgrader.js';
+import type { RecoverOptions } from '@wins/service-upgrade';
 
 const OLD = { sha256: 'a'.repeat(64), sha1: 'a'.repeat(40) };
 const NEW = { sha256: 'b'.repeat(64), sha1: 'b'.repeat(40), version: 'v1.1.0' };

@@ -1,4 +1,4 @@
-import { UpgradeError } from './upgrade-error.js';
+import { UpgradeError } from '@wins/service-upgrade';
 
 /** Options that decide nothing but what is told, and whether the upgrade is refused. */
 const ALLOWED = [

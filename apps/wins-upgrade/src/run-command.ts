@@ -2,6 +2,30 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type Around,
+  conclude,
+  describePlan,
+  findPlaces,
+  helpersIn,
+  makeHelper,
+  messageOf,
+  performUpgrade,
+  prepareUpgrade,
+  readResult,
+  tidy,
+  type UpgradeContext,
+  UpgradeError,
+  type UpgradeErrorCode,
+  UpgradeJournal,
+  UpgradeLog,
+  type UpgradeOutcome,
+  type UpgradePlaces,
+  type UpgradeResult,
+  type UpgradeWish,
+  withLock,
+  writeResult,
+} from '@wins/service-upgrade';
+import {
   apartArguments,
   COMPLETIONS,
   parseCommandLine,
@@ -9,31 +33,9 @@ import {
   type UpgradeCommand,
 } from './command-line.js';
 import { composeUpgrade } from './compose-upgrade.js';
-import type { Around } from './effects.js';
 import { EXIT } from './exit-codes.js';
-import {
-  conclude,
-  findPlaces,
-  performUpgrade,
-  prepareUpgrade,
-  withLock,
-} from './perform-upgrade.js';
-import { describePlan, type UpgradeWish } from './plan-upgrade.js';
-import { helpersIn, makeHelper } from './make-helper.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
-import { tidy } from './undo-upgrade.js';
-import type { UpgradeContext } from './upgrade-context.js';
 import { decidedByRun, requireOwnDaemon } from './upgrade-in-run.js';
-import { messageOf, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
-import { UpgradeJournal } from './upgrade-journal.js';
-import { UpgradeLog } from './upgrade-log.js';
-import type { UpgradePlaces } from './upgrade-places.js';
-import {
-  readResult,
-  writeResult,
-  type UpgradeOutcome,
-  type UpgradeResult,
-} from './upgrade-result.js';
 import { VERSION } from './version.js';
 
 /** What a command came to: a result, a plan, or a helper that goes on. */

@@ -1,10 +1,12 @@
+import {
+  runsDaemon,
+  WATCHED_PREFIX,
+  type UpgradeContext,
+  UpgradeError,
+} from '@wins/service-upgrade';
 import type { UpgradeCommand } from './command-line.js';
 import type { DaemonRun } from './enter-run.js';
-import { WATCHED_PREFIX } from './offer-upgrade.js';
 import { refusal } from './require-words-of-run.js';
-import { runsDaemon } from './service-args.js';
-import type { UpgradeContext } from './upgrade-context.js';
-import { UpgradeError } from './upgrade-error.js';
 
 /**
  * What a run decides, and no word of it: which service it is, and who asked.

@@ -1,3 +1,4 @@
+import { messageOf, quoteText } from '@wins/wins-program';
 import { AuditError } from './audit-error.js';
 import { encodeFacts, type AuditFacts } from './audit-record.js';
 import { ChainWriter } from './chain-writer.js';
@@ -231,8 +232,7 @@ class FileAuditLog implements AuditLog {
   }
 
   #fail(waiting: readonly Waiting[], cause: unknown): void {
-    const found = cause instanceof Error ? cause.message : String(cause);
-    const error = this.#unavailable(found, cause);
+    const error = this.#unavailable(messageOf(cause), cause);
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const { settle } of waiting) {
@@ -253,7 +253,7 @@ class FileAuditLog implements AuditLog {
   }
 
   #unavailable(found: string, cause?: unknown): AuditError {
-    const message = `cannot write the audit log in ${JSON.stringify(this.options.directory)}: ${found}`;
+    const message = `cannot write the audit log in ${quoteText(this.options.directory)}: ${found}`;
     return new AuditError('unavailable', message, cause);
   }
 }

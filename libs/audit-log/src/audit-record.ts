@@ -1,3 +1,4 @@
+import { escapeJson } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { AuditError } from './audit-error.js';
 
@@ -13,8 +14,6 @@ const SHORT_LIST = 16;
 /** Deeper facts than that are none that anybody reads. */
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
-/** Control and format characters, and what breaks lines: none may steer a reader's terminal. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** What is to be recorded: its kind, and facts that JSON can hold. `seq`, `prev` and `time` are not among them. */
 export interface AuditFacts {
@@ -51,7 +50,7 @@ export function encodeFacts(facts: AuditFacts, time: Date): string {
   }
   const { kind, ...rest } = facts;
   const encode = (fields: object): string =>
-    escapeUnseen(JSON.stringify({ time: time.toISOString(), kind, ...fields }));
+    escapeJson(JSON.stringify({ time: time.toISOString(), kind, ...fields }));
   const fits = (text: string): boolean => Buffer.byteLength(text) <= MAX_LINE_BYTES - LINK_BYTES;
   const whole = encode(rest);
   if (fits(whole)) return whole;
@@ -90,13 +89,6 @@ export function decodeLine(line: string): AuditRecord | undefined {
     typeof time === 'string' &&
     typeof kind === 'string';
   return isRecord ? (value as AuditRecord) : undefined;
-}
-
-/** JSON stays JSON: what is escaped stands in its texts only. */
-function escapeUnseen(json: string): string {
-  return json.replace(UNSEEN, (character) =>
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
 }
 
 function shorten(value: unknown, depth: number): unknown {

@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { auditFilePath, auditFiles } from './audit-files.js';
 import { decodeLine, MAX_LINE_BYTES, type AuditRecord } from './audit-record.js';
 import { fileLines } from './file-lines.js';
@@ -21,7 +22,7 @@ export async function* readAuditLog(
       }
     } catch (error) {
       // The oldest file may be removed while we read.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (errnoOf(error) !== 'ENOENT') throw error;
     }
   }
 }

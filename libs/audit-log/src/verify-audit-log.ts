@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 import { auditFileName, auditFilePath, auditFiles } from './audit-files.js';
 import { decodeLine, MAX_LINE_BYTES, NO_LINE, type AuditRecord } from './audit-record.js';
@@ -59,7 +60,7 @@ export async function verifyAuditLog(
       }
     } catch (error) {
       // The oldest file may be removed while we read.
-      if (!check.isEmpty || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (!check.isEmpty || errnoOf(error) !== 'ENOENT') throw error;
     }
   }
   return check.verdict();

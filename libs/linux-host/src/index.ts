@@ -1,12 +1,20 @@
 /**
- * Linux for wins: who is at the other end of a Unix socket, whether a container lies between, and what becomes of freed memory.
+ * Linux for wins: processes in sessions of their own, the host's adapters and routes, who is at the other end of a Unix socket, whether a container lies
+ * between, and free memory that goes back to the system. What it offers fits the ports of the other libraries by structure; it
+ * imports none of them.
  *
- * Importing it loads nothing and works everywhere; `unixSocketPeers` and `freeMemoryTrimmer` fail with a {@link LinuxError} of code `unavailable`
- * where the system cannot be asked.
+ * Importing it loads nothing and works everywhere; a call on a system that cannot do it fails with a {@link LinuxError} of code
+ * `unavailable`. `posixProcessHost` also runs on macOS, for development, where it guarantees less.
  *
  * @packageDocumentation
  */
-export { unixSocketPeers, type UnixPeer, type UnixSocketPeers } from './unix-socket-peers.js';
+export {
+  unixSocketPeers,
+  type UnixPeer,
+  type UnixSocketPeers,
+} from './clients/unix-socket-peers.js';
+export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
 export { freeMemoryTrimmer } from './free-memory.js';
-export { processOrigin, type ProcessOrigin } from './process-origin.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
+export { linuxHostSystem, type LinuxHostSystem } from './network/linux-host-system.js';
+export { posixProcessHost, type PosixProcessHost } from './processes/posix-process-host.js';

@@ -13,11 +13,11 @@
  * nothing can change; `rename` moves the right onto the name, which uses it up. If a holder dies, the
  * right is a dead file and the next claimant replaces that first.
  */
+import { errnoOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { nodeCode } from './node-errors.js';
 
 /** How a claim ended: `claimed`, or what holds the name. */
 export type Claim = 'claimed' | 'served' | 'notSocket';
@@ -55,7 +55,7 @@ export async function socketIdentity(path: string): Promise<string> {
     const found = await lstat(path, { bigint: true });
     return found.isSocket() ? `${found.dev}:${found.ino}:${found.mtimeNs}` : 'notSocket';
   } catch (error) {
-    if (nodeCode(error) === 'ENOENT') return 'absent';
+    if (errnoOf(error) === 'ENOENT') return 'absent';
     throw error;
   }
 }
@@ -71,7 +71,7 @@ async function linkIfFree(own: string, target: string): Promise<boolean> {
     await link(own, target);
     return true;
   } catch (error) {
-    if (nodeCode(error) === 'EEXIST') return false;
+    if (errnoOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -85,7 +85,7 @@ async function isServed(path: string): Promise<boolean> {
       resolve(true);
     });
     probe.on('error', (error) => {
-      const code = nodeCode(error);
+      const code = errnoOf(error);
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve(false);
       else if (code === 'EAGAIN') resolve(true);
       else reject(error);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { HandshakeWatch } from './handshake-watch.js';
+import { FirstByteDeadlines } from './first-byte-deadlines.js';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
 import type { PipeError } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
@@ -16,14 +16,14 @@ export interface ConnectionSetOptions {
 /** The open connections of one listener: the cap, the handshake deadline and the end of all. */
 export class ConnectionSet {
   readonly #options: ConnectionSetOptions;
-  readonly #watch: HandshakeWatch;
+  readonly #deadlines: FirstByteDeadlines;
   readonly #open = new Set<Socket>();
   #ended = false;
   #onEmpty: () => void = ignore;
 
   constructor(options: ConnectionSetOptions) {
     this.#options = options;
-    this.#watch = new HandshakeWatch(options.handshakeTimeoutMs);
+    this.#deadlines = new FirstByteDeadlines(options.handshakeTimeoutMs);
   }
 
   get size(): number {
@@ -45,7 +45,7 @@ export class ConnectionSet {
       return;
     }
     this.#open.add(connection);
-    this.#watch.add(connection);
+    this.#deadlines.add(connection);
     connection.once('close', () => this.#remove(connection));
     try {
       onConnection(connection);
@@ -72,7 +72,7 @@ export class ConnectionSet {
 
   #remove(connection: Socket): void {
     this.#open.delete(connection);
-    this.#watch.remove(connection);
+    this.#deadlines.remove(connection);
     if (this.#open.size === 0) this.#onEmpty();
   }
 }

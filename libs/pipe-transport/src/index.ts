@@ -18,7 +18,6 @@
  */
 export { connectPipe, type ConnectPipeOptions } from './connect-pipe.js';
 export { listenPipe, type ListenPipeOptions } from './listen-pipe.js';
-export { pipeErrorFrom, type PipeOperation } from './node-errors.js';
 export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
 export type { ClosePipeListenerOptions, PipeListener } from './pipe-listener.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';

@@ -1,3 +1,4 @@
+import { errnoOf, quoteText } from '@wins/wins-program';
 import { PipeError, type PipeErrorCode } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
 
@@ -61,7 +62,7 @@ export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: Pi
 }
 
 function translate(error: unknown): readonly [PipeErrorCode, string] {
-  const code = nodeCode(error);
+  const code = errnoOf(error);
   if (code === 'ERR_UNTRUSTED_PIPE_SERVER' && error instanceof Error)
     return ['securityUnavailable', error.message];
   return TRANSLATIONS.get(code ?? '') ?? ['unknown', String(error)];
@@ -76,14 +77,8 @@ export function describePipeError(
   cause?: unknown,
 ): PipeError {
   const pipe =
-    path.name === path.address ? path.address : `${JSON.stringify(path.name)} (${path.address})`;
+    path.name === path.address ? path.address : `${quoteText(path.name)} (${path.address})`;
   const next = NEXT_STEP[operation][code];
   const message = `cannot ${operation} pipe ${pipe}: ${found}${next === undefined ? '' : `; ${next}`}`;
   return new PipeError(code, message, { pipe: path.name, address: path.address, cause });
-}
-
-/** Reads the code that Node put on one of its errors, if there is one. */
-export function nodeCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

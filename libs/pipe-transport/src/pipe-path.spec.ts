@@ -99,9 +99,7 @@ describe('resolvePipePath', () => {
   });
 
   test('shows what cannot be seen in a refused text', () => {
-    expect(() => resolvePipePath('a\u202e\n\ud800b', posix)).toThrow(
-      /"a\\u{202e}\\u{a}\\u{d800}b"/,
-    );
+    expect(() => resolvePipePath('a\u202e\n\ud800b', posix)).toThrow(/"a\\u202e\\u000a\\ud800b"/);
   });
 
   test('never leaves the run directory or the local pipes, whatever the text', () => {

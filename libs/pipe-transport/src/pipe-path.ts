@@ -1,3 +1,4 @@
+import { escapeText, hasInvisible } from '@wins/wins-program';
 import { posix } from 'node:path';
 import { PipeError } from './pipe-error.js';
 import { runtimeDirectory } from './runtime-directory.js';
@@ -25,7 +26,6 @@ export interface ResolvePipePathOptions {
 }
 
 const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu;
 const WINDOWS_PREFIX = '\\\\.\\pipe\\';
 const WINDOWS_ADDRESS_LIMIT = 256;
 // sun_path holds 108 bytes on Linux and 104 elsewhere, the closing NUL among them. libuv cuts a
@@ -34,6 +34,7 @@ const SOCKET_LIMIT_LINUX = 107;
 const SOCKET_LIMIT_ELSEWHERE = 103;
 // A listener puts hidden sockets of up to this many bytes, slash included, beside its own.
 const HIDDEN_NAME_BYTES = 14;
+const MAX_SHOWN_LENGTH = 300;
 
 /**
  * Turns a pipe's name into its address. Touches nothing.
@@ -49,8 +50,7 @@ const HIDDEN_NAME_BYTES = 14;
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   const platform = options.platform ?? process.platform;
   const bare = name.replace(LOCAL_PIPE, '');
-  if (name.search(UNSEEN) >= 0)
-    throw invalid(name, 'it has a control, invisible or unpaired character');
+  if (hasInvisible(name)) throw invalid(name, 'it has a control, invisible or unpaired character');
   if (platform === 'win32') {
     checkBareName(name, bare);
     const address = WINDOWS_PREFIX + bare;
@@ -96,12 +96,9 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
 }
 
 function invalid(name: string, found: string): PipeError {
-  const start = name.length > 300 ? `${name.slice(0, 300)}…` : name;
-  // What a terminal or a log would obey instead of show.
-  const shown = start.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
   return new PipeError(
     'invalidName',
-    `cannot take "${shown}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
+    `cannot take "${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
     { pipe: name },
   );

@@ -1,7 +1,8 @@
+import { errnoOf } from '@wins/wins-program';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { describePipeError, nodeCode } from './node-errors.js';
+import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -53,7 +54,7 @@ async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: 0o700 });
   } catch (error) {
-    if (nodeCode(error) !== 'EEXIST') throw error;
+    if (errnoOf(error) !== 'EEXIST') throw error;
   }
 }
 

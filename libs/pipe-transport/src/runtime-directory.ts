@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { posix } from 'node:path';
 import { PipeError } from './pipe-error.js';
 
@@ -32,7 +33,7 @@ function plainAbsolute(variable: string, value: string): string {
   if (!posix.isAbsolute(value) || value.split('/').includes('..') || value.includes('\0'))
     throw new PipeError(
       'invalidName',
-      `cannot use ${variable}=${JSON.stringify(value)}: wanted an absolute path without ".."`,
+      `cannot use ${variable}=${quoteText(value)}: wanted an absolute path without ".."`,
     );
   return plain;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { posixProcessHost } from '@wins/linux-host';
 import { createProcessManager, ProcessError } from './index.js';
 import { createPrivateDirectory, writeTestProgram } from './testing/index.js';
 
@@ -16,9 +17,18 @@ describe('the library, by its face', () => {
       .replace("'/var/lib/rancher-wins/runs'", JSON.stringify(path.join(directory.path, 'state')));
     let written = '';
     const write = (bytes: Buffer) => (written += bytes.toString());
-    const names = ['createProcessManager', 'createHash', 'readFile', 'process'];
+    const names = [
+      'createProcessManager',
+      'posixProcessHost',
+      'ProcessError',
+      'createHash',
+      'readFile',
+      'process',
+    ];
     const values = [
       createProcessManager,
+      posixProcessHost,
+      ProcessError,
       (await import('node:crypto')).createHash,
       (await import('node:fs/promises')).readFile,
       { stdout: { write } },

@@ -4,12 +4,13 @@
  * It owns: which path may run (policy), the verified copy that runs instead of the file that was
  * named, the child's environment, its process tree from start to the last descendant, the lease that
  * keeps it alive, its output, and the ending of what a dead daemon left. It does not own: connections,
- * the wire format, configuration files, logging, and how Windows groups processes (`ProcessHost`).
+ * the wire format, configuration files, logging, and how an operating system groups processes (`ProcessHost`).
  *
  * @example
  * const manager = createProcessManager({
  *   allowed: [{ path: '/opt/tools/hello' }],
  *   stateDirectory: '/var/lib/rancher-wins/runs',
+ *   host: posixProcessHost({ failure: (...facts) => new ProcessError(...facts) }), // of @wins/linux-host
  * });
  * await manager.recover();
  * const run = await manager.start({
@@ -51,7 +52,6 @@ export type {
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';
-export { createNodeProcessHost } from './host/node-process-host.js';
 export type { OutputStream } from './output/output-block.js';
 export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';

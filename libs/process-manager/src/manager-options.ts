@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import { createNodeProcessHost } from './host/node-process-host.js';
+
 import { ProcessError } from './process-error.js';
 import type { ProcessHost } from './host/process-host.js';
 import type { PortOpener } from './supervision/exposed-ports.js';
@@ -17,7 +17,7 @@ const OPEN_ANYWAY: PortOpener = {
   close: () => Promise.resolve(),
 };
 
-/** How a manager is set up; only the first two must be given. */
+/** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
   /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
@@ -30,8 +30,8 @@ export interface ProcessManagerOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** What every run gets besides, by the operator's word. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
-  /** The operating system. Default: `createNodeProcessHost()`. */
-  readonly host?: ProcessHost;
+  /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
+  readonly host: ProcessHost;
   /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
   readonly portOpener?: PortOpener;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
@@ -68,18 +68,25 @@ export interface ProcessManagerOptions {
 /** The same, complete and checked, with callbacks that cannot do harm by throwing. */
 export type CompleteOptions = Readonly<Required<ProcessManagerOptions>>;
 
-/** @throws ProcessError `invalidArgument`, or what `createNodeProcessHost` throws. */
+/** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
   const { stateDirectory, onDecision, onEvent } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
+  }
+  // A caller in JavaScript may leave it out.
+  if ((options.host as ProcessHost | undefined) === undefined) {
+    throw new ProcessError(
+      'hostUnsupported',
+      'cannot create a process manager: found no host; wanted a ProcessHost for this system, such as posixProcessHost of @wins/linux-host',
+    );
   }
   return {
     allowed: [...options.allowed],
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
-    host: options.host ?? createNodeProcessHost(),
+    host: options.host,
     portOpener: options.portOpener ?? OPEN_ANYWAY,
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),

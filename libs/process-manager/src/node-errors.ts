@@ -32,15 +32,6 @@ export function fileError(
   }
 }
 
-/** Translates a failure to start a program; `path` is the program. */
-export function spawnError(error: unknown, path: string): ProcessError {
-  if (error instanceof ProcessError) return error;
-  const message = `cannot start ${quoteText(path)}: ${said(error)}`;
-  // The only limit that a request itself can break.
-  const code = errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
-  return new ProcessError(code, message, { cause: error, path });
-}
-
 function said(error: unknown): string {
   return errnoOf(error) ?? String(error);
 }

@@ -19,19 +19,20 @@ import {
   isRunning,
   ManagerHarness,
   outputOf,
+  realHost,
   requestFor,
   TestOwner,
   untilOutput,
 } from './testing/manager-harness.js';
-import { createNodeProcessHost } from './host/node-process-host.js';
 import type { HostCommand, ProcessHost } from './host/process-host.js';
+import type { ProcessManagerOptions } from './manager-options.js';
 import { digestsOf } from './testing/index.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
 
 /** The host of this system, as if it could hold files, with what was asked of it in order. */
 function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostCommand[] } {
-  const node = createNodeProcessHost();
+  const node = realHost();
   const steps: string[] = [];
   const commands: HostCommand[] = [];
   const host: ProcessHost = {
@@ -561,11 +562,17 @@ describe('createProcessManager', () => {
     expect(manager.list()).toEqual([]);
   });
 
+  it('refuses to be without a host, as a caller in JavaScript may leave it', async () => {
+    const options = { allowed: [], stateDirectory: harness.stateDirectory };
+    const hostless = options as unknown as ProcessManagerOptions;
+    await expect(codeOf(() => createProcessManager(hostless))).resolves.toBe('hostUnsupported');
+  });
+
   it('refuses a state directory that others can use, and options that make no sense', async () => {
     mkdirSync(harness.stateDirectory, { mode: 0o755 });
     await expect(codeOf(() => harness.manager([]))).resolves.toBe('stateUnavailable');
     const stateDirectory = 'relative';
-    await expect(codeOf(() => createProcessManager({ allowed: [], stateDirectory }))).resolves.toBe(
+    await expect(codeOf(() => harness.manager([], { stateDirectory }))).resolves.toBe(
       'invalidArgument',
     );
     await expect(codeOf(() => harness.manager([], { graceMs: -1 }))).resolves.toBe(

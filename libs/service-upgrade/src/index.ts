@@ -1,6 +1,65 @@
 /**
- * The upgrade of a service: what is to be done (plan), doing it (run), and what a crash leaves behind (journal).
+ * The upgrade of the program of a service: what is to be done (plan), doing it (run), and what survives a crash (journal).
+ *
+ * It starts and stops nothing by itself: the service manager, the rest of the system, the daemon's answers and its config are
+ * ports, see {@link UpgradeContext}.
  *
  * @packageDocumentation
  */
-export {};
+export { fileError, readText, remove, replaceText } from './journal/durable-files.js';
+export {
+  UpgradeJournal,
+  type ProgramIdentity,
+  type UpgradeRecord,
+} from './journal/upgrade-journal.js';
+export { UpgradeLog } from './journal/upgrade-log.js';
+export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
+export {
+  latestResult,
+  readResult,
+  writeResult,
+  type UpgradeOutcome,
+  type UpgradeResult,
+} from './journal/upgrade-result.js';
+export { describePlan, type UpgradePlan, type UpgradeWish } from './plan/plan-upgrade.js';
+export { runsDaemon, serviceOption } from './plan/service-args.js';
+export {
+  formatServiceCommand,
+  isSameCommand,
+  parseServiceCommand,
+  type ServiceCommand,
+} from './plan/service-command.js';
+export type { DaemonAnswer, ProbeDaemon } from './run/daemon-probe.js';
+export { Effects, type Around } from './run/effects.js';
+export { helpersIn, makeHelper } from './run/make-helper.js';
+export {
+  offerUpgrade,
+  WATCHED_PREFIX,
+  type HelperOrder,
+  type OfferedProgram,
+  type OfferOutcome,
+} from './run/offer-upgrade.js';
+export {
+  conclude,
+  findPlaces,
+  performUpgrade,
+  prepareUpgrade,
+  withLock,
+} from './run/perform-upgrade.js';
+export { runProgram } from './run/program-identity.js';
+export {
+  recoverAtStart,
+  type RecoveredUpgrade,
+  type RecoverOptions,
+} from './run/recover-at-start.js';
+export type {
+  ServiceControl,
+  ServiceState,
+  ServiceStatus,
+  UpgradeHost,
+  UpgradeLock,
+} from './run/service-control.js';
+export { tidy } from './run/undo-upgrade.js';
+export type { UpgradeContext } from './run/upgrade-context.js';
+export type { Upgrader } from './run/upgrader.js';
+export { messageOf, nodeCode, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';

@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/wins-program';
 import type { SessionStream } from './stream/session-stream.js';
 import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
 import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
@@ -8,6 +9,7 @@ import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
 import { Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
@@ -15,7 +17,7 @@ import type { Int64 } from './wire/varint.js';
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly streamId: Int64;
-  /** The text that was sent, cut at the protocol's limit, with anything unprintable replaced. */
+  /** The text that was sent, with its invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   readonly allowed: boolean;
   /** The rule that decided. */
@@ -100,7 +102,11 @@ export class ServerTunnel extends Tunnel {
 
   #admit(address: string, streamId: Int64): Admission {
     const verdict = judgeDestination(address, this.#allowedPorts);
-    const record = { streamId, address: printable(address), ...verdict };
+    const record = {
+      streamId,
+      address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
+      ...verdict,
+    };
     if (!verdict.allowed) return this.#refuse(record);
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
     if (this.streamCount >= this.#maxStreams)
@@ -161,8 +167,4 @@ function portSet(ports: readonly number[]): ReadonlySet<number> {
   const wrong = ports.find((port) => !isTcpPort(port));
   if (wrong === undefined) return new Set(ports);
   throw new TunnelError('invalidOption', `cannot allow port ${wrong}; wanted 1 to 65535`);
-}
-
-function printable(address: string): string {
-  return address.replace(/[^\x20-\x7e]/g, '?');
 }

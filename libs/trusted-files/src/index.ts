@@ -3,6 +3,45 @@
  *
  * It does not know what the files are for, and raises errors of its own class only.
  *
+ * ```ts
+ * const trust = posixFileTrust();
+ * trust.ensurePrivateFolder('/var/lib/example');
+ * await replaceFile('/var/lib/example/state.json', '{}');
+ * const { handle } = await openTrustedFile('/var/lib/example/state.json', trust);
+ * console.log(await hashFile(handle, ['sha256']));
+ * await handle.close();
+ * ```
+ *
  * @packageDocumentation
  */
-export { syncFolder } from './sync-folder.js';
+export { fileSystemError } from './file-system-error.js';
+export { fileFingerprint, type FileFingerprint } from './read/file-fingerprint.js';
+export {
+  hashFile,
+  type DigestAlgorithm,
+  type Digests,
+  type HashOptions,
+  type OnBlock,
+} from './read/hash-file.js';
+export {
+  openRegularFile,
+  openTrustedFile,
+  type OpenFile,
+  type ReadableFile,
+} from './read/open-file.js';
+export { readWhole, type ReadLimits } from './read/read-blocks.js';
+export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';
+export { posixFileTrust } from './trust/posix-file-trust.js';
+export {
+  distrusted,
+  TrustedFileError,
+  type TrustedFileErrorCode,
+  type TrustedFileErrorDetails,
+} from './trusted-file-error.js';
+export { copyPendingFile, type CopyOptions, type PendingCopy } from './write/copy-file.js';
+export { moveFile } from './write/move-file.js';
+export type { FileRights, PendingFile, PlaceOptions } from './write/pending-file.js';
+export { removeLeftovers } from './write/remove-leftovers.js';
+export { replaceFile, type ReplaceOptions } from './write/replace-file.js';
+export { syncFolder } from './write/sync-folder.js';
+export { isHeld, whenNotHeld, type HeldPatience } from './write/when-not-held.js';

@@ -93,7 +93,7 @@ export {
 } from './processes/job-object-process-host.js';
 export type { JobObjectProcess } from './processes/job-object-process.js';
 export { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from './access/trusted-file.js';
-export type { Distrust } from './access/trusted-file-judgement.js';
+export { windowsFileTrust } from './access/windows-file-trust.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export type { Program } from './processes/windows-process-start.js';
 export {

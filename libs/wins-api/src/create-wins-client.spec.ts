@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import type { Void } from './gen/common.js';
 import { healthCheckDefinition } from './health-check-definition.js';
 import {
   applicationServiceDefinition,
@@ -24,7 +25,6 @@ import type {
   ProcessStartRequest,
   ProcessWaitRequest,
   ProcessWaitResponse,
-  Void,
   WinsClient,
   WinsClientOptions,
 } from './index.js';

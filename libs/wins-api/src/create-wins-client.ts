@@ -1,18 +1,19 @@
 import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
+import { quoteText } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
 import { dialOptions } from './dialled-transport.js';
-import type { Dial } from './dialled-transport.js';
+import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
 import type { ApplicationInfo } from './gen/application.js';
 import type { Void } from './gen/common.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import type { ProcessExit, ProcessSummary, ProcessWaitResponse } from './gen/process.js';
 import { healthCheckDefinition } from './health-check-definition.js';
-import { createHostCalls } from './host-calls.js';
-import type { HostCalls } from './host-calls.js';
+import { createHostClient } from './host-client.js';
+import type { HostClient } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
@@ -41,7 +42,7 @@ export interface WinsClientOptions {
    * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
    * serves `address` is spoken to.
    */
-  readonly dial?: Dial;
+  readonly dial?: ConnectDaemon;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
@@ -60,7 +61,7 @@ export interface CallOptions {
  */
 export interface WinsClient {
   /** Calls about the host itself: its version, networks and routes. */
-  readonly host: HostCalls;
+  readonly host: HostClient;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -94,7 +95,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
     throw refuse(
-      `the address of a daemon is ${JSON.stringify(address)}; ` +
+      `the address of a daemon is ${quoteText(address)}; ` +
         'wanted an absolute socket path or \\\\.\\pipe\\NAME',
     );
   }
@@ -103,7 +104,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
   }
   if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
     throw refuse(
-      `clientName is ${JSON.stringify(clientName)}; ` +
+      `clientName is ${quoteText(clientName)}; ` +
         'wanted at most 128 printable ASCII characters with no blank at either end',
     );
   }
@@ -111,7 +112,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
 }
 
 class GrpcWinsClient implements WinsClient {
-  readonly host: HostCalls;
+  readonly host: HostClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -147,7 +148,7 @@ class GrpcWinsClient implements WinsClient {
       connectTimeoutMs,
       dialFailure: () => this.dialFailure,
     });
-    this.host = createHostCalls({
+    this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
     });
@@ -228,7 +229,7 @@ class GrpcWinsClient implements WinsClient {
     await this.credentials.close(CLOSE_GRACE_MS);
   }
 
-  private async dial(dial: Dial): Promise<Socket> {
+  private async dial(dial: ConnectDaemon): Promise<Socket> {
     try {
       const socket = await dial();
       this.dialFailure = undefined;

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
  * Opens a connection to the daemon and resolves with it once the other side is known to be who it should be; nothing was sent
  * or read. Rejects when there is no such connection. Whoever called it closes what it gives.
  */
-export type Dial = () => Promise<Socket>;
+export type ConnectDaemon = () => Promise<Socket>;
 
 type TcpConnect = (this: unknown, address: unknown, options: ChannelOptions) => Promise<Socket>;
 
@@ -17,11 +17,11 @@ const DIAL_OPTION = 'wins.dial';
 const transport = Http2SubchannelConnector.prototype as unknown as { tcpConnect: TcpConnect };
 const ownConnect = transport.tcpConnect;
 transport.tcpConnect = function (address, options) {
-  const dial = options[DIAL_OPTION] as Dial | undefined;
+  const dial = options[DIAL_OPTION] as ConnectDaemon | undefined;
   return dial === undefined ? ownConnect.call(this, address, options) : dial();
 };
 
 /** Options of a channel whose connections come from `dial` alone, whatever its address is. */
-export function dialOptions(dial: Dial): ChannelOptions {
+export function dialOptions(dial: ConnectDaemon): ChannelOptions {
   return { [DIAL_OPTION]: dial };
 }

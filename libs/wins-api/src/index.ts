@@ -18,33 +18,27 @@
  *
  * @module
  */
-export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from './pipe-names.js';
+export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
-export type { HostCalls, NameOrAddress } from './host-calls.js';
+export type { HostClient, NameOrAddress } from './host-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
-export type { Dial } from './dialled-transport.js';
+export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';
 export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
 
-export {
-  deserializeWaitOutput,
-  processServiceDefinition,
-  serializeWaitOutput,
-} from './process-service-definition.js';
+export { processServiceDefinition } from './process-service-definition.js';
 
 export { healthServiceDefinition } from './health-service-definition.js';
 export {
-  HealthCheckRequest,
   HealthCheckResponse,
   HealthCheckResponse_ServingStatus as HealthStatus,
   HealthListResponse,
 } from './gen/health.js';
 export type { HealthServer } from './gen/health.js';
 
-export { Void } from './gen/common.js';
 export {
   ApplicationInfo,
   ApplicationInfoResponse,
@@ -55,13 +49,9 @@ export {
   ProcessExit,
   ProcessExpose,
   ProcessKeepAliveRequest,
-  ProcessListResponse,
   ProcessName,
-  ProcessSkipped,
   ProcessStartRequest,
   ProcessStartResponse,
-  ProcessStopRequest,
-  ProcessStopResponse,
   ProcessSummary,
   ProcessWaitRequest,
   ProcessWaitResponse,
@@ -70,9 +60,7 @@ export {
 export type { ProcessServiceServer } from './gen/process.js';
 export {
   HnsGetNetworkRequest,
-  HnsGetNetworkResponse,
   HnsNetwork,
-  HnsNetworkSubnet,
   HnsServiceService as hnsServiceDefinition,
 } from './gen/hns.js';
 export type { HnsServiceServer } from './gen/hns.js';
@@ -84,16 +72,12 @@ export {
 export type { HostServiceServer } from './gen/host.js';
 export {
   NetworkAdapter,
-  NetworkGetRequest,
-  NetworkGetResponse,
   NetworkServiceService as networkServiceDefinition,
 } from './gen/network.js';
 export type { NetworkServiceServer } from './gen/network.js';
 export {
   Route,
   RouteAddRequest,
-  RouteListResponse,
-  RouteRemoveRequest,
   RouteServiceService as routeServiceDefinition,
 } from './gen/route.js';
 export type { RouteServiceServer } from './gen/route.js';

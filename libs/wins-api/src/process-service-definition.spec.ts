@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  deserializeWaitOutput,
-  processServiceDefinition,
-  ProcessWaitResponse,
-  serializeWaitOutput,
-} from './index.js';
+import { processServiceDefinition, ProcessWaitResponse } from './index.js';
+import { deserializeWaitOutput, serializeWaitOutput } from './process-service-definition.js';
 
 const output = fc.record({
   $case: fc.constantFrom('StdOut' as const, 'StdErr' as const),

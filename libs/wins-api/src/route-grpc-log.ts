@@ -1,15 +1,16 @@
 import { setLogger } from '@grpc/grpc-js';
+import { escapeText } from '@wins/wins-program';
 
 const WINDOW_MS = 1000;
 const LINES_OF_WINDOW = 10;
-/** The longest line, in UTF-16 units, before escapes. */
+/** The longest line, in UTF-16 units. */
 const LONGEST_LINE = 512;
 
 /**
  * Gives what grpc-js logs to a function of ours. By itself it writes to standard error, at once and as long as the log of the
  * program is slow to take it, and repeats octets of its peer as they came: a header with an octet above 0x7f is enough.
  *
- * A line is cut at 512 characters and escaped, so that it steers no terminal. Of those in a second ten are told, of the others
+ * A line is escaped and cut at 512 characters, so that it steers no terminal. Of those in a second ten are told, of the others
  * their number.
  *
  * The logger of grpc-js is one for all its clients and servers in this process: call it once for a program. The last call
@@ -33,13 +34,7 @@ export function routeGrpcLog(write: (line: string) => void): void {
     }
     if (told === 0) setTimeout(endWindow, WINDOW_MS).unref();
     told += 1;
-    write(escaped(parts.map(String).join(' ').slice(0, LONGEST_LINE)));
+    write(escapeText(parts.map(String).join(' '), { maxLength: LONGEST_LINE }));
   };
   setLogger({ error: tell, info: tell, debug: tell });
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
 }

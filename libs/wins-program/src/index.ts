@@ -1,6 +1,37 @@
 /**
- * What every wins program says the same way: its version, its names, quoted text, durations, exit codes.
+ * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
+ * be shown, durations, exit codes, IP networks and where routes may lead, and what a caught error says.
+ *
+ * It knows nothing of what the programs do, and imports Node alone.
  *
  * @packageDocumentation
  */
-export { SERVICE_NAME } from './names.js';
+export { errnoOf, messageOf } from './errno-of.js';
+export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
+export { EXIT } from './exit-codes.js';
+export {
+  DEFAULT_PIPE_NAME,
+  DEFAULT_PROXY_PIPE_NAME,
+  RUN_RUNTIME_DIR_VARIABLE,
+  RUN_SERVICE_VARIABLE,
+  RUN_MARKER_VARIABLE,
+  SERVICE_NAME,
+  TUNNEL_CLIENT_HEADER,
+} from './names.js';
+export { DurationError, parseDuration, type DurationLimits } from './parse-duration.js';
+export { COMMIT, VERSION } from './version.js';
+export {
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  overlap,
+  parseAddress,
+  parseNetwork,
+  unroutableReason,
+  type IpNetwork,
+} from './ip-network.js';
+export {
+  MAX_ROUTE_DESTINATIONS,
+  readRouteDestinations,
+  type RouteDestinations,
+} from './route-destinations.js';

@@ -1,2 +1,20 @@
-/** The name of the Windows service. */
+/** The name of the Windows service, and of the source of its events. */
 export const SERVICE_NAME = 'rancher-wins';
+
+/** The default name of the pipe of the API. */
+export const DEFAULT_PIPE_NAME = 'rancher_wins';
+
+/** The default name of the pipe of the tunnel. */
+export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
+
+/** The header in which a client of the tunnel names itself, in lower case. A daemon answers 401 without it. */
+export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
+
+/** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
+export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
+
+/** The environment variable that tells a run the service its daemon is. Only the daemon sets it. */
+export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
+
+/** The environment variable that tells a run the folder of its daemon's sockets, where pipes are files. Only the daemon sets it. */
+export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';

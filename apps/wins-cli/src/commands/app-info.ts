@@ -1,8 +1,7 @@
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { digestFile } from '../delivery/digest-file.js';
-import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
-import { COMMIT, VERSION } from '../version.js';
 
 interface InfoOptions {
   readonly server: string;
@@ -28,7 +27,7 @@ export async function showInfo(options: InfoOptions): Promise<number> {
   } else {
     await writeJson({ Client: omitEmpty(client), Server: omitEmpty(server) });
   }
-  return EXIT.ok;
+  return EXIT.client.ok;
 }
 
 /** The Go client leaves out empty fields and writes the others in the order of their numbers. */

@@ -1,10 +1,10 @@
+import { errnoOf, EXIT, messageOf } from '@wins/wins-program';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readdir, rename, unlink, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { EXIT } from '../exit-codes.js';
 
 /** A file that is to be at another place. */
 export interface Delivery {
@@ -80,11 +80,15 @@ async function openSource(from: string): Promise<FileHandle> {
   try {
     handle = await open(from, constants.O_RDONLY | O_NONBLOCK);
   } catch (error) {
-    const isMissing = codeOf(error) === 'ENOENT';
-    const found = isMissing ? 'no such file' : `cannot be read (${codeOf(error) ?? 'unknown'})`;
-    throw new CommandError(`${from}: ${found}`, isMissing ? EXIT.notFound : EXIT.failed, {
-      cause: error,
-    });
+    const isMissing = errnoOf(error) === 'ENOENT';
+    const found = isMissing ? 'no such file' : `cannot be read (${errnoOf(error) ?? 'unknown'})`;
+    throw new CommandError(
+      `${from}: ${found}`,
+      isMissing ? EXIT.client.notFound : EXIT.client.failed,
+      {
+        cause: error,
+      },
+    );
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
@@ -97,7 +101,7 @@ async function lookAt(to: string): Promise<{ readonly mode: number } | undefined
     const stats = await lstat(to);
     if (stats.isFile()) return stats;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   throw refuse(`${to} is a link, a folder or something else that is no plain file`);
@@ -159,7 +163,7 @@ async function renameWhenFree(from: string, to: string, waitTimeoutMs: number): 
       return;
     } catch (error) {
       const leftMs = endMs - performance.now();
-      if (!HELD.includes(codeOf(error) ?? '') || leftMs <= 0) throw error;
+      if (!HELD.includes(errnoOf(error) ?? '') || leftMs <= 0) throw error;
       await delay(Math.min(delayMs, leftMs));
     }
   }
@@ -220,7 +224,7 @@ async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
 }
 
 function refuse(found: string): CommandError {
-  return new CommandError(found, EXIT.refused);
+  return new CommandError(found, EXIT.client.refused);
 }
 
 function failure({ from, to }: Delivery, error: unknown): CommandError {
@@ -229,18 +233,11 @@ function failure({ from, to }: Delivery, error: unknown): CommandError {
   if (error instanceof CommandError) {
     return new CommandError(`${tried}: ${error.message}`, error.exitCode, options);
   }
-  const code = codeOf(error);
+  const code = errnoOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const found = `there is no folder ${path.dirname(to)}, and none is made`;
-    return new CommandError(`${tried}: ${found}`, EXIT.notFound, options);
+    return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, options);
   }
-  const message = error instanceof Error ? error.message : String(error);
   const found = FOUND[code ?? ''] ?? 'an error of the system';
-  return new CommandError(`${tried}: ${found} (${message})`, EXIT.failed, options);
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
+  return new CommandError(`${tried}: ${found} (${messageOf(error)})`, EXIT.client.failed, options);
 }

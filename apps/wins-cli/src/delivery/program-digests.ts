@@ -1,7 +1,7 @@
+import { errnoOf, EXIT } from '@wins/wins-program';
 import { statSync } from 'node:fs';
 import { CommandError } from '../command-error.js';
 import { digestFile } from './digest-file.js';
-import { EXIT } from '../exit-codes.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */
 export interface ProgramDigests {
@@ -19,7 +19,7 @@ export function digestProgram(path: string): ProgramDigests {
   const problem = (found: string, cause?: unknown) =>
     new CommandError(
       `--path ${path}: ${found}; the program must be at the same path here and on the host`,
-      EXIT.notFound,
+      EXIT.client.notFound,
       { cause },
     );
   try {
@@ -28,7 +28,7 @@ export function digestProgram(path: string): ProgramDigests {
     return digestFile(path, ['sha1', 'sha256']);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errnoOf(error);
     throw problem(
       code === 'ENOENT' ? 'no such file' : `cannot be read (${code ?? 'unknown'})`,
       error,

@@ -1,13 +1,17 @@
+import { errnoOf } from '@wins/wins-program';
 import { accessSync, constants, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
 /** A file that exists exactly while something is ready, for probes. Without a name it does nothing. */
 export class ReadyFile {
-  constructor(
-    private readonly file: string | undefined,
-    private readonly report: (text: string) => void,
-  ) {}
+  readonly #file: string | undefined;
+  readonly #report: (text: string) => void;
+
+  constructor(file: string | undefined, report: (text: string) => void) {
+    this.#file = file;
+    this.#report = report;
+  }
 
   /**
    * Removes what an earlier run left and makes sure that the file can be made.
@@ -15,34 +19,34 @@ export class ReadyFile {
    * @throws CommandError when it cannot.
    */
   prepare(): void {
-    if (this.file === undefined) return;
+    if (this.#file === undefined) return;
     try {
-      rmSync(this.file, { force: true });
-      accessSync(path.dirname(path.resolve(this.file)), constants.W_OK);
+      rmSync(this.#file, { force: true });
+      accessSync(path.dirname(path.resolve(this.#file)), constants.W_OK);
     } catch (error) {
-      throw new CommandError(this.problem('made', error), undefined, { cause: error });
+      throw new CommandError(this.#problem('made', error), undefined, { cause: error });
     }
   }
 
   write(): void {
-    this.attempt('written', (file) => writeFileSync(file, `${process.pid}\n`));
+    this.#attempt('written', (file) => writeFileSync(file, `${process.pid}\n`));
   }
 
   remove(): void {
-    this.attempt('removed', (file) => rmSync(file, { force: true }));
+    this.#attempt('removed', (file) => rmSync(file, { force: true }));
   }
 
-  private attempt(what: string, act: (file: string) => void): void {
-    if (this.file === undefined) return;
+  #attempt(what: string, act: (file: string) => void): void {
+    if (this.#file === undefined) return;
     try {
-      act(this.file);
+      act(this.#file);
     } catch (error) {
-      this.report(this.problem(what, error));
+      this.#report(this.#problem(what, error));
     }
   }
 
-  private problem(what: string, error: unknown): string {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return `--ready-file ${this.file ?? ''}: cannot be ${what} (${reason})`;
+  #problem(what: string, error: unknown): string {
+    const reason = errnoOf(error) ?? 'unknown';
+    return `--ready-file ${this.#file ?? ''}: cannot be ${what} (${reason})`;
   }
 }

@@ -28,12 +28,16 @@ type State =
 
 /** Keeps one tunnel up: opens it again whenever it is lost, and lets connections wait meanwhile. */
 export class TunnelKeeper {
-  private state: State = { kind: 'down' };
-  private readonly waiting = new Set<() => void>();
-  private readonly end = new AbortController();
-  private following: Promise<void> = Promise.resolve();
+  #state: State = { kind: 'down' };
+  readonly #waiting = new Set<() => void>();
+  readonly #end = new AbortController();
+  #following: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: TunnelKeeperOptions) {}
+  readonly #options: TunnelKeeperOptions;
+
+  constructor(options: TunnelKeeperOptions) {
+    this.#options = options;
+  }
 
   /**
    * Opens the first tunnel; from then on it is kept until `close()`.
@@ -43,9 +47,9 @@ export class TunnelKeeper {
    */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
-    const first = this.openTunnel(0, () => performance.now() < deadline);
-    this.following = first.then(
-      (tunnel) => this.follow(tunnel),
+    const first = this.#openTunnel(0, () => performance.now() < deadline);
+    this.#following = first.then(
+      (tunnel) => this.#follow(tunnel),
       () => undefined,
     );
     await first;
@@ -57,64 +61,64 @@ export class TunnelKeeper {
    * @throws Error when the tunnel stays down for too long, or the keeper is closed.
    */
   connect(port: number, connection: PendingConnection): TunnelStream | Promise<TunnelStream> {
-    if (this.state.kind === 'up' && this.state.tunnel.state === 'open') {
-      return this.openStream(this.state.tunnel, port);
+    if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
+      return this.#openStream(this.#state.tunnel, port);
     }
-    return this.held(port, connection.signal);
+    return this.#held(port, connection.signal);
   }
 
   /** Resets all streams and gives up; nothing is told afterwards. Idempotent. */
   async close(): Promise<void> {
-    const { state } = this;
-    this.state = { kind: 'closed' };
-    this.end.abort(new Error('the tunnel is being closed'));
-    this.wake();
+    const state = this.#state;
+    this.#state = { kind: 'closed' };
+    this.#end.abort(new Error('the tunnel is being closed'));
+    this.#wake();
     if (state.kind === 'up') await state.tunnel.close();
-    await this.following;
+    await this.#following;
   }
 
-  private held(port: number, signal: AbortSignal): Promise<TunnelStream> {
+  #held(port: number, signal: AbortSignal): Promise<TunnelStream> {
     return new Promise((resolve, reject) => {
       const decide = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', decide);
-        this.waiting.delete(decide);
+        this.#waiting.delete(decide);
         try {
           signal.throwIfAborted();
-          if (this.state.kind !== 'up') throw new Error('there is no tunnel');
-          resolve(this.openStream(this.state.tunnel, port));
+          if (this.#state.kind !== 'up') throw new Error('there is no tunnel');
+          resolve(this.#openStream(this.#state.tunnel, port));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       };
-      const timer = setTimeout(decide, this.options.heldMs);
+      const timer = setTimeout(decide, this.#options.heldMs);
       signal.addEventListener('abort', decide);
-      this.waiting.add(decide);
+      this.#waiting.add(decide);
     });
   }
 
-  private openStream(tunnel: ClientTunnel, port: number): TunnelStream {
-    return tunnel.connect(port).once('error', (error) => this.options.onStreamError(port, error));
+  #openStream(tunnel: ClientTunnel, port: number): TunnelStream {
+    return tunnel.connect(port).once('error', (error) => this.#options.onStreamError(port, error));
   }
 
-  private wake(): void {
-    for (const decide of this.waiting) decide();
+  #wake(): void {
+    for (const decide of this.#waiting) decide();
   }
 
-  private async follow(first: ClientTunnel): Promise<void> {
+  async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
-    for (let attempt = 0; !this.isClosed(); attempt += 1) {
-      this.state = { kind: 'up', tunnel };
-      this.options.onUp();
-      this.wake();
+    for (let attempt = 0; !this.#isClosed(); attempt += 1) {
+      this.#state = { kind: 'up', tunnel };
+      this.#options.onUp();
+      this.#wake();
       const since = performance.now();
       const end = await tunnel.closed;
-      if (this.isClosed()) break;
-      this.state = { kind: 'down' };
-      this.options.onLost(end);
+      if (this.#isClosed()) break;
+      this.#state = { kind: 'down' };
+      this.#options.onLost(end);
       if (performance.now() - since > GOOD_TUNNEL_MS) attempt = 0;
       try {
-        tunnel = await this.openTunnel(attempt, () => true);
+        tunnel = await this.#openTunnel(attempt, () => true);
       } catch {
         return; // only because of `close()`
       }
@@ -122,16 +126,16 @@ export class TunnelKeeper {
     await tunnel.close();
   }
 
-  private isClosed(): boolean {
-    return this.end.signal.aborted;
+  #isClosed(): boolean {
+    return this.#end.signal.aborted;
   }
 
-  private async openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {
-    const { signal } = this.end;
+  async #openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {
+    const { signal } = this.#end;
     for (let attempt = attempts; ; attempt += 1) {
       if (attempt > 0) await delay(backOffMs(attempt), undefined, { signal });
       try {
-        const tunnel = await this.options.open(signal);
+        const tunnel = await this.#options.open(signal);
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {

@@ -69,7 +69,7 @@ describe('the package', () => {
     };
     const run = (...args: string[]) =>
       execFileSync(process.execPath, args, { cwd: workspace.folder, env });
-    for (const name of ['wins-upgrade', 'wins-cli', 'wins-server'])
+    for (const name of ['wins', 'wins-upgrade', 'wins-cli', 'wins-server'])
       run(path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
     const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
       name.endsWith('.cjs'),

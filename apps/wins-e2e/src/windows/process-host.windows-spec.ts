@@ -1,8 +1,5 @@
-import {
-  createNodeProcessHost,
-  createProcessManager,
-  judgeExecutablePath,
-} from '@wins/process-manager';
+import { posixProcessHost } from '@wins/linux-host';
+import { judgeExecutablePath } from '@wins/process-manager';
 import { distrustOfFile, fileSecurity, holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -229,12 +226,8 @@ else {
       }
     });
 
-    it('needs its host: the default one is not for Windows', () => {
-      assert.throws(() => createNodeProcessHost(), { code: 'hostUnsupported' });
-      const stateDirectory = path.join(programs.directory, 'state');
-      assert.throws(() => createProcessManager({ allowed: [], stateDirectory }), {
-        code: 'hostUnsupported',
-      });
+    it('needs its host: that of POSIX is not for Windows', () => {
+      assert.throws(() => posixProcessHost(), { code: 'unavailable' });
     });
   });
 

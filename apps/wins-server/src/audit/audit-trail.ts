@@ -9,10 +9,13 @@ import { recordRule, type Decision } from './record-policy.js';
 export class AuditTrail {
   #log: AuditLog | undefined;
 
-  constructor(
-    private readonly options: Omit<AuditLogOptions, 'onChange'>,
-    private readonly logger: Logger,
-  ) {}
+  readonly #options: Omit<AuditLogOptions, 'onChange'>;
+  readonly #logger: Logger;
+
+  constructor(options: Omit<AuditLogOptions, 'onChange'>, logger: Logger) {
+    this.#options = options;
+    this.#logger = logger;
+  }
 
   /**
    * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: whoever has that is the only one that
@@ -21,12 +24,12 @@ export class AuditTrail {
    * @param onChange - Told whether records can be written, at first and when that changes.
    */
   async open(onChange: (isAvailable: boolean) => void): Promise<void> {
-    const { directory } = this.options;
+    const { directory } = this.#options;
     this.#log = await openAuditLog({
-      ...this.options,
+      ...this.#options,
       onChange: (isAvailable, err) => {
-        if (isAvailable) this.logger.info({ directory }, 'the audit log is written');
-        else this.logger.error({ directory, err }, 'acts are refused: no audit log');
+        if (isAvailable) this.#logger.info({ directory }, 'the audit log is written');
+        else this.#logger.error({ directory, err }, 'acts are refused: no audit log');
         onChange(isAvailable);
       },
     });
@@ -81,7 +84,7 @@ export class AuditTrail {
   }
 
   #copy(decision: Decision): void {
-    this.logger.info({ audit: true, ...decision }, 'decision');
+    this.#logger.info({ audit: true, ...decision }, 'decision');
   }
 }
 

@@ -3,7 +3,7 @@ import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { fileState, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { EXIT } from '../exit-codes.js';
-import { letHeapGrow } from '../resources/heap-growth.js';
+import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -28,8 +28,7 @@ export async function runApp(options: RunOptions): Promise<number> {
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
     const { runAsWindowsService } = await import('../service/windows-service.js');
-    const { ensurePrivateFolder: secureFolder } = await import('../windows-private-folder.js');
-    const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
+    const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
     // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.
@@ -79,7 +78,7 @@ async function serve(
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {
-  letHeapGrow();
+  delayFullCollections();
   const file = options.config ?? defaultConfigPath();
   const known = fileState(file);
   const loaded = await loadDaemonConfig(file);

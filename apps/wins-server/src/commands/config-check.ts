@@ -1,10 +1,9 @@
 import { defaultConfigPath } from '@wins/config';
-import { doubtAllowedExecutables } from '@wins/process-manager';
-import { tellsClientsApart } from '../admission/tells-clients-apart.js';
-import { allowedBy } from '../configuration/allowed-executables.js';
+import { doubtfulEntries } from '../configuration/allowed-executables.js';
 import { explainMigration } from '../configuration/explain-migration.js';
 import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { EXIT } from '../exit-codes.js';
+import { thisSystem } from '../this-system.js';
 
 interface CheckOptions {
   readonly config?: string | undefined;
@@ -43,11 +42,8 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     }
   }
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
-  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
-  const tellsCallersApart = await tellsClientsApart(config);
-  for (const { message } of doubtAllowedExecutables(allowedBy(config), dialect, {
-    tellsCallersApart,
-  })) {
+  const { tellsClientsApart } = await thisSystem();
+  for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     process.stderr.write(`${message}\n`);
   }
   return EXIT.ok;

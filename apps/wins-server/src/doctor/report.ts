@@ -16,11 +16,11 @@ export function textReport(findings: readonly Finding[]): string {
 
 /** The report for programs. */
 export function jsonReport(findings: readonly Finding[]): string {
-  return `${JSON.stringify({ healthy: exitCodeOf(findings) === EXIT.ok, findings }, null, 2)}\n`;
+  return `${JSON.stringify({ healthy: exitCodeForFindings(findings) === EXIT.ok, findings }, null, 2)}\n`;
 }
 
 /** 0 when all is well, 2 when something is wrong, else 1. */
-export function exitCodeOf(findings: readonly Finding[]): number {
+export function exitCodeForFindings(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'problem')) return EXIT.unwell;
   return findings.some(({ level }) => level === 'warning') ? EXIT.doubtful : EXIT.ok;
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLoggerTo } from './logger.js';
+import { posixProcessHost } from '../posix.js';
 import { logProcessEvent } from './process-events.js';
 
 describe('what happens to processes', () => {
@@ -18,6 +19,7 @@ describe('what happens to processes', () => {
   const manager = createProcessManager({
     allowed: [{ path: program }],
     stateDirectory,
+    host: posixProcessHost(),
     portOpener: {
       open: () => Promise.resolve(),
       close: () => Promise.reject(new Error('the firewall is busy')),

@@ -86,19 +86,23 @@ class Minutes {
   #startMs = -Infinity;
   #count = 0;
 
-  constructor(private readonly most: number) {}
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** `left`: how many the minute before did without. */
   take(): { readonly isFull: boolean; readonly left: number } {
     let left = 0;
     const nowMs = performance.now();
     if (nowMs - this.#startMs >= MINUTE_MS) {
-      left = Math.max(0, this.#count - this.most);
+      left = Math.max(0, this.#count - this.#most);
       this.#startMs = nowMs;
       this.#count = 0;
     }
     this.#count += 1;
-    return { isFull: this.#count > this.most, left };
+    return { isFull: this.#count > this.#most, left };
   }
 }
 

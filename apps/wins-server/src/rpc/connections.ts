@@ -14,7 +14,7 @@ import type { Place } from '../admission/places.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import { EndedConnections } from './ended-connections.js';
 import type { Logger } from '../log/logger.js';
-import { ownWords } from './own-words.js';
+import { clientLabel } from '../admission/client-label.js';
 
 const MIB = 1024 * 1024;
 /** What unfinished requests of all clients may take. */
@@ -119,7 +119,7 @@ export class Connections {
     const [said] = caller.metadata.get(CLIENT_NAME_METADATA_KEY);
     return {
       id,
-      label: ownWords(String(said ?? '')),
+      label: clientLabel(String(said ?? '')),
       // Who has no quota is counted by connection.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
       disconnected: this.disconnected.get(id)?.signal ?? AbortSignal.abort(),

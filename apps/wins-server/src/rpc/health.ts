@@ -27,23 +27,23 @@ type Watcher = (serving: boolean) => void;
 
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
-  private serving = false;
+  #serving = false;
   /** Who watches, and on which connection. */
-  private readonly watchers = new Map<Watcher, string>();
+  readonly #watchers = new Map<Watcher, string>();
 
   addTo(server: Server): void {
     const service: HealthServer = {
       check: (call, respond) => {
-        if (SERVICES.includes(call.request.service)) respond(null, answer(this.serving));
+        if (SERVICES.includes(call.request.service)) respond(null, answer(this.#serving));
         else respond(rpcError(status.NOT_FOUND, 'notFound', 'there is no service of this name'));
       },
       list: (_call, respond) => {
-        const statuses = SERVICES.map((name) => [name, answer(this.serving)] as const);
+        const statuses = SERVICES.map((name) => [name, answer(this.#serving)] as const);
         respond(null, { statuses: Object.fromEntries(statuses) });
       },
       watch: (call) => {
         const peer = call.getPeer();
-        const refusal = this.refusal(peer);
+        const refusal = this.#refusal(peer);
         if (refusal !== undefined) {
           call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyWatchers', refusal));
           return;
@@ -52,9 +52,9 @@ export class Health {
         const watcher: Watcher = (serving) => {
           if (isKnown) call.write(answer(serving));
         };
-        this.watchers.set(watcher, peer);
-        call.once('cancelled', () => this.watchers.delete(watcher));
-        call.write(isKnown ? answer(this.serving) : { status: HealthStatus.SERVICE_UNKNOWN });
+        this.#watchers.set(watcher, peer);
+        call.once('cancelled', () => this.#watchers.delete(watcher));
+        call.write(isKnown ? answer(this.#serving) : { status: HealthStatus.SERVICE_UNKNOWN });
       },
     };
     server.addService(healthServiceDefinition, service);
@@ -62,15 +62,15 @@ export class Health {
 
   /** Tells all who ask, and all who watch, whether new work is taken. */
   set(serving: boolean): void {
-    if (serving === this.serving) return;
-    this.serving = serving;
-    for (const watcher of this.watchers.keys()) watcher(serving);
+    if (serving === this.#serving) return;
+    this.#serving = serving;
+    for (const watcher of this.#watchers.keys()) watcher(serving);
   }
 
-  private refusal(peer: string): string | undefined {
-    if (this.watchers.size >= MAX_WATCHERS)
+  #refusal(peer: string): string | undefined {
+    if (this.#watchers.size >= MAX_WATCHERS)
       return `${MAX_WATCHERS} calls watch health; wanted fewer`;
-    const own = [...this.watchers.values()].filter((other) => other === peer).length;
+    const own = [...this.#watchers.values()].filter((other) => other === peer).length;
     if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
     return `${own} calls of this connection watch health; wanted fewer`;
   }

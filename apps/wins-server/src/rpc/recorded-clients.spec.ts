@@ -40,22 +40,22 @@ class Host {
   readonly kept: ProcessKeepAliveRequest[] = [];
   readonly peers = new Set<string>();
   startError: { code: status; details: string; metadata: Metadata } | undefined;
-  private served: AsyncDisposable | undefined;
-  private directory = '';
+  #served: AsyncDisposable | undefined;
+  #directory = '';
 
   async listen(): Promise<string> {
-    this.directory = await mkdtemp(path.join(os.tmpdir(), 'wins-server-'));
-    const address = path.join(this.directory, 's');
-    this.served = await serveCalls(address, (server) => this.addServices(server));
+    this.#directory = await mkdtemp(path.join(os.tmpdir(), 'wins-server-'));
+    const address = path.join(this.#directory, 's');
+    this.#served = await serveCalls(address, (server) => this.#addServices(server));
     return address;
   }
 
   async close(): Promise<void> {
-    await this.served?.[Symbol.asyncDispose]();
-    await rm(this.directory, { recursive: true });
+    await this.#served?.[Symbol.asyncDispose]();
+    await rm(this.#directory, { recursive: true });
   }
 
-  private addServices(server: Server): void {
+  #addServices(server: Server): void {
     const application: ApplicationServiceServer = {
       info: (call, done) => {
         this.peers.add(call.getPeer());

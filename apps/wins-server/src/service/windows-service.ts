@@ -1,5 +1,5 @@
 import { runAsService, type RunningService } from '@wins/windows-host';
-import { exitCodeOf } from './exit-code-of.js';
+import { exitCodeForError } from '../exit-codes.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 import { SERVICE_NAME } from './windows-service-definition.js';
@@ -16,6 +16,12 @@ export interface Surroundings {
   readonly ready: () => void;
 }
 
+/** How a service logs. */
+export interface WindowsServiceOptions extends LogOptions {
+  /** Makes the folder of the log files. Default: {@link ensurePrivateFolder}. */
+  readonly secureFolder?: SecureFolder;
+}
+
 /**
  * Runs the daemon as a Windows service if the service control manager has started it.
  *
@@ -23,12 +29,12 @@ export interface Surroundings {
  * @returns The exit code, or `undefined` when this is no service and nothing was run.
  */
 export async function runAsWindowsService(
-  options: LogOptions & { readonly secureFolder: SecureFolder },
+  { secureFolder = ensurePrivateFolder, ...options }: WindowsServiceOptions,
   serve: (surroundings: Surroundings) => Promise<number>,
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;
   const run = async (service: RunningService): Promise<number> => {
-    const { logger } = (log = await openServiceLog(options, options.secureFolder));
+    const { logger } = (log = await openServiceLog(options, secureFolder));
     using signals = listenForShutdown('service');
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
@@ -39,7 +45,7 @@ export async function runAsWindowsService(
       });
     } catch (err) {
       logger.fatal({ err }, 'the daemon cannot serve');
-      return exitCodeOf(err);
+      return exitCodeForError(err);
     } finally {
       await log.close();
       log = undefined;

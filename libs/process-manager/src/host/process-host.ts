@@ -79,8 +79,8 @@ export interface LeftoverSearch {
 }
 
 /**
- * What the library needs of an operating system. The default serves Linux and, without recovery,
- * other POSIX systems; a Windows host of job objects fits the same shape.
+ * What the library needs of an operating system. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
+ * both fulfil is `processHostContract` of `@wins/process-manager/testing`.
  */
 export interface ProcessHost {
   readonly dialect: PathDialect;

@@ -1,7 +1,5 @@
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { foldAscii, type PathDialect } from './parsed-path.js';
-
-/** The variable that marks every process of a run; nobody but the host sets it. */
-export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 
 // Upper case unless programs read them so; a trailing `*` means every name with that beginning.
 // These make a program load code that the setter chose. They suit one program, never all of them.

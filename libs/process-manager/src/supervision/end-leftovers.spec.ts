@@ -13,9 +13,7 @@ import {
 import { createServer } from 'node:net';
 import path from 'node:path';
 
-import { LinuxProcessEntry } from '../host/linux-process-entry.js';
-import { LinuxProcessTable } from '../host/linux-process-table.js';
-import { createNodeProcessHost } from '../host/node-process-host.js';
+import { posixProcessHost } from '@wins/linux-host';
 import type { ProcessManager } from '../process-manager.js';
 import { findOrphans } from './find-orphans.js';
 import {
@@ -23,6 +21,7 @@ import {
   isRunning,
   ManagerHarness,
   requestFor,
+  statOf,
   TestOwner,
   untilOutput,
 } from '../testing/manager-harness.js';
@@ -42,7 +41,7 @@ const lineageOf = (directory: string): string =>
   createHash('sha256').update(directory).digest('hex').slice(0, 16);
 
 describe('what earlier daemons left', () => {
-  const table = new LinuxProcessTable();
+  const host = posixProcessHost();
   let harness: ManagerHarness;
   let children: ChildProcess[];
   /** The identity of a daemon that has died. */
@@ -68,7 +67,7 @@ describe('what earlier daemons left', () => {
   }
 
   function tokenOf(pid: number): string {
-    return `${table.startTicks(pid) ?? 0}.${table.realm}`;
+    return `${statOf(pid)?.startTicks ?? '0'}${host.daemon.slice(host.daemon.indexOf('.'))}`;
   }
 
   /** What a recovery told about these processes; others on this machine may have leftovers too. */
@@ -108,7 +107,6 @@ describe('what earlier daemons left', () => {
     const staged = path.join(harness.programs, 'rancher-wins-tool');
     copyFileSync(SLEEP, staged);
     const copied = spawnProcess(staged, ['1000']);
-    const host = createNodeProcessHost();
     const allowed = [{ path: tool }, { path: 'no path' }];
     const found = await findOrphans({ allowed, stateDirectory: missing, host });
     expect(found.filter(({ pid }) => [marked.pid, copied.pid].includes(pid))).toEqual([
@@ -144,7 +142,7 @@ describe('what earlier daemons left', () => {
     const found = await findOrphans({
       allowed: [{ path: path.join(harness.programs, 'tool') }],
       stateDirectory: harness.stateDirectory,
-      host: createNodeProcessHost(),
+      host,
     });
     expect(found.filter((orphan) => orphan.pid === pid)).toEqual([]);
   });
@@ -285,45 +283,6 @@ describe('what earlier daemons left', () => {
     await expect(recovered(harness.manager(['tool']), run.pid)).resolves.toEqual([]);
     expect(run.state.kind).toBe('running');
     expect(readdirSync(harness.stateDirectory)).toEqual([`${run.mark}.json`]);
-  });
-
-  it('is looked for with a turn for others after each few environments, whose sizes others choose', async () => {
-    for (let count = 0; count < 40; count += 1) spawnProcess(SLEEP, ['1000']);
-    let turns = 0;
-    let isLooking = true;
-    const count = (): void => {
-      turns += 1;
-      if (isLooking) setImmediate(count);
-    };
-    setImmediate(count);
-    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
-    const search = { executables: [], remembered: [], lineage: lineageOf('/nowhere') };
-    await createNodeProcessHost().findLeftovers(search);
-    isLooking = false;
-    const reads = readsMark.mock.calls.length;
-    readsMark.mockRestore();
-    expect(reads).toBeGreaterThanOrEqual(40);
-    expect(turns).toBeGreaterThanOrEqual(Math.floor(reads / 4));
-  });
-
-  it('is looked for before a start without a look into any environment', async () => {
-    spawnProcess(SLEEP, ['1000'], markedBy(deadDaemon));
-    const program = harness.program('tool', 'exit 0');
-    const readsMark = jest.spyOn(LinuxProcessEntry.prototype, 'marker', 'get');
-    await createNodeProcessHost().findLeftovers({
-      executables: [path.join(path.dirname(program.path), 'rancher-wins-tool')],
-      remembered: [],
-    });
-    expect(readsMark).not.toHaveBeenCalled();
-    readsMark.mockRestore();
-  });
-
-  it('never includes the daemon itself or what started it', async () => {
-    const search = { executables: [process.execPath], remembered: [], marked: false };
-    const found = await createNodeProcessHost().findLeftovers(search);
-    const pids = found.map(({ pid }) => pid);
-    expect(pids).not.toContain(process.pid);
-    expect(pids).not.toContain(process.ppid);
   });
 
   it('keeps a record that the system does not let it read', async () => {

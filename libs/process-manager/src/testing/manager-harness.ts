@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { posixProcessHost } from '@wins/linux-host';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../supervision/decision-record.js';
-import { LinuxProcessTable } from '../host/linux-process-table.js';
+import type { ProcessHost } from '../host/process-host.js';
 import type { ManagedProcess } from '../supervision/managed-process.js';
 import type { ManagerEvent } from '../supervision/manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
@@ -34,6 +35,7 @@ export class ManagerHarness {
     const manager = createProcessManager({
       allowed: names.map((name) => ({ path: path.join(this.programs, name) })),
       stateDirectory: this.stateDirectory,
+      host: realHost(),
       onDecision: (record) => void this.decisions.push(record),
       onEvent: (event) => this.events.push(event),
       ...options,
@@ -122,7 +124,24 @@ export async function codeOf(action: Promise<unknown> | (() => unknown)): Promis
   }
 }
 
+/** The host of this system, with the errors of this library. */
+export function realHost(): ProcessHost {
+  return posixProcessHost({ failure: (...facts) => new ProcessError(...facts) });
+}
+
 /** Whether a process runs; a zombie does not. */
 export function isRunning(pid: number): boolean {
-  return new LinuxProcessTable().entry(pid) !== undefined;
+  return !/^[ZX]?$/.test(statOf(pid)?.state ?? '');
+}
+
+/** What the kernel says of a process; undefined when there is none. */
+export function statOf(pid: number): { state: string; startTicks: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The fields from the third on: the second, the name in brackets, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
+  } catch {
+    return undefined;
+  }
 }

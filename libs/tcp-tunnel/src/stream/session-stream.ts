@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/wins-program';
 import { Duplex } from 'node:stream';
 import { mayMove, type StreamEnd, type StreamState } from './stream-state.js';
 import { Fifo } from './fifo.js';
@@ -160,7 +161,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroyIfPeerClosed();
       return;
     }
-    const peerText = printable(text);
+    const peerText = escapeText(text);
     const refusal = readRefusal(text);
     const { code, rule } = refusal ?? { code: 'streamReset' };
     const found =
@@ -327,9 +328,4 @@ function destroyIfPeerClosed(this: SessionStream): void {
 
 function resetError(streamId: Int64, cause: Error | null): TunnelError {
   return new TunnelError('streamReset', 'connection reset', { streamId, cause });
-}
-
-/** A peer's text goes to logs and terminals. */
-function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -1,15 +1,6 @@
+import type { Distrust, TrustRule } from '@wins/trusted-files';
 import type { FileFacts } from './trusted-file-facts.js';
 import { whoMayReplace, whoMayWrite } from './who-may-write.js';
-
-/** Why a place is not trusted. */
-export interface Distrust {
-  /** The rule that refused, such as `A7 link or junction`. */
-  readonly rule: string;
-  /** The step of the path that is the reason. */
-  readonly path: string;
-  /** What was found, as the end of a sentence. */
-  readonly found: string;
-}
 
 /**
  * The steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
@@ -38,7 +29,7 @@ export function judgeStep(
   trusted: readonly string[],
 ): Distrust | undefined {
   const { path, finalPath, sddl } = facts;
-  const distrust = (rule: string, found: string): Distrust => ({ rule, path, found });
+  const distrust = (rule: TrustRule, found: string): Distrust => ({ rule, path, found });
   if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
   // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.

@@ -14,7 +14,7 @@ import {
 } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from '../access/trusted-file.js';
-import type { Distrust } from '../access/trusted-file-judgement.js';
+import type { Distrust } from '@wins/trusted-files';
 import type { Program } from './windows-process-start.js';
 import { listProcesses } from './windows-process-table.js';
 import { isRunning, ownIdentity } from './windows-process.js';

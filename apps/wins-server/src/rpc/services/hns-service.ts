@@ -1,17 +1,17 @@
 import type { HnsServiceServer } from '@wins/wins-api';
 import { HostSystemError } from '../../host-system/host-system-error.js';
-import { choiceSubject, chosenBy } from './chosen-by.js';
-import type { HostCalls } from './host-calls.js';
+import { textsOfChoice, readChoice } from './read-choice.js';
+import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.HnsService. */
-export function createHnsService(calls: HostCalls): HnsServiceServer {
+export function createHnsService(calls: HostCallGate): HnsServiceServer {
   return {
     getNetwork: (call, respond) =>
       calls.answer(call, respond, {
         action: 'getHnsNetwork',
-        subject: choiceSubject(call.request.Options),
+        subject: textsOfChoice(call.request.Options),
         plan: () => {
-          const which = chosenBy(call.request.Options);
+          const which = readChoice(call.request.Options);
           if (which === undefined) {
             const message = 'which network? wanted its name or an address of it';
             throw new HostSystemError('invalid-argument', message);

@@ -1,8 +1,8 @@
 import type { HostServiceServer } from '@wins/wins-api';
-import type { HostCalls } from './host-calls.js';
+import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.HostService. */
-export function createHostService(calls: HostCalls): HostServiceServer {
+export function createHostService(calls: HostCallGate): HostServiceServer {
   return {
     getVersion: (call, respond) =>
       calls.answer(call, respond, {

@@ -22,7 +22,7 @@ import { HostSystemError } from '../../host-system/host-system-error.js';
 import type { HostSystem, NameOrAddress } from '../../host-system/host-system.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
-import { HostCalls, type HostCallRecord } from './host-calls.js';
+import { HostCallGate, type HostCallRecord } from './host-call-gate.js';
 import { createHostService } from './host-service.js';
 import { createNetworkService } from './network-service.js';
 import { createRouteService } from './route-service.js';
@@ -109,7 +109,7 @@ describe('the services of the host', () => {
     recording = undefined;
     granted = ['8.8.8.8', '10.1.0.0/16', '192.0.2.0/24', '2001:db8::/32'];
     served = await serveCalls(address, (server, connections) => {
-      const calls = new HostCalls(host, connections, (record) => {
+      const calls = new HostCallGate(host, connections, (record) => {
         if (auditFails) throw new Error('the audit log is full');
         records.push(record);
         return record.verdict === 'allowed' ? recording?.() : undefined;

@@ -1,16 +1,16 @@
 import type { NetworkServiceServer } from '@wins/wins-api';
-import { choiceSubject, chosenBy } from './chosen-by.js';
-import type { HostCalls } from './host-calls.js';
+import { textsOfChoice, readChoice } from './read-choice.js';
+import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.NetworkService. */
-export function createNetworkService(calls: HostCalls): NetworkServiceServer {
+export function createNetworkService(calls: HostCallGate): NetworkServiceServer {
   return {
     get: (call, respond) =>
       calls.answer(call, respond, {
         action: 'getAdapter',
-        subject: choiceSubject(call.request.Options),
+        subject: textsOfChoice(call.request.Options),
         plan: () => {
-          const which = chosenBy(call.request.Options);
+          const which = readChoice(call.request.Options);
           return async (host) => {
             const adapter = await host.adapter(which);
             return {

@@ -27,10 +27,10 @@ import { decodeStartRequest } from './decode-start-request.js';
 const MAX_LISTENERS = 512;
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
-export const servedProcessDefinition = {
+export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
-} as const;
+};
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(

@@ -3,7 +3,7 @@ import type { HostSystem } from '../../host-system/host-system.js';
 import { ownNetworks } from '../../host-system/own-networks.js';
 import { parseDestinations } from '../../host-system/route-destinations.js';
 import { assertGranted } from '../../host-system/route-grants.js';
-import type { HostCalls } from './host-calls.js';
+import type { HostCallGate } from './host-call-gate.js';
 
 /**
  * Serves wins.RouteService.
@@ -12,7 +12,7 @@ import type { HostCalls } from './host-calls.js';
  * @param findOwnNetworks - Default: what the adapters of this host are in.
  */
 export function createRouteService(
-  calls: HostCalls,
+  calls: HostCallGate,
   granted: () => readonly string[],
   findOwnNetworks = ownNetworks,
 ): RouteServiceServer {

@@ -1,4 +1,3 @@
-import { createNodeProcessHost } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { posixProcessHost } from '../../posix.js';
 import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
 
 const CONTENT = 'x'.repeat(3_000_000);
@@ -19,7 +19,7 @@ const digest = (algorithm: string, text: string) =>
   createHash(algorithm).update(text).digest('hex');
 
 describe('a watched program', () => {
-  const guard: FileGuard = createNodeProcessHost();
+  const guard: FileGuard = posixProcessHost();
   const { signal } = new AbortController();
   let folder: string;
   let file: string;

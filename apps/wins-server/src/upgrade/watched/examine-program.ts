@@ -77,7 +77,7 @@ export async function assertTrustedProgram(
   if ((mode & WRITABLE_BY_OTHERS) === 0) return;
   // In a sticky one others cannot replace what is ours, but they can put a link there to what is ours elsewhere.
   const rule = 'A7 writable by other users';
-  const found = `${rule} (mode ${(mode & 0o7777).toString(8)})`;
+  const found = `it is writable by other users (mode ${(mode & 0o7777).toString(8)})`;
   const wanted = "wanted a folder that only root or the daemon's user can write to";
   const message = `cannot take ${file} because of ${folder}: ${found}; ${wanted}`;
   throw new ProcessError('pathNotTrusted', message, { path: file, rule });

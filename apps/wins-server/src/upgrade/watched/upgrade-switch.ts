@@ -1,7 +1,6 @@
 import type { UpgradeSettings } from '@wins/config';
-import { createNodeProcessHost } from '@wins/process-manager';
+import { thisSystem } from '../../this-system.js';
 import { loadUpgrader } from '../upgrader.js';
-import type { FileGuard } from './examine-program.js';
 import { ProgramWatch, type WatchOptions } from './watch-program.js';
 import { watchedPath } from './watched-path.js';
 
@@ -13,12 +12,18 @@ export class UpgradeSwitch implements AsyncDisposable {
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
+  readonly #options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    readonly service: string | undefined;
+  };
+
   /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
   constructor(
-    private readonly options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
+    options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
       readonly service: string | undefined;
     },
-  ) {}
+  ) {
+    this.#options = options;
+  }
 
   /** Puts these settings in force. The same again change nothing. */
   apply({ mode, watchingPath }: UpgradeSettings): void {
@@ -27,7 +32,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     this.#wanted = wanted;
     this.#changes = this.#changes
       .then(() => this.#change(wanted))
-      .catch((err: unknown) => this.options.logger.error({ err }, 'cannot watch for an upgrade'));
+      .catch((err: unknown) => this.#options.logger.error({ err }, 'cannot watch for an upgrade'));
   }
 
   /** Turns it off for good. Idempotent. */
@@ -37,7 +42,7 @@ export class UpgradeSwitch implements AsyncDisposable {
   }
 
   async #change(wanted: string | undefined): Promise<void> {
-    const { logger, service, ...options } = this.options;
+    const { logger, service, ...options } = this.#options;
     if (this.#watch !== undefined) {
       await this.#watch.close();
       this.#watch = undefined;
@@ -51,15 +56,10 @@ export class UpgradeSwitch implements AsyncDisposable {
     } else if (file === undefined) {
       logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
     } else {
-      const guard = await fileGuard();
+      const guard = (await thisSystem()).processHost();
       const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
       this.#watch = new ProgramWatch({ ...rest, file });
       logger.info(fields, 'a file is watched for an upgrade');
     }
   }
-}
-
-async function fileGuard(): Promise<FileGuard> {
-  if (process.platform !== 'win32') return createNodeProcessHost();
-  return (await import('../../windows-process-host.js')).windowsProcessHost();
 }

@@ -34,7 +34,10 @@ export class ProgramWatch {
   readonly #closing = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(private readonly options: WatchOptions) {
+  readonly #options: WatchOptions;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
@@ -47,7 +50,7 @@ export class ProgramWatch {
 
   #look(): void {
     if (this.#work !== undefined) return;
-    this.#advance({ kind: 'seen', file: stateOfFile(this.options.file) });
+    this.#advance({ kind: 'seen', file: stateOfFile(this.#options.file) });
     const work = this.#task();
     if (work === undefined) return;
     this.#work = work
@@ -68,7 +71,7 @@ export class ProgramWatch {
   }
 
   async #examine(state: string): Promise<FileWatchEvent> {
-    const { file, service, runningFile, guard } = this.options;
+    const { file, service, runningFile, guard } = this.#options;
     const { signal } = this.#closing;
     const found = await examineProgram(file, state, guard, signal);
     if (found.kind === 'moved') return { kind: 'moved' };
@@ -77,13 +80,13 @@ export class ProgramWatch {
       return { kind: 'unfit' };
     }
     const { sha1, sha256 } = found;
-    if (sha1 === (await this.options.runningSha1)) {
+    if (sha1 === (await this.#options.runningSha1)) {
       this.#told = undefined;
       return { kind: 'done' };
     }
     const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' };
-    await this.options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
-    const upgrader = this.options.upgrader();
+    await this.#options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
+    const upgrader = this.#options.upgrader();
     const offer = { program: file, sha256, service, runningFile, signal };
     const outcome = await upgrader.offerUpgrade(offer);
     if (outcome.kind === 'tried') {
@@ -93,13 +96,13 @@ export class ProgramWatch {
     }
     const { id } = outcome;
     this.#told = undefined;
-    this.options.logger.info({ file, sha256, id }, 'the watched file is to be upgraded to');
+    this.#options.logger.info({ file, sha256, id }, 'the watched file is to be upgraded to');
     return { kind: 'handedOver', id };
   }
 
   /** This daemon lives on when the upgrade is refused, or its helper dies. */
   async #askResult(id: string, untilMs: number): Promise<FileWatchEvent | undefined> {
-    const latest = await this.options.upgrader().latestUpgrade(this.options.service);
+    const latest = await this.#options.upgrader().latestUpgrade(this.#options.service);
     if (latest?.id === id) {
       const { outcome, reason, to } = latest;
       this.#tell('the upgrade to the watched file has ended', { id, ended: outcome, reason });
@@ -115,7 +118,7 @@ export class ProgramWatch {
     const next = advance(this.#watch, event, performance.now());
     if (next === this.#watch) return;
     this.#watch = next;
-    this.options.logger.debug({ file: this.options.file, state: next.kind }, 'the watched file');
+    this.#options.logger.debug({ file: this.#options.file, state: next.kind }, 'the watched file');
   }
 
   /** Says what is wrong; the same again only after something else. */
@@ -123,7 +126,7 @@ export class ProgramWatch {
     const text = JSON.stringify([message, found]);
     if (text === this.#told) return;
     this.#told = text;
-    this.options.logger.warn({ file: this.options.file, ...found }, message);
+    this.#options.logger.warn({ file: this.#options.file, ...found }, message);
   }
 }
 

@@ -1,0 +1,179 @@
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import yargs from 'yargs/yargs';
+import { UsageError } from './usage-error.js';
+import { VERSION } from './version.js';
+
+type Handler<T> = (options: T) => Promise<number>;
+
+/**
+ * The command line of `wins srv` and `wins doctor`.
+ *
+ * @param argv - Words after `wins`.
+ * @param done - Told the exit code of the command that ran.
+ */
+export function serverCommands(argv: readonly string[], done: (exitCode: number) => void) {
+  const handle =
+    <T>(load: () => Promise<Handler<T>>) =>
+    async (options: T): Promise<void> =>
+      done(await (await load())(options));
+
+  const parser = yargs([...argv]);
+  return parser
+    .scriptName('wins')
+    .version(`rancher-wins version ${VERSION}`)
+    .alias('version', 'v')
+    .help()
+    .alias('help', 'h')
+    .wrap(Math.min(100, parser.terminalWidth()))
+    .parserConfiguration({
+      'parse-numbers': false,
+      'camel-case-expansion': false,
+      'duplicate-arguments-array': false,
+      'dot-notation': false,
+    })
+    .option('debug', { type: 'boolean', default: false, describe: 'Log more' })
+    .option('quiet', { type: 'boolean', default: false, describe: 'Log nothing' })
+    .command(['srv', 'server'], 'The daemon', (srv) =>
+      srv
+        .option('config', {
+          type: 'string',
+          describe: 'The config file; default: the one that the system has a place for',
+        })
+        .command(['app', 'application'], 'Run the daemon', (app) =>
+          app
+            .command(
+              'run',
+              'Serve until told to stop',
+              (run) =>
+                run
+                  .option('register', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Make it a Windows service with the other options, or change that',
+                  })
+                  .option('unregister', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Stop and remove the Windows service',
+                  })
+                  // Without --register these do nothing: a service of an earlier release may be started with any of them.
+                  .option('delayed-start', {
+                    type: 'boolean',
+                    describe: 'With --register: start a while after the system',
+                  })
+                  .option('depends-on', {
+                    type: 'string',
+                    describe:
+                      'With --register: services that must run before it, as in "HNS Tcpip"',
+                  })
+                  .option('profile', { type: 'string', hidden: true })
+                  .option('profile-output', { type: 'string', hidden: true })
+                  .check(({ register, unregister }) => {
+                    if (register && unregister)
+                      throw new UsageError('--register and --unregister exclude each other');
+                    return true;
+                  }),
+              handle(async () => (await import('./commands/app-run.js')).runApp),
+            )
+            .demandCommand(1, 1, 'a command is missing: run'),
+        )
+        .command('config', 'Look at the config file', (config) =>
+          config
+            .command(
+              'check',
+              'Say what is wrong with the config file, or what it means',
+              (check) =>
+                check
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['text', 'json'] as const,
+                    default: 'text' as const,
+                    describe: 'text for people, json for programs',
+                  })
+                  .option('lenient', {
+                    type: 'boolean',
+                    default: false,
+                    describe: 'Only warn of an unknown key, as the daemon does when it starts',
+                  })
+                  .option('content-only', {
+                    type: 'boolean',
+                    default: false,
+                    describe:
+                      'For a file that will be copied to its place: it must be there, and who could change it is not judged on Windows',
+                  })
+                  .option('explain-migration', {
+                    type: 'boolean',
+                    default: false,
+                    describe:
+                      'Print, as YAML to paste, what an operator may have to add to a config of an earlier release',
+                  }),
+              handle(async () => (await import('./commands/config-check.js')).checkConfig),
+            )
+            .command(
+              'schema',
+              'Print a JSON Schema of the config file, for editors',
+              (schema) => schema,
+              handle(async () => (await import('./commands/config-schema.js')).printSchema),
+            )
+            .demandCommand(1, 1, 'a command is missing: check or schema'),
+        )
+        .command('audit', 'Look at the audit log', (audit) =>
+          audit
+            .option('directory', {
+              type: 'string',
+              describe: 'The folder of a log; default: that of the daemon of the config',
+            })
+            .command(
+              'show',
+              'Print the records, the oldest first',
+              (show) =>
+                show
+                  .option('since', {
+                    type: 'string',
+                    describe: 'Only from then on: 90s, 2h30m, 7d or 2026-03-01T12:00Z',
+                  })
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['table', 'json'] as const,
+                    default: 'table' as const,
+                    describe: 'table for people, json for programs: one text per line',
+                  }),
+              handle(async () => (await import('./commands/audit-show.js')).showAudit),
+            )
+            .command(
+              'verify',
+              'Say whether the log is complete and unchanged',
+              (verify) =>
+                verify.option('output', {
+                  alias: 'o',
+                  choices: ['text', 'json'] as const,
+                  default: 'text' as const,
+                  describe: 'text for people, json for programs',
+                }),
+              handle(async () => (await import('./commands/audit-verify.js')).verifyAudit),
+            )
+            .demandCommand(1, 1, 'a command is missing: show or verify'),
+        )
+        .demandCommand(1, 1, 'a command is missing: app, audit or config'),
+    )
+    .command(
+      'doctor',
+      'Examine this host and the daemon on it; change nothing',
+      (doctor) =>
+        doctor
+          .option('config', {
+            type: 'string',
+            describe: 'The config file; default: the one that the system has a place for',
+          })
+          .option('json', { type: 'boolean', default: false, describe: 'Print for programs' }),
+      handle(async () => (await import('./commands/doctor.js')).runDoctor),
+    )
+    .strict()
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ??
+        new UsageError(`${message ?? 'the command line makes no sense'} (--help says more)`)
+      );
+    });
+}

@@ -1,0 +1,141 @@
+import type { TunnelLimits } from '@wins/config';
+import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
+import { createConnectLimits, serveTunnel, type ServerTunnel } from '@wins/tcp-tunnel';
+import type { WebSocket } from 'ws';
+import type { IdentifyClient } from '../admission/client-identity.js';
+import { Places } from '../admission/places.js';
+import { Tally } from '../admission/tally.js';
+import { TurnedAwayLog } from '../admission/turned-away-log.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
+import type { Logger } from '../log/logger.js';
+import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
+
+/** How long streams may go on once the daemon ends. */
+const DRAIN_MS = 2000;
+/** Connections whose handshake is not complete. */
+const GREETINGS = 64;
+
+/** What a tunnel pipe is opened with. */
+export interface TunnelEndpointOptions {
+  /** Name of the pipe. */
+  readonly pipe: string;
+  /** Ports of the host's loopback that clients may reach; an empty list allows none. */
+  readonly allowedPorts: readonly number[];
+  readonly limits: TunnelLimits;
+  readonly security: PipeSecurity | undefined;
+  readonly identify: IdentifyClient;
+  readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
+  readonly logger: Logger;
+}
+
+/** A tunnel pipe that is served; its opener closes it. */
+export interface TunnelEndpoint {
+  readonly address: string;
+  /** Replaces the allowed ports for streams to come; those that are open stay. */
+  allowPorts(ports: readonly number[]): void;
+  /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams to allowed ports.
+ *
+ * @throws PipeError when the pipe cannot be served.
+ */
+export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
+  const { limits, logger, audit } = options;
+  const turnedAway = new TurnedAwayLog('tunnel', logger);
+  const places = new Places({
+    places: limits.maxSessions,
+    placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
+    greetings: GREETINGS,
+    turnedAway: turnedAway.add,
+  });
+  const connects = createConnectLimits();
+  const untold = new Tally<object>((facts, times) =>
+    logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
+  );
+  const handshakes = new WebSocketHandshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
+    serve(webSocket, guest, label),
+  );
+  const sessions = new Set<ServerTunnel>();
+  let { allowedPorts } = options;
+  let lastId = 0;
+
+  const serve = (webSocket: WebSocket, { client, place }: Guest, clientSays: string): void => {
+    lastId += 1;
+    const requester = `tunnel:${lastId}`;
+    const who = { requester, clientSays, client: client.description };
+    // An open tunnel never makes room: its client waits for connections on it.
+    place.begin();
+    const session = serveTunnel(webSocket, {
+      allowedPorts,
+      maxStreams: limits.maxStreams,
+      limits: connects.of(client.key),
+      onConnect: ({ allowed, rule, port, address }, isTold) => {
+        const action = 'connect';
+        const verdict = allowed ? 'allowed' : 'refused';
+        try {
+          if (isTold) {
+            const decision = { action, verdict, rule, ...who, address, port };
+            void audit.decided(decision, client.key);
+          } else {
+            // A flood is recorded as its client and the number.
+            const flood = { action, verdict, rule: 'connect-rate', ...who };
+            audit.counted(flood, client.key);
+            untold.add(client.key, flood);
+          }
+          return true;
+        } catch {
+          return false;
+        }
+      },
+    });
+    sessions.add(session);
+    logger.info({ event: 'opened', ...who }, 'tunnel');
+    void session.closed.then(async ({ reason, ...detail }) => {
+      const err = 'error' in detail ? detail.error : undefined;
+      logger.info(
+        { event: 'ended', requester, reason, ...(err !== undefined && { err }) },
+        'tunnel',
+      );
+      // Complete messages are still being delivered.
+      await session.drain();
+      sessions.delete(session);
+    });
+  };
+
+  const listener = await listenPipe(options.pipe, {
+    security: options.security,
+    maxConnections: limits.maxSessions + GREETINGS,
+    handshakeTimeoutMs: limits.handshakeTimeoutMs,
+    onConnection: (socket) => {
+      const client = options.identify(socket);
+      handshakes.begin(socket, { client, place: places.enter(socket, client) });
+    },
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
+  });
+
+  const drain = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
+    await Promise.race([late, Promise.all([...sessions].map((session) => session.drain()))]);
+    clearTimeout(timer);
+    await Promise.all([...sessions].map((session) => session.close()));
+  };
+  const close = async (): Promise<void> => {
+    handshakes.refuse();
+    await Promise.all([listener.close({ graceMs: DRAIN_MS }), drain()]);
+    turnedAway[Symbol.dispose]();
+    untold[Symbol.dispose]();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    address: listener.path.address,
+    allowPorts: (ports) => {
+      allowedPorts = ports;
+      for (const session of sessions) session.allowPorts(ports);
+    },
+    close: () => (closing ??= close()),
+  };
+}

@@ -1,0 +1,170 @@
+import {
+  type Effects,
+  formatServiceCommand,
+  messageOf,
+  parseServiceCommand,
+  readText,
+  remove,
+  replaceText,
+  type ServiceCommand,
+  type ServiceControl,
+  type ServiceState,
+  type ServiceStatus,
+  UpgradeError,
+  type UpgradeLock,
+} from '@wins/service-upgrade';
+import { listenPipe, PipeError } from '@wins/pipe-transport';
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import path from 'node:path';
+
+const LIMIT_BYTES = 64 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+const STATES: ReadonlySet<unknown> = new Set<ServiceState>([
+  'running',
+  'stopped',
+  'paused',
+  'pending',
+]);
+
+/** What a supervisor is asked; it answers with one line of JSON: a {@link SupervisorAnswer}. */
+export type SupervisorRequest =
+  { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
+
+/** The state after the request, or why it failed. */
+export type SupervisorAnswer = { readonly state: ServiceState } | { readonly error: string };
+
+/**
+ * A service of systems without a service manager of their own: a file that holds its command line, as Windows keeps it, and a
+ * supervisor that starts what the file names, listens on `<file>.control`, and starts it again when it fails.
+ */
+export class SupervisedService implements ServiceControl {
+  readonly name: string;
+  readonly defaultTarget: string;
+
+  /** @param definition - The file: `{"command": "…"}`, an absolute path. */
+  constructor(
+    private readonly definition: string,
+    private readonly effects: Effects,
+  ) {
+    this.name = definition;
+    this.defaultTarget = path.join(path.dirname(definition), 'wins');
+  }
+
+  async query(): Promise<ServiceStatus | undefined> {
+    const text = await readText(this.definition, LIMIT_BYTES);
+    if (text === undefined) return undefined;
+    await this.#requireOwnFile();
+    const command = parseDefinition(text);
+    if (command === undefined) throw this.#failure('read', 'found no command line in it');
+    return { command, state: await this.#ask({ do: 'query' }) };
+  }
+
+  async setCommand(command: ServiceCommand): Promise<void> {
+    const text = `${JSON.stringify({ command: formatServiceCommand(command) })}\n`;
+    const temporary = `${this.definition}.${randomBytes(6).toString('hex')}.tmp`;
+    try {
+      await replaceText(this.effects, this.definition, temporary, text);
+    } catch (error) {
+      throw this.#failure('register', messageOf(error), error);
+    }
+  }
+
+  remove(): Promise<void> {
+    return remove(this.effects, 'service', this.definition);
+  }
+
+  async start(): Promise<void> {
+    await this.effects.once('start service', () => this.#ask({ do: 'start' }));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.effects.once('stop service', () => this.#ask({ do: 'stop', graceMs }));
+  }
+
+  async lock(): Promise<UpgradeLock | undefined> {
+    try {
+      return await this.effects.once('lock', () =>
+        listenPipe(`${this.definition}.lock`, { onConnection: (socket) => socket.destroy() }),
+      );
+    } catch (error) {
+      if (error instanceof PipeError && error.code === 'inUse') return undefined;
+      if (error instanceof PipeError && error.code === 'notFound') {
+        const found = 'there is no such service, and no folder for one';
+        throw new UpgradeError(
+          'refused',
+          `cannot upgrade the service ${this.definition}: ${found}`,
+        );
+      }
+      throw this.#failure('lock', messageOf(error), error);
+    }
+  }
+
+  /** Who can write the file decides what the system runs. */
+  async #requireOwnFile(): Promise<void> {
+    const { uid, mode } = await lstat(this.definition);
+    if ((uid === 0 || uid === process.getuid?.()) && (mode & WRITABLE_BY_OTHERS) === 0) return;
+    throw this.#failure(
+      'trust',
+      `found owner ${uid} and mode ${(mode & 0o777).toString(8)}; wanted a file that only we can write`,
+    );
+  }
+
+  #ask(request: SupervisorRequest): Promise<ServiceState> {
+    return new Promise((resolve, reject) => {
+      const fail = (found: string, cause?: unknown): void =>
+        reject(this.#failure(request.do, found, cause));
+      const socket = connect(`${this.definition}.control`);
+      let text = '';
+      socket.setEncoding('utf8');
+      socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
+      socket.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > LIMIT_BYTES) socket.destroy();
+      });
+      socket.on('error', (error) =>
+        fail(`its supervisor does not answer: ${error.message}`, error),
+      );
+      socket.on('close', () => {
+        const answer = parseAnswer(text);
+        if (answer === undefined) fail('its supervisor gave no answer');
+        else if ('error' in answer) fail(answer.error);
+        else resolve(answer.state);
+      });
+    });
+  }
+
+  #failure(tried: string, found: string, cause?: unknown): UpgradeError {
+    const message = `cannot ${tried} the service ${this.name}: ${found}`;
+    return new UpgradeError('serviceFailed', message, { cause });
+  }
+}
+
+function parseJson(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the text of a definition; undefined when it names no program. */
+export function parseDefinition(text: string): ServiceCommand | undefined {
+  const command = parseJson(text)?.['command'];
+  if (typeof command !== 'string') return undefined;
+  return parseServiceCommand(
+    command,
+    (file) => statSync(file, { throwIfNoEntry: false }) !== undefined,
+  );
+}
+
+function parseAnswer(text: string): SupervisorAnswer | undefined {
+  const answer = parseJson(text);
+  if (typeof answer?.['error'] === 'string') return { error: answer['error'] };
+  return STATES.has(answer?.['state']) ? (answer as { state: ServiceState }) : undefined;
+}

@@ -1,0 +1,35 @@
+import {
+  findPlaces,
+  latestResult,
+  offerUpgrade as offer,
+  recoverAtStart,
+  UpgradeLog,
+  type Upgrader,
+} from '@wins/service-upgrade';
+import { apartArguments } from './command-line.js';
+import { composeUpgrade, isServiceNamed } from './compose-upgrade.js';
+
+export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
+  // A caller that does not await this yet must not end by its rejection.
+  options.serving.catch(() => undefined);
+  const log = new UpgradeLog(options.log);
+  const context = await composeUpgrade({ ...options, log, ownFile: options.runningFile });
+  return recoverAtStart(context, options.serving);
+};
+
+export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
+  const log = new UpgradeLog(offered.log);
+  const context = await composeUpgrade({ ...offered, log, ownFile: offered.runningFile });
+  return offer(context, offered, (helper, { path, sha256, service, id }) =>
+    context.host.startApart(
+      helper,
+      apartArguments({ wish: { allowDowngrade: false, sha256 }, path, service, id }),
+    ),
+  );
+};
+
+export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
+  if (!isServiceNamed(service)) return undefined;
+  const context = await composeUpgrade({ service, log: new UpgradeLog() });
+  return latestResult(await findPlaces(context, await context.service.query()));
+};

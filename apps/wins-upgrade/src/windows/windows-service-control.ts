@@ -1,0 +1,224 @@
+import {
+  endProcess,
+  isRunning,
+  lockFile,
+  processIdentity,
+  RegistryKey,
+  serviceControlManager,
+  WindowsError,
+  type ProcessIdentity,
+} from '@wins/windows-host';
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Effects,
+  findPlaces,
+  isSameCommand,
+  parseServiceCommand,
+  runProgram,
+  type ServiceCommand,
+  type ServiceControl,
+  type ServiceState,
+  type ServiceStatus,
+  UpgradeError,
+  type UpgradeLock,
+} from '@wins/service-upgrade';
+import { requirePrivateFolder } from './windows-upgrade-host.js';
+
+/** The name under which the daemon registers itself. */
+export const SERVICE_NAME = 'rancher-wins';
+
+const LOOK_EVERY_MS = 20;
+/** A process that has said that it stopped, or was ended by force, is gone much sooner. */
+const END_MS = 10_000;
+const REGISTER_MS = 30_000;
+
+/** A service of Windows. */
+export class WindowsServiceControl implements ServiceControl {
+  readonly #services = serviceControlManager();
+
+  constructor(
+    readonly name: string,
+    private readonly effects: Effects,
+  ) {}
+
+  /** Where the original's installer puts it. The environment is not asked: it may come from a container. */
+  get defaultTarget(): string {
+    const key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
+    try {
+      const root = key?.value('SystemRoot');
+      if (root?.type === 'text') return path.win32.join(root.value, 'wins.exe');
+      throw this.#failure('find a place for', 'the registry does not say where Windows is');
+    } finally {
+      key?.close();
+    }
+  }
+
+  query(): Promise<ServiceStatus | undefined> {
+    return this.#attempt('ask for', () => {
+      const found = this.#unlessAbsent(() => ({
+        ...this.#services.status(this.name),
+        ...this.#services.config(this.name),
+      }));
+      if (found === undefined) return undefined;
+      const command = parseServiceCommand(
+        found.commandLine,
+        (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
+      );
+      if (command === undefined) throw this.#failure('ask for', 'it names no program');
+      return { command, state: stateOf(found.state), isDisabled: found.startType === 'disabled' };
+    });
+  }
+
+  setCommand(command: ServiceCommand): Promise<void> {
+    return this.effects.once('write service', () =>
+      this.#attempt('register', async () => {
+        const words = [command.imagePath, ...command.args];
+        const isThere = await this.query();
+        if (isThere === undefined) await this.#register(command);
+        const registered = isThere ?? (await this.query());
+        if (registered !== undefined && isSameCommand(registered.command, command)) return;
+        this.#services.setCommand(this.name, words);
+      }),
+    );
+  }
+
+  remove(): Promise<void> {
+    return this.effects.once('remove service', () =>
+      this.#attempt('remove', async () => {
+        this.#services.remove(this.name);
+        if (await this.#services.gone(this.name, { timeoutMs: END_MS })) return;
+        throw this.#failure('remove', 'a program holds it open');
+      }),
+    );
+  }
+
+  start(): Promise<void> {
+    return this.effects.once('start service', () =>
+      this.#attempt('start', async () => {
+        const started = new AbortController();
+        try {
+          await this.#services.start(this.name, {
+            signal: started.signal,
+            onProgress: ({ pid }) => {
+              if (pid !== 0) started.abort();
+            },
+          });
+        } catch (error) {
+          if (!started.signal.aborted) throw error;
+        }
+      }),
+    );
+  }
+
+  stop(graceMs: number): Promise<void> {
+    return this.effects.once('stop service', () =>
+      this.#attempt('stop', async () => {
+        const { pid } = this.#services.status(this.name);
+        const running = pid === 0 ? undefined : processIdentity(pid);
+        try {
+          await this.#services.stop(this.name, { timeoutMs: graceMs });
+        } catch (error) {
+          const code = error instanceof WindowsError ? error.code : undefined;
+          if (code === 'busy') {
+            const hint = `sc.exe enumdepend ${this.name} lists them, and they are to be stopped first`;
+            throw this.#failure('stop', `services that depend on it run; ${hint}`, error);
+          }
+          if (code !== 'timeout' || running === undefined) throw error;
+          endProcess(running);
+          await this.#endOf(running);
+          await this.#noticeEnd(running);
+        }
+        if (running !== undefined) await this.#endOf(running);
+      }),
+    );
+  }
+
+  /**
+   * A file that one process at a time can have, where only administrators can have it: a name in the system's own name space
+   * could be taken by anybody who wants no upgrade.
+   */
+  lock(): Promise<UpgradeLock | undefined> {
+    return this.effects.once('lock', async () => {
+      const { folder, lock } = await findPlaces({ service: this }, await this.query());
+      // A folder that others can use is refused; no service manager has failed.
+      await requirePrivateFolder(folder);
+      const held = await this.#attempt('lock', () => lockFile(lock));
+      return (
+        held && {
+          close: () => {
+            held.close();
+            return Promise.resolve();
+          },
+        }
+      );
+    });
+  }
+
+  /** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
+  async #noticeEnd({ pid }: ProcessIdentity): Promise<void> {
+    try {
+      await this.#services.stop(this.name, { timeoutMs: END_MS });
+    } catch (error) {
+      const { pid: now } = this.#services.status(this.name);
+      if (!(error instanceof WindowsError) || (now !== 0 && now !== pid)) throw error;
+    }
+  }
+
+  /** A service counts as stopped when it says so, a moment before its process is gone and its program free. */
+  async #endOf(running: ProcessIdentity): Promise<void> {
+    if (await hasEnded(running)) return;
+    endProcess(running);
+    if (await hasEnded(running)) return;
+    throw this.#failure('stop', `its process ${running.pid} does not end, not even by force`);
+  }
+
+  /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */
+  async #register({ imagePath, args }: ServiceCommand): Promise<void> {
+    if (this.name !== SERVICE_NAME)
+      throw this.#failure('register', `it is absent, and what can be made is ${SERVICE_NAME}`);
+    const { code, stderr } = await runProgram(imagePath, [...args, '--register'], REGISTER_MS);
+    if (code === 0) return;
+    throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
+  }
+
+  #unlessAbsent<T>(act: () => T): T | undefined {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof WindowsError && error.code === 'not-found') return undefined;
+      throw error;
+    }
+  }
+
+  async #attempt<T>(tried: string, act: () => T | Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof WindowsError) throw this.#failure(tried, error.message, error);
+      throw error;
+    }
+  }
+
+  #failure(tried: string, found: string, cause?: unknown): UpgradeError {
+    const message = `cannot ${tried} the service ${this.name}: ${found}`;
+    return new UpgradeError('serviceFailed', message, { cause });
+  }
+}
+
+function stateOf(
+  state: ReturnType<ReturnType<typeof serviceControlManager>['status']>['state'],
+): ServiceState {
+  return state === 'running' || state === 'stopped' || state === 'paused' ? state : 'pending';
+}
+
+/** Waits a while for the end of a process. */
+async function hasEnded(running: ProcessIdentity): Promise<boolean> {
+  const end = performance.now() + END_MS;
+  while (isRunning(running)) {
+    if (performance.now() >= end) return false;
+    await delay(LOOK_EVERY_MS);
+  }
+  return true;
+}

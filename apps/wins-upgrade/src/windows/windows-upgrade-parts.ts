@@ -1,0 +1,29 @@
+import { connectPipe } from '@wins/pipe-transport';
+import { securedPipeClient, serviceControlManager, WindowsError } from '@wins/windows-host';
+import { type Effects, type UpgradeContext } from '@wins/service-upgrade';
+import { createDaemonProbe } from '../probe-daemon.js';
+import { SERVICE_NAME, WindowsServiceControl } from './windows-service-control.js';
+import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
+
+/** What Windows gives to an upgrade. */
+export function windowsUpgradeParts(
+  name: string = SERVICE_NAME,
+  effects: Effects,
+): Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
+  const security = securedPipeClient({ servicePid: () => servicePid(name) });
+  return {
+    service: new WindowsServiceControl(name, effects),
+    host: createWindowsUpgradeHost(),
+    // Whoever is there first may have the name of a pipe: only the service, or who has privileges, is asked.
+    probe: createDaemonProbe((pipe) => () => connectPipe(pipe, { security })),
+  };
+}
+
+function servicePid(name: string): number | undefined {
+  try {
+    return serviceControlManager().status(name).pid;
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}

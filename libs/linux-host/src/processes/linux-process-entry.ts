@@ -1,0 +1,121 @@
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { readlinkSync } from 'node:fs';
+import { readProcFile } from './read-proc-file.js';
+import { parseRunMarker, type RunMarker } from './run-marker.js';
+
+/**
+ * One process as `/proc` showed it at one moment. What costs another read is read when it is first
+ * asked for, and once. A process that has ended since, or is not ours to read, shows nothing.
+ */
+export class LinuxProcessEntry {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+  /** When it started, in clock ticks since boot. */
+  readonly startTicks: number;
+  /** It has ended and only waits to be collected: nothing of it runs. */
+  readonly isZombie: boolean;
+  #isBetweenPrograms = false;
+  #environmentEnd: string | undefined;
+  #marker: RunMarker | undefined | null = null;
+  #executable: string | undefined | null = null;
+
+  readonly #ownMounts: string;
+
+  /**
+   * Reads a process; undefined when there is none.
+   *
+   * @param ownMounts - What `mountsOf` tells of this process.
+   */
+  static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
+    const fields = statFieldsOf(pid);
+    return fields === undefined ? undefined : new LinuxProcessEntry(pid, fields, ownMounts);
+  }
+
+  private constructor(pid: number, fields: readonly string[], ownMounts: string) {
+    this.#ownMounts = ownMounts;
+    this.#environmentEnd = environmentEndIn(fields);
+    this.pid = pid;
+    this.isZombie = /^[ZX]/.test(fields[0] ?? '');
+    this.parentPid = Number(fields[1]);
+    this.groupId = Number(fields[2]);
+    this.sessionId = Number(fields[3]);
+    this.startTicks = Number(fields[19]);
+  }
+
+  /**
+   * The mark in the environment with which the process was started. Undefined and not kept while the process
+   * `isBetweenPrograms`: `createMarkReader` waits for that.
+   */
+  get marker(): RunMarker | undefined {
+    if (this.#marker === null) {
+      const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
+      this.#isBetweenPrograms = environment === '' && this.#changesProgram();
+      if (this.#isBetweenPrograms) return undefined;
+      this.#marker = environment === undefined ? undefined : markerIn(environment);
+    }
+    return this.#marker;
+  }
+
+  /** The last look at the mark met the process within `execve`, where it has no environment: what it carries is unknown. */
+  get isBetweenPrograms(): boolean {
+    return this.#isBetweenPrograms;
+  }
+
+  /**
+   * The file that the process runs, also when that name was replaced or removed since. Undefined for a process with mounts
+   * of its own, a container's among them: whoever made these decides what a path means there.
+   */
+  get executable(): string | undefined {
+    if (this.#executable === null) {
+      const target = attempt(() => readlinkSync(`/proc/${this.pid}/exe`));
+      const isHere = target !== undefined && mountsOf(this.pid) === this.#ownMounts;
+      this.#executable = isHere ? target.replace(/ \(deleted\)$/, '') : undefined;
+    }
+    return this.#executable;
+  }
+
+  // Within `execve` a process has new memory with no environment in it yet, and what is read of the old memory is empty
+  // once that is gone. What is read between two looks that find the environment at one place is the process's own.
+  #changesProgram(): boolean {
+    const before = this.#environmentEnd;
+    this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
+    const now = this.#environmentEnd;
+    return now !== undefined && (now === '0' || now !== before);
+  }
+}
+
+// From the third field on: the second is the name in brackets, in which a process may put brackets and blanks.
+function statFieldsOf(pid: number): readonly string[] | undefined {
+  const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** The address where the environment ends, `0` while it is not in place; undefined without memory (the kernel's threads). */
+function environmentEndIn(fields: readonly string[]): string | undefined {
+  return Number(fields[20]) > 0 ? fields[48] : undefined;
+}
+
+/** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be told. */
+export function mountsOf(pid: number | 'self'): string | undefined {
+  return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
+}
+
+// Whose process it is decides how large this is, and of how many variables: it is not taken apart.
+function markerIn(environment: string): RunMarker | undefined {
+  const text = `\0${environment}\0`;
+  const name = `\0${RUN_MARKER_VARIABLE}=`;
+  const at = text.indexOf(name);
+  if (at < 0) return undefined;
+  const start = at + name.length;
+  return parseRunMarker(text.slice(start, text.indexOf('\0', start)));
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

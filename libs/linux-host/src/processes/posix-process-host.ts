@@ -1,0 +1,198 @@
+import { posixFileTrust, type Distrust } from '@wins/trusted-files';
+import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LinuxError } from '../linux-error.js';
+import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
+import { inspectionFailure, linuxFailure, startCode, type MakeHostFailure } from './host-failure.js';
+import { LinuxProcessTable } from './linux-process-table.js';
+import { PosixProcess } from './posix-process.js';
+import { formatRunMarker, parseDaemon } from './run-marker.js';
+
+// Another child that was being forked while the file was open for writing holds it open until that child has become its own
+// program, which takes microseconds.
+const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
+
+/** Options of {@link posixProcessHost}. */
+export interface PosixProcessHostOptions {
+  /** Makes the errors that the host throws, of the class that its user expects. Default: a `LinuxError`. */
+  readonly failure?: MakeHostFailure;
+}
+
+/** What to start, decided and verified before. */
+export interface PosixCommand {
+  /** Names the run: 32 hexadecimal digits. */
+  readonly mark: string;
+  /** Names the daemons that may end the run once this one is dead: 16 hexadecimal digits. */
+  readonly lineage: string;
+  /** Absolute path of the program. */
+  readonly file: string;
+  /** What the program sees as its own name. */
+  readonly argv0: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string;
+}
+
+/** Runs programs in sessions of their own. Nothing has to be closed but the processes that it starts. */
+export interface PosixProcessHost {
+  readonly dialect: 'posix';
+  /** This process: `PID:start token`. */
+  readonly daemon: string;
+  /** Whether the process that such a text names may still run. Without `/proc` always true. */
+  isDaemonAlive(daemon: string): boolean;
+  /** Succeeds when only root or this user could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  assertTrustedFile(path: string): Promise<void>;
+  /** Succeeds when only root or this user could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  assertTrustedDirectory(path: string): Promise<void>;
+  /** Creates a directory of mode 0700, or checks that it is one and our own. @throws `stateUnavailable`. */
+  ensurePrivateDirectory(path: string): void;
+  /** Starts a program as the leader of a session. @throws `spawnFailed`, `invalidArgument` (arguments too long). */
+  start(command: PosixCommand): Promise<PosixProcess>;
+  /** Finds what earlier daemons left; without `/proc` nothing. @throws `unknown` when it cannot look. */
+  findLeftovers(search: LeftoverSearch): Promise<readonly FoundLeftover[]>;
+}
+
+/**
+ * The process host of POSIX systems: sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends process groups
+ * only, so that a program that makes a session of its own outlives its run, and finds no leftovers of an earlier daemon.
+ *
+ * @throws LinuxError `unavailable` on Windows.
+ */
+export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixProcessHost {
+  const { failure = linuxFailure } = options;
+  const ownUid = process.geteuid?.();
+  if (ownUid === undefined) {
+    const message = `cannot run processes in process groups: found ${process.platform}; wanted a POSIX system`;
+    throw new LinuxError('unavailable', message);
+  }
+  const trust = posixFileTrust(ownUid);
+  const table = existsSync('/proc/self/environ') ? new LinuxProcessTable() : undefined;
+  const tokenOf = (startTicks: number): string => `${startTicks}.${table?.realm ?? 'unknown'}`;
+  const daemon = `${process.pid}:${tokenOf(table?.startTicks(process.pid) ?? 0)}`;
+
+  const isDaemonAlive = (identity: string): boolean => {
+    const { pid, startToken } = parseDaemon(identity);
+    if (table === undefined) return true;
+    const realm = startToken.slice(startToken.indexOf('.') + 1);
+    if (realm !== table.realm) {
+      // Of an earlier boot nothing is left; of another PID namespace we cannot see anything.
+      return realm.split('.')[1] === table.realm.split('.')[1];
+    }
+    const entry = table.entry(pid);
+    return entry !== undefined && tokenOf(entry.startTicks) === startToken;
+  };
+
+  const assertTrusted = (
+    tried: string,
+    path: string,
+    judge: () => Distrust | undefined,
+    wanted: string,
+  ): void => {
+    let distrust: Distrust | undefined;
+    try {
+      distrust = judge();
+    } catch (error) {
+      const { code, message, cause } = inspectionFailure(error);
+      throw failure(code, message, { cause, path });
+    }
+    if (distrust === undefined) return;
+    const { rule, path: step, found } = distrust;
+    const where = step === path ? '' : ` because of ${quoteText(step)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${wanted}`;
+    throw failure('pathNotTrusted', message, { path, rule });
+  };
+
+  return {
+    dialect: 'posix',
+    daemon,
+    isDaemonAlive,
+    assertTrustedFile: rejecting((path) => {
+      const wanted = "a regular file that only root or the daemon's user can replace";
+      assertTrusted('cannot run', path, () => trust.distrustOfFile(path), wanted);
+    }),
+    assertTrustedDirectory: rejecting((path) => {
+      const wanted = "a directory that only root or the daemon's user can write to";
+      assertTrusted('cannot work in', path, () => trust.distrustOfFolder(path), wanted);
+    }),
+    ensurePrivateDirectory: (path) => {
+      try {
+        trust.ensurePrivateFolder(path);
+      } catch (cause) {
+        const message = cause instanceof Error ? cause.message : String(cause);
+        throw failure('stateUnavailable', message, { cause, path });
+      }
+    },
+    start: async (command) => {
+      try {
+        return await startWhenFree(command, daemon, table, tokenOf);
+      } catch (cause) {
+        const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
+        throw failure(startCode(cause), message, { cause, path: command.file });
+      }
+    },
+    findLeftovers: async (search) => {
+      if (table === undefined) return [];
+      const startTokenOf = ({ startTicks }: { startTicks: number }) => tokenOf(startTicks);
+      try {
+        return await findLeftovers({ table, isDaemonAlive, startTokenOf }, search);
+      } catch (cause) {
+        const message = `cannot look for processes of an earlier daemon in /proc: ${String(cause)}`;
+        throw failure('unknown', message, { cause });
+      }
+    },
+  };
+}
+
+/** What it throws rejects. */
+function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
+  return (path) => new Promise((resolve) => resolve(act(path)));
+}
+
+async function startWhenFree(
+  command: PosixCommand,
+  daemon: string,
+  table: LinuxProcessTable | undefined,
+  tokenOf: (startTicks: number) => string,
+): Promise<PosixProcess> {
+  for (const delayMs of BUSY_RETRY_DELAYS_MS) {
+    try {
+      return await startOnce(command, daemon, table, tokenOf);
+    } catch (error) {
+      if (errnoOf(error) !== 'ETXTBSY') throw error;
+    }
+    await delay(delayMs);
+  }
+  return startOnce(command, daemon, table, tokenOf);
+}
+
+async function startOnce(
+  command: PosixCommand,
+  daemon: string,
+  table: LinuxProcessTable | undefined,
+  tokenOf: (startTicks: number) => string,
+): Promise<PosixProcess> {
+  const { mark, lineage } = command;
+  const child = spawn(command.file, [...command.args], {
+    argv0: command.argv0,
+    cwd: command.directory,
+    // First, so that it is found at once; a shell may reorder it for its own children.
+    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
+    detached: true,
+    shell: false,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const [error] = (await once(child, 'error')) as [unknown];
+    throw error;
+  }
+  // Until it is collected, which needs another turn of the event loop, the child has an entry.
+  const startTicks = table?.startTicks(pid) ?? 0;
+  const leader = { mark, pid, startTicks };
+  const { stdout, stderr } = child;
+  const startToken = tokenOf(startTicks);
+  return new PosixProcess({ child, stdout, stderr, leader, table, startToken });
+}

@@ -1,0 +1,106 @@
+import type { ChildProcess } from 'node:child_process';
+import os from 'node:os';
+import type { Readable } from 'node:stream';
+
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+import type { LinuxProcessTable } from './linux-process-table.js';
+import { sendSignal } from './send-signal.js';
+import { findTreeMembers, type TreeLeader } from './tree-members.js';
+
+/** How the leader of a session ended. */
+export interface PosixExit {
+  /** 0 to 255; 128 + the signal's number when a signal ended it. */
+  readonly code: number;
+  readonly signal?: string;
+}
+
+/** A child with pipes on stdout and stderr that leads a session of its own. */
+export interface PosixChild {
+  readonly child: ChildProcess;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly leader: TreeLeader;
+  readonly startToken: string;
+  /** Undefined where there is no `/proc`: then only the process group is known. */
+  readonly table: LinuxProcessTable | undefined;
+}
+
+/**
+ * A session of its own, ended as a whole. While the leader is not collected its PID cannot be given
+ * to another process, so its group may be signalled by number; afterwards only processes that were
+ * just found to belong to the run are signalled, one by one.
+ */
+export class PosixProcess {
+  readonly pid: number;
+  /** Together with the PID it identifies the process for ever, across reuse of the PID and reboots. */
+  readonly startToken: string;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the leader ends; never rejects. */
+  readonly exited: Promise<PosixExit>;
+  readonly #leader: TreeLeader;
+  readonly #table: LinuxProcessTable | undefined;
+  #collected = false;
+
+  constructor(options: PosixChild) {
+    this.pid = options.leader.pid;
+    this.startToken = options.startToken;
+    this.stdout = options.stdout;
+    this.stderr = options.stderr;
+    this.#leader = options.leader;
+    this.#table = options.table;
+    this.exited = new Promise((resolve) => {
+      options.child.once('exit', (code, signal) => {
+        this.#collected = true;
+        resolve(exitOf(code, signal));
+      });
+    });
+  }
+
+  /** True once nothing of the run is left; a failure to find out counts as false. Never rejects. */
+  async isGone(): Promise<boolean> {
+    if (!this.#collected) return false;
+    if (this.#table === undefined) return !groupExists(this.pid);
+    return (await this.#members())?.length === 0;
+  }
+
+  /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */
+  async terminate(mode: 'graceful' | 'force'): Promise<void> {
+    const byGroup = !this.#collected || this.#table === undefined;
+    if (byGroup) sendSignal(-this.pid, mode);
+    for (const member of (await this.#members()) ?? []) {
+      const isLeft = !byGroup || member.groupId !== this.pid;
+      if (isLeft && this.#table?.lives(member) === true) sendSignal(member.pid, mode);
+    }
+  }
+
+  /** Closes the pipes; idempotent. */
+  close(): void {
+    this.stdout.destroy();
+    this.stderr.destroy();
+  }
+
+  async #members(): Promise<LinuxProcessEntry[] | undefined> {
+    try {
+      if (this.#table === undefined) return [];
+      return await findTreeMembers(await this.#table.processes(), this.#leader);
+    } catch {
+      // For example out of descriptors: the answer is unknown, and the caller asks again.
+      return undefined;
+    }
+  }
+}
+
+function exitOf(code: number | null, signal: NodeJS.Signals | null): PosixExit {
+  if (signal === null) return { code: code ?? 0 };
+  return { code: 128 + os.constants.signals[signal], signal };
+}
+
+function groupExists(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { moveOver, remove, sweep } from './durable-files.js';
+import { Effects } from '../run/effects.js';
+import { askVersion, readProgram } from '../run/program-identity.js';
+import { isRunnable } from '../plan/program-format.js';
+
+describe('programs on Windows', () => {
+  let folder: string;
+  let running: ChildProcess;
+  const names: string[] = [];
+  const effects = new Effects(
+    (effect, act) => {
+      names.push(effect);
+      return act();
+    },
+    { heldFileMs: 2000 },
+  );
+  const file = (name: string) => path.join(folder, name);
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-files-'));
+    copyFileSync(process.execPath, file('staged.exe'));
+    copyFileSync(process.execPath, file('wins.exe'));
+    running = spawn(file('staged.exe'), ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    await once(running, 'spawn');
+  });
+  after(async () => {
+    running.kill();
+    if (running.exitCode === null) await once(running, 'exit');
+    rmSync(folder, { recursive: true, maxRetries: 5 });
+  });
+
+  it('are told by their header', async () => {
+    const content = await readProgram(file('wins.exe'));
+    assert.ok(content !== undefined && isRunnable(content.format, 'win32', 'x64'));
+    assert.equal(await askVersion(file('wins.exe'), 30_000), undefined);
+  });
+
+  it('are waited for while they run, and are then an error that says so', async () => {
+    writeFileSync(file('other.exe'), 'other');
+    await assert.rejects(moveOver(effects, 'other', file('other.exe'), file('staged.exe')), {
+      code: 'fileFailed',
+      message: /cannot move .*other\.exe to .*staged\.exe: /,
+    });
+    assert.ok(names.filter((name) => name === 'move other').length > 2);
+    await assert.rejects(remove(effects, 'staged', file('staged.exe')), { code: 'fileFailed' });
+  });
+
+  it('stay where a sweep finds them running', async () => {
+    await sweep(effects, folder, [file('wins.exe')]);
+    assert.ok(existsSync(file('staged.exe')));
+    assert.ok(!existsSync(file('other.exe')));
+  });
+
+  it('take the place of one that does not run, while they run', async () => {
+    await moveOver(effects, 'staged', file('staged.exe'), file('wins.exe'));
+    assert.ok(!existsSync(file('staged.exe')));
+    assert.ok(existsSync(file('wins.exe')));
+    assert.equal(running.exitCode, null);
+  });
+});

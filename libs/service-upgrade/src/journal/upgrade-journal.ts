@@ -1,0 +1,152 @@
+import { readText, remove, replaceText } from './durable-files.js';
+import type { Effects } from '../run/effects.js';
+import type { ServiceCommand } from '../plan/service-command.js';
+import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+
+/**
+ * What an upgrade is about to do; written before it does it.
+ *
+ * - `staging`: the new program is made and judged; the service is as it was.
+ * - `stopping`: the service is stopped.
+ * - `trial`: the service names the new program for the moment of its start, and the new daemon is judged.
+ * - `committing`: the new daemon is proven: the target becomes the new program. Only forward from here.
+ * - `installing`: there is no old program to go back to.
+ * - `undoing`: all is put back.
+ */
+export type JournalPhase =
+  'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
+
+/** Which phase may follow which; every phase may also be the last. */
+const MOVES: Readonly<Record<JournalPhase, readonly JournalPhase[]>> = {
+  staging: ['stopping', 'trial', 'installing', 'undoing'],
+  stopping: ['trial', 'undoing'],
+  trial: ['committing', 'undoing'],
+  // While the target is still the old program.
+  committing: ['undoing'],
+  installing: ['undoing'],
+  undoing: [],
+};
+
+/** A program of which a daemon can be told. */
+export interface ProgramIdentity {
+  readonly sha256: string;
+  /** What the daemon itself reports. */
+  readonly sha1: string;
+  /** As `--version` prints it; undefined when the program does not say. */
+  readonly version?: string;
+}
+
+/** Everything that finishing or undoing an upgrade needs to know. */
+export interface UpgradeRecord {
+  readonly phase: JournalPhase;
+  readonly id: string;
+  /** The new program while it is on trial. */
+  readonly staged: string;
+  /** Absent when there was no such program. */
+  readonly from?: ProgramIdentity;
+  readonly to: ProgramIdentity;
+  /** Absent when there was no service. */
+  readonly oldCommand?: ServiceCommand;
+  readonly newCommand: ServiceCommand;
+  /** Where the daemon will serve. */
+  readonly pipe: string;
+  /** Where the old daemon served. */
+  readonly oldPipe: string;
+  /** Whether the service may have been stopped or changed. */
+  readonly disturbed: boolean;
+  /** Why it is undone. */
+  readonly reason?: string;
+  /** The run in which it was asked for; absent when that was on the host itself. */
+  readonly askedBy?: string;
+}
+
+const FORMAT = 1;
+const LIMIT_BYTES = 1024 * 1024;
+
+/** The record on disk of the upgrade that is under way; none when nothing is. */
+export class UpgradeJournal {
+  constructor(
+    private readonly places: UpgradePlaces,
+    private readonly effects: Effects,
+  ) {}
+
+  /** The record; `unreadable` when there is something, but not what we wrote. */
+  async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
+    const text = await readText(this.places.journal, LIMIT_BYTES);
+    return text === undefined ? undefined : (parseRecord(text) ?? 'unreadable');
+  }
+
+  /** Writes the first record. */
+  async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
+    const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
+    await replaceText(this.effects, this.places.journal, temporaryPath(this.places), text);
+    return record;
+  }
+
+  /** Writes what comes next; nothing when that is what stands there. */
+  async move(
+    record: UpgradeRecord,
+    phase: JournalPhase,
+    change: Partial<Pick<UpgradeRecord, 'disturbed' | 'reason'>> = {},
+  ): Promise<UpgradeRecord> {
+    if (phase === record.phase) return record;
+    if (!MOVES[record.phase].includes(phase)) {
+      throw new Error(`an upgrade that is ${record.phase} cannot be ${phase}`);
+    }
+    return this.begin({ ...record, ...change, phase });
+  }
+
+  /** Nothing is under way any more. */
+  async end(): Promise<void> {
+    await remove(this.effects, 'journal', this.places.journal);
+  }
+}
+
+function parseRecord(text: string): UpgradeRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isRecord(value) ? value : undefined;
+}
+
+function isRecord(value: unknown): value is UpgradeRecord {
+  if (!isObject(value) || value['format'] !== FORMAT) return false;
+  const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed } = value;
+  const { reason, askedBy } = value;
+  return (
+    typeof phase === 'string' &&
+    Object.hasOwn(MOVES, phase) &&
+    [id, staged, pipe, oldPipe].every((text) => typeof text === 'string') &&
+    typeof disturbed === 'boolean' &&
+    [reason, askedBy].every((text) => text === undefined || typeof text === 'string') &&
+    (from === undefined || isIdentity(from)) &&
+    isIdentity(to) &&
+    (oldCommand === undefined || isCommand(oldCommand)) &&
+    isCommand(newCommand)
+  );
+}
+
+function isIdentity(value: unknown): value is ProgramIdentity {
+  if (!isObject(value)) return false;
+  const { sha256, sha1, version } = value;
+  return (
+    typeof sha256 === 'string' &&
+    /^[0-9a-f]{64}$/.test(sha256) &&
+    typeof sha1 === 'string' &&
+    /^[0-9a-f]{40}$/.test(sha1) &&
+    (version === undefined || typeof version === 'string')
+  );
+}
+
+function isCommand(value: unknown): value is ServiceCommand {
+  if (!isObject(value) || typeof value['imagePath'] !== 'string') return false;
+  const { args } = value;
+  return Array.isArray(args) && args.every((word) => typeof word === 'string');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

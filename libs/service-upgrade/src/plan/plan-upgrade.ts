@@ -1,0 +1,173 @@
+import semver from 'semver';
+import { isRunnable, type ProgramFormat } from './program-format.js';
+import { mergeServiceArgs, refuseConfig } from './service-args.js';
+import { isSameCommand, type ServiceCommand } from './service-command.js';
+import type { ServiceStatus } from '../run/service-control.js';
+import { UpgradeError } from '../upgrade-error.js';
+import type { JournalPhase, ProgramIdentity } from '../journal/upgrade-journal.js';
+
+/** One step of an upgrade. */
+export type UpgradeStep =
+  | 'stage'
+  | 'checkConfig'
+  | 'stop'
+  | 'lend'
+  | 'start'
+  | 'reclaim'
+  | 'prove'
+  | 'replace'
+  | 'register';
+
+/** What an operator wants. */
+export interface UpgradeWish {
+  /** Arguments of the service in place of those that it has. */
+  readonly winsArgs?: string;
+  /** The config that the service must read, an absolute path: nothing is done when it reads another. */
+  readonly expectConfig?: string;
+  /** The digest that the new program must have: 64 hexadecimal digits. */
+  readonly sha256?: string;
+  readonly allowDowngrade: boolean;
+}
+
+/** What is really there. */
+export interface UpgradeFacts {
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  readonly target: string;
+  /** The config that a daemon reads whose words name none. */
+  readonly defaultConfig: string;
+  /** Undefined when there is no service. */
+  readonly service: ServiceStatus | undefined;
+  /** Whether the daemon of the program at the target answers and takes work. Asked only when that program is the offered one. */
+  readonly isServing: boolean;
+  /** The program at the target; undefined when there is none. */
+  readonly installed: ProgramIdentity | undefined;
+  readonly offered: ProgramIdentity;
+  /** Whether the program at the target is what runs here, and cannot be replaced meanwhile, as on Windows. Default: it is not. */
+  readonly holdsTarget?: boolean;
+  readonly wish: UpgradeWish;
+}
+
+/** What is to be done, or why not. */
+export type UpgradePlan =
+  | { readonly kind: 'nothing'; readonly reason: string }
+  | { readonly kind: 'refusal'; readonly reason: string }
+  | {
+      readonly kind: 'steps';
+      readonly steps: readonly UpgradeStep[];
+      /** How the service will be registered. */
+      readonly command: ServiceCommand;
+    };
+
+/** The phase of the journal in which a step is taken, when there is an old program to go back to. */
+export const PHASE_OF: Readonly<Record<UpgradeStep, JournalPhase>> = {
+  stage: 'staging',
+  checkConfig: 'staging',
+  stop: 'stopping',
+  lend: 'trial',
+  start: 'trial',
+  reclaim: 'trial',
+  prove: 'trial',
+  replace: 'committing',
+  register: 'committing',
+};
+
+/**
+ * Judges a program by what it is, before it is run for the first time.
+ *
+ * @returns Why it is refused; undefined when it may be asked for its version.
+ */
+export function refuseProgram(
+  offered: { readonly sha256: string; readonly format: ProgramFormat },
+  { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
+  { sha256 }: UpgradeWish,
+): string | undefined {
+  if (sha256 !== undefined && sha256.toLowerCase() !== offered.sha256) {
+    return `the offered program has the SHA-256 ${offered.sha256}; wanted ${sha256.toLowerCase()}`;
+  }
+  const { format } = offered;
+  return isRunnable(format, platform, arch)
+    ? undefined
+    : `the offered program is made for another system: found ${format.format} for ${format.arch}, wanted one for ${platform} on ${arch}`;
+}
+
+/** Decides what an upgrade takes, or why there is none. */
+export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
+  const { service, target, installed, offered, wish } = facts;
+  const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
+  if (target.includes('"')) return refuse(`the path ${target} has a quote in it`);
+  if (service === undefined && wish.winsArgs === undefined) {
+    return refuse('there is no service; --wins-args says with which arguments to register one');
+  }
+  const older = refuseVersion(installed?.version, offered.version, wish);
+  if (older !== undefined) return refuse(older);
+
+  let args: string[];
+  try {
+    args = mergeServiceArgs(service?.command.args, wish.winsArgs);
+  } catch (error) {
+    if (error instanceof UpgradeError) return refuse(error.message);
+    throw error;
+  }
+  const otherConfig = refuseConfig(args, wish.expectConfig, facts.defaultConfig, facts.platform);
+  if (otherConfig !== undefined) return refuse(otherConfig);
+  // As it is named now: a path that is found through a link stays that path.
+  const command = { imagePath: service?.command.imagePath ?? target, args };
+  const sameCommand = service !== undefined && isSameCommand(service.command, command);
+  if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing) {
+    return {
+      kind: 'nothing',
+      reason: `the release ${offered.version ?? ''} serves with this digest already`,
+    };
+  }
+  if (facts.holdsTarget === true) {
+    return refuse(
+      `${target} runs this upgrade, and Windows replaces no program that runs; wanted a copy of it elsewhere, run in its place`,
+    );
+  }
+  if (service?.isDisabled === true) {
+    return refuse('the service is disabled: once stopped it could not be started again');
+  }
+  const steps = new Set<UpgradeStep>(['stage', 'checkConfig']);
+  // One that has just crashed says that it is stopped, and is started again when its service manager pleases.
+  if (service !== undefined) steps.add('stop');
+  const trial: UpgradeStep[] = ['lend', 'start', 'reclaim', 'prove', 'replace'];
+  const install: UpgradeStep[] = ['replace', 'register', 'start', 'prove'];
+  const canGoBack = service !== undefined && installed !== undefined;
+  for (const step of canGoBack ? trial : install) steps.add(step);
+  if (!sameCommand) steps.add('register');
+  return { kind: 'steps', steps: [...steps], command };
+}
+
+function refuseVersion(
+  installed: string | undefined,
+  offered: string | undefined,
+  { allowDowngrade }: UpgradeWish,
+): string | undefined {
+  if (offered === undefined) return 'the offered program does not say which release it is';
+  // Of what does not say its own release nothing can be said; it is replaced.
+  if (allowDowngrade || installed === undefined || installed === offered) return undefined;
+  const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
+  if (isComparable && semver.gte(offered, installed)) return undefined;
+  const how = isComparable ? 'is older than' : 'cannot be compared with';
+  return `the offered release ${offered} ${how} the installed ${installed}; --allow-downgrade takes it nevertheless`;
+}
+
+const TEXT: Readonly<Record<UpgradeStep, string>> = {
+  stage: 'copy the new program beside the old one, flush it, compare its digest, run it once',
+  checkConfig: 'let the new program check the config',
+  stop: 'stop the service and wait until it has ended',
+  lend: 'let the service name the new program',
+  start: 'start the service',
+  reclaim: 'let the service name the old program again, for whoever starts it next',
+  prove: 'wait until the daemon answers with the wanted release and digest and serves',
+  replace: 'put the new program in the place of the old one, by one rename',
+  register: 'register the service with its new arguments',
+};
+
+/** A plan for people. */
+export function describePlan(plan: UpgradePlan): string {
+  if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
+  if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
+  return plan.steps.map((step, index) => `${index + 1}. ${step}: ${TEXT[step]}\n`).join('');
+}

@@ -1,0 +1,108 @@
+import path from 'node:path';
+import { splitCommandLine } from './service-command.js';
+import { UpgradeError } from '../upgrade-error.js';
+
+/** What every service of ours begins with. */
+const RUN = ['srv', 'app', 'run'] as const;
+/** Options of `srv app run` that take no value. */
+const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
+/** These change the registration, which is what an upgrade itself does. */
+const REGISTRATION = new Set(['register', 'unregister']);
+
+/** An option of the daemon, by its name, with its value unless it is a switch. */
+type Option = readonly [name: string, value: string | undefined];
+
+/**
+ * The words that a service has after an upgrade: those it has, and those that are given in place of them. `-config x`,
+ * `--config x` and `--config=x` are the same option.
+ *
+ * @param existing - The words after the program; undefined when there is no service.
+ * @param given - The value of `--wins-args`, with or without `srv app run`; undefined when it is not given.
+ * @throws UpgradeError `refused` when the given words register, unregister, or are no options.
+ */
+export function mergeServiceArgs(
+  existing: readonly string[] | undefined,
+  given: string | undefined,
+): string[] {
+  // What is there already is ours to keep, not to judge.
+  if (given === undefined && existing !== undefined) return [...existing];
+  const added = parseOptions(splitCommandLine(given ?? ''));
+  for (const [name] of added) {
+    if (REGISTRATION.has(name)) {
+      throw refusal(`found --${name}; an upgrade registers the service itself, so leave it out`);
+    }
+  }
+  const names = new Set(added.map(([name]) => name));
+  const kept = isRun(existing) ? parseOptions(existing).filter(([name]) => !names.has(name)) : [];
+  return [...RUN, ...[...kept, ...added].flatMap(formatOption)];
+}
+
+/** The value that an option has among the words of a service; the last one counts. */
+export function serviceOption(args: readonly string[], wanted: string): string | undefined {
+  if (!isRun(args)) return undefined;
+  return parseOptions(args).findLast(([name]) => name === wanted)?.[1];
+}
+
+/**
+ * Judges which config a daemon with these words reads.
+ *
+ * @param expected - An absolute path; undefined for any.
+ * @param defaultConfig - What a daemon reads whose words name none.
+ * @returns Why it is not the expected one, and what to do; undefined when it is.
+ */
+export function refuseConfig(
+  args: readonly string[],
+  expected: string | undefined,
+  defaultConfig: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  if (expected === undefined) return undefined;
+  const found = serviceOption(args, 'config') ?? defaultConfig;
+  const isSame =
+    platform === 'win32'
+      ? path.win32.normalize(found).toLowerCase() === path.win32.normalize(expected).toLowerCase()
+      : path.posix.normalize(found) === path.posix.normalize(expected);
+  if (isSame) return undefined;
+  return `the service reads the config ${found}; wanted ${expected}: bring the config to ${found}, or register the other on the host itself, by a copy of the program: wins-upgrade up --wins-args '--config "${expected}"'`;
+}
+
+/** Whether these are the words of a service that runs a daemon, however that was registered. */
+export function runsDaemon(args: readonly string[]): boolean {
+  const words = args.filter((word) => !word.startsWith('-'));
+  return /^(srv|server) (app|application) run( |$)/.test(words.join(' '));
+}
+
+function isRun(args: readonly string[] | undefined): args is readonly string[] {
+  const words = args?.filter((word) => !word.startsWith('-')) ?? [];
+  return words[0] === 'srv' || words[0] === 'server';
+}
+
+function parseOptions(args: readonly string[]): Option[] {
+  const options: Option[] = [];
+  const commands = new Set<string>([...RUN, 'server', 'application']);
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    const [, name, value] = /^--?([A-Za-z][A-Za-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined) {
+      if (options.length === 0 && commands.has(word)) continue;
+      throw refusal(`found "${word}"; wanted options of srv app run, such as --config FILE`);
+    }
+    const isSwitch = SWITCHES.has(name) || REGISTRATION.has(name);
+    if (value !== undefined || isSwitch) options.push([name, value]);
+    else {
+      const next = args[at + 1];
+      if (next === undefined) throw refusal(`found --${name} without its value`);
+      options.push([name, next]);
+      at += 1;
+    }
+  }
+  return options;
+}
+
+function formatOption([name, value]: Option): string[] {
+  return value === undefined ? [`--${name}`] : [`--${name}`, value];
+}
+
+function refusal(found: string): UpgradeError {
+  return new UpgradeError('refused', `cannot take the arguments of the service: ${found}`);
+}

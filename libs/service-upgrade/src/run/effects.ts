@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { nodeCode } from '../upgrade-error.js';
+
+/** Sees every act that changes something outside this process, by name, and does it, or not. */
+export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
+
+/** What a scanner, a backup or a child that is just being forked causes for a moment. */
+const HELD: Readonly<Record<'win32' | 'posix', ReadonlySet<string>>> = {
+  // A sharing violation arrives as one of these three.
+  win32: new Set(['EBUSY', 'EPERM', 'EACCES']),
+  // Here permission does not change by waiting.
+  posix: new Set(['EBUSY', 'ETXTBSY']),
+};
+const FIRST_DELAY_MS = 10;
+const LONGEST_DELAY_MS = 500;
+
+/** How long to wait for others. */
+export interface Patience {
+  /** How long a file that somebody else holds is waited for, in milliseconds. Default 15,000. */
+  readonly heldFileMs?: number;
+  readonly platform?: NodeJS.Platform;
+}
+
+/**
+ * The one door through which an upgrade changes the world: journal, files and service alike. Whoever wants to know that an
+ * upgrade survives its own end at any moment makes it end here.
+ */
+export class Effects {
+  readonly #around: Around;
+  readonly #heldFileMs: number;
+  readonly #held: ReadonlySet<string>;
+
+  constructor(around: Around = (_effect, act) => act(), patience: Patience = {}) {
+    this.#around = around;
+    this.#heldFileMs = patience.heldFileMs ?? 15_000;
+    this.#held = HELD[(patience.platform ?? process.platform) === 'win32' ? 'win32' : 'posix'];
+  }
+
+  /** Does it once. */
+  readonly once: Around = (effect, act) => this.#around(effect, act);
+
+  /** Does it, again and again while somebody else holds the file, up to the limit; then the last error is thrown. */
+  readonly run: Around = async (effect, act) => {
+    const end = performance.now() + this.#heldFileMs;
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+      try {
+        return await this.#around(effect, act);
+      } catch (error) {
+        if (!this.#held.has(nodeCode(error) ?? '') || performance.now() >= end) throw error;
+      }
+      await delay(delayMs);
+    }
+  };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProbeDaemon } from './daemon-probe.js';
+import type { ServiceControl } from './service-control.js';
+import { UpgradeError } from '../upgrade-error.js';
+import type { ProgramIdentity } from '../journal/upgrade-journal.js';
+
+const POLL_MS = 50;
+const LONGEST_PROBE_MS = 5000;
+
+/** Which daemon is wanted, and how long it may take. */
+export interface HealthGate {
+  readonly probe: ProbeDaemon;
+  /** Asked whether its service still runs; undefined when that is known to be so. */
+  readonly service: ServiceControl | undefined;
+  readonly pipe: string;
+  readonly wanted: ProgramIdentity;
+  readonly limitMs: number;
+  /** Whether it must have a health service. Daemons of the original have none. */
+  readonly healthRequired: boolean;
+}
+
+/**
+ * Waits until the wanted daemon serves.
+ *
+ * @throws UpgradeError `unhealthy` when it ends, when another daemon answers, or when the time is over.
+ */
+export async function passHealthGate(gate: HealthGate): Promise<void> {
+  const { probe, service, pipe, wanted } = gate;
+  const end = performance.now() + gate.limitMs;
+  let found = 'nobody answers';
+  for (;;) {
+    const leftMs = Math.max(1, Math.ceil(end - performance.now()));
+    const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
+    if (answer !== undefined) {
+      // The original's daemons report a release only where they know it.
+      const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
+      if (otherVersion || answer.sha1 !== wanted.sha1) {
+        throw unhealthy(
+          gate,
+          `found release ${shown(answer.version)} with SHA-1 ${shown(answer.sha1)}`,
+        );
+      }
+      if (answer.serving === true) return;
+      if (answer.serving === undefined && !gate.healthRequired) return;
+      found = answer.serving === undefined ? 'it has no health service' : 'it does not serve';
+    } else if (service !== undefined && (await service.query())?.state === 'stopped') {
+      throw unhealthy(gate, 'the service has ended');
+    }
+    if (performance.now() >= end) throw unhealthy(gate, `${found} within ${gate.limitMs} ms`);
+    await delay(POLL_MS);
+  }
+}
+
+function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
+  const wish = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
+  return new UpgradeError(
+    'unhealthy',
+    `the daemon on pipe ${pipe} is not well: ${found}; wanted ${wish}`,
+  );
+}
+
+/** Another daemon's words, short and without what steers a terminal. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

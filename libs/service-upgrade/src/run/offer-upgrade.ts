@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { makeHelper } from './make-helper.js';
+import { findPlaces, withLock } from './perform-upgrade.js';
+import { recoverInterrupted } from './recover-upgrade.js';
+import type { UpgradeContext } from './upgrade-context.js';
+
+/** How the names of upgrades begin that a daemon itself gives; the number of the attempt follows. */
+export const WATCHED_PREFIX = 'watched-';
+/** How often one program is tried whose upgrade was interrupted: it may be the reason of the interruption. */
+const ATTEMPTS = 3;
+
+/** A program that a daemon found and would be replaced by. */
+export interface OfferedProgram {
+  /** Its absolute path. Who can write there decides what the service runs: the caller has looked. */
+  readonly program: string;
+  /** The digest of what was looked at; nothing else is taken. */
+  readonly sha256: string;
+  /** The service that the daemon is. */
+  readonly service: string;
+  /** The file that this daemon runs from. */
+  readonly runningFile: string;
+  /** Nothing is handed over any more. */
+  readonly signal: AbortSignal;
+  /** Gets what is found and done, a line of JSON each. */
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+/** What the helper is to do; it takes no older release. */
+export interface HelperOrder {
+  readonly path: string;
+  readonly sha256: string;
+  readonly service: string;
+  /** Names the upgrade. */
+  readonly id: string;
+}
+
+/** What came of an offer. */
+export type OfferOutcome =
+  /** A helper of its own goes on: the daemon will be stopped, or there will be a result of this id. */
+  | { readonly kind: 'handedOver'; readonly id: string }
+  /** The latest upgrade was to this very program, and it is not to be tried again. */
+  | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
+
+/**
+ * Begins an upgrade from within the daemon of the service. The program that the service names does the work, in a process that the
+ * daemon does not end; the offered one is not run before it is judged.
+ *
+ * A program that was refused, rolled back or failed is not tried again as long as the result says so; one whose upgrade was
+ * interrupted is, up to three times.
+ *
+ * @throws UpgradeError `busy`, and what else keeps it from being done now; nothing was touched.
+ */
+export async function offerUpgrade(
+  context: UpgradeContext,
+  offer: OfferedProgram,
+  startHelper: (file: string, order: HelperOrder) => Promise<void>,
+): Promise<OfferOutcome> {
+  return withLock(context, async () => {
+    const places = await findPlaces(context, await context.service.query());
+    await requireOtherFile(offer.program, places.target);
+    await context.host.requireTrustedFolder(path.dirname(places.target));
+    await context.host.ensurePrivateFolder(places.folder);
+    context.log.keepIn(places.log);
+    // First, because its result counts as well.
+    await finishInterrupted(context, places, offer.runningFile);
+    let attempt: number | undefined = 1;
+    const latest = await latestResult(places);
+    if (latest?.to?.sha256 === offer.sha256) {
+      attempt = attemptAfter(latest);
+      const { outcome, reason } = latest;
+      if (attempt === undefined) return { kind: 'tried', outcome, reason } as const;
+    }
+    context.log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
+    const helper = await makeHelper(context, places, places.target);
+    offer.signal.throwIfAborted();
+    const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
+    const { program, sha256, service } = offer;
+    await startHelper(helper, { path: program, sha256, service, id });
+    return { kind: 'handedOver', id };
+  });
+}
+
+/** The number of the next attempt for the program of this result; undefined when there is none. */
+function attemptAfter({ id, outcome, interrupted }: UpgradeResult): number | undefined {
+  if (outcome === 'upgraded' || outcome === 'nothing') return 1;
+  const name = id.startsWith(WATCHED_PREFIX) ? id.slice(WATCHED_PREFIX.length) : '';
+  const [, attempt = '0'] = /^(\d{1,3})-/.exec(name) ?? [];
+  return interrupted === true && Number(attempt) < ATTEMPTS ? Number(attempt) + 1 : undefined;
+}
+
+/** Whoever writes over the program of the service itself leaves nothing to go back to. */
+async function requireOtherFile(program: string, target: string): Promise<void> {
+  const identities = [program, target].map(async (file) => {
+    const { dev, ino } = await stat(file, { bigint: true });
+    return `${dev}:${ino}`;
+  });
+  const [offered, installed] = await Promise.all(identities).catch(() => []);
+  if (offered === undefined || offered !== installed) return;
+  throw new UpgradeError(
+    'refused',
+    `cannot upgrade to ${program}: it is the program of the service itself; wanted another file`,
+  );
+}
+
+async function finishInterrupted(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  runningFile: string,
+): Promise<void> {
+  const recovered = await recoverInterrupted(context, places, await context.service.query(), {
+    ...{ worker: 'daemon', runningFile, serving: Promise.resolve() },
+  });
+  if (recovered?.restart !== true) return;
+  throw new UpgradeError('busy', `an upgrade was undone: ${recovered.reason}; restart the service`);
+}

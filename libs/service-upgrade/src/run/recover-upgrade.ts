@@ -1,0 +1,209 @@
+import path from 'node:path';
+import { moveOver } from '../journal/durable-files.js';
+import { copyProgram, readProgram } from './program-identity.js';
+import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
+import type { ServiceStatus } from './service-control.js';
+import {
+  finish,
+  INTERRUPTED,
+  nameOldProgram,
+  noteUndoing,
+  tidy,
+  undoUpgrade,
+  type Worker,
+} from './undo-upgrade.js';
+import type { UpgradeContext } from './upgrade-context.js';
+import { messageOf, UpgradeError } from '../upgrade-error.js';
+import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
+import { temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradeResult } from '../journal/upgrade-result.js';
+import { proveNew, type UpgradeRun } from './upgrade-steps.js';
+
+/** Who recovers. */
+export type Recoverer =
+  | { readonly worker: 'helper' }
+  | {
+      readonly worker: 'daemon';
+      /** The file that this daemon runs from. */
+      readonly runningFile: string;
+      /** Resolves once it serves; rejects when it will not. */
+      readonly serving: Promise<void>;
+    };
+
+/** What was found and done; undefined when nothing was under way. */
+export type Recovered =
+  | (UpgradeResult & {
+      /** Whether the daemon that recovers is the wrong one, and must end so that it is started anew. */
+      readonly restart: boolean;
+    })
+  | undefined;
+
+/**
+ * Finishes or undoes what an upgrade left that came to no end. The caller holds the lock.
+ *
+ * @throws UpgradeError when that could not be done; the next one tries again.
+ */
+export async function recoverInterrupted(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  status: ServiceStatus | undefined,
+  who: Recoverer,
+): Promise<Recovered> {
+  const journal = new UpgradeJournal(places, context.effects);
+  const found = await journal.read();
+  const isLent = status !== undefined && path.dirname(status.command.imagePath) === places.folder;
+  if (found === undefined && !isLent) {
+    await tidy({ context, places });
+    return undefined;
+  }
+  context.log.write('an upgrade was interrupted', {
+    journal: typeof found === 'object' ? found : (found ?? 'absent'),
+  });
+  const known = typeof found === 'object';
+  const record = known ? found : await recordOfReality(context, places, status);
+  if (record === undefined) {
+    await journal.end();
+    await tidy({ context, places });
+    return undefined;
+  }
+  // When power failed the loan may have been kept, and what the journal said of it lost.
+  const disturbed = record.disturbed || isLent;
+  const run: UpgradeRun = { context, places, journal, record: { ...record, disturbed } };
+  if (!known) run.record = await journal.begin(record);
+  return who.worker === 'helper' ? recoverAsHelper(run) : recoverAsDaemon(run, who);
+}
+
+async function recoverAsHelper(run: UpgradeRun): Promise<Recovered> {
+  const { context, record } = run;
+  if (await isInPlace(run)) return done(await goForward(run, 'helper'));
+  if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record), 'helper'));
+  await nameOldProgram(run);
+  const status = await context.service.query();
+  // The same program with other arguments cannot be told from the old one by asking it.
+  const canTell = record.from?.sha256 !== record.to.sha256;
+  if (canTell && status !== undefined && status.state !== 'stopped') {
+    try {
+      await proveNew(run);
+      return done(await commit(run, 'helper'));
+    } catch (error) {
+      if (await isInPlace(run)) throw error;
+      context.log.write('not proven', { found: messageOf(error) });
+    }
+  }
+  return done(await undoUpgrade(run, INTERRUPTED, 'helper'));
+}
+
+async function recoverAsDaemon(
+  run: UpgradeRun,
+  { runningFile, serving }: Extract<Recoverer, { worker: 'daemon' }>,
+): Promise<Recovered> {
+  const { record, context } = run;
+  if (await isInPlace(run)) {
+    await serving;
+    // What was being installed was never proven.
+    if (record.phase === 'installing') await proveNew(run, false);
+    return done(await goForward(run, 'daemon'));
+  }
+  const onTrial = runningFile === record.staged;
+  // First of all: should this daemon fail, the next start is that of the old one.
+  await nameOldProgram(run);
+  if (!isTrial(record) || !onTrial) {
+    // What is told afterwards is that the old daemon serves.
+    if (!onTrial) await serving;
+    const result = await undoUpgrade(run, reasonOf(record), 'daemon');
+    return { ...result, restart: onTrial };
+  }
+  try {
+    await serving;
+    await proveNew(run, false);
+  } catch (error) {
+    const reason = `after a restart the new daemon was found unfit: ${messageOf(error)}`;
+    context.log.write('undoing', { reason });
+    // The old daemon, which is started next, tidies up.
+    await noteUndoing(run, reason);
+    return { id: record.id, outcome: 'rolledBack', reason, restart: true };
+  }
+  return done(await commit(run, 'daemon'));
+}
+
+function done(result: UpgradeResult): Recovered {
+  return { ...result, restart: false };
+}
+
+function reasonOf(record: UpgradeRecord): string {
+  return record.reason ?? INTERRUPTED;
+}
+
+function isTrial({ phase }: UpgradeRecord): boolean {
+  return phase === 'trial' || phase === 'committing';
+}
+
+/** Whether the target is the new program already, so that the upgrade can only be finished. */
+async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
+  if (record.phase !== 'committing' && record.phase !== 'installing') return false;
+  return (await readProgram(places.target))?.sha256 === record.to.sha256;
+}
+
+async function commit(run: UpgradeRun, worker: Worker): Promise<UpgradeResult> {
+  run.record = await run.journal.move(run.record, 'committing');
+  await moveOver(run.context.effects, 'new program', run.record.staged, run.places.target);
+  return goForward(run, worker);
+}
+
+/** Does what is left once the target is the new program. */
+async function goForward(run: UpgradeRun, worker: Worker): Promise<UpgradeResult> {
+  const { context, record } = run;
+  const { service } = context;
+  const status = await service.query();
+  if (status === undefined || !isSameCommand(status.command, record.newCommand)) {
+    await service.setCommand(record.newCommand);
+  }
+  if (worker === 'helper') {
+    try {
+      if (status?.state !== 'running') await service.start();
+      await proveNew(run);
+    } catch (error) {
+      if (!(error instanceof UpgradeError)) throw error;
+      if (record.phase === 'installing') return undoUpgrade(run, error.message, worker);
+      // It was proven once, and there is no way back: what is offered now may be the cure.
+      return finish(run, 'failed', `an interrupted upgrade was finished, but ${error.message}`);
+    }
+  }
+  return finish(run, 'upgraded', 'an interrupted upgrade was finished');
+}
+
+/** Without a journal that can be read: what is there is what is kept. */
+async function recordOfReality(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  status: ServiceStatus | undefined,
+): Promise<UpgradeRecord | undefined> {
+  if (status === undefined) return undefined;
+  const { imagePath, args } = status.command;
+  const isLent = path.dirname(imagePath) === places.folder;
+  const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
+  let from = await readProgram(places.target);
+  if (from === undefined && isLent) {
+    // Somebody took the old program away: then the one that the service names is all there is.
+    const temporary = temporaryPath(places);
+    from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
+    await moveOver(context.effects, 'lent program', temporary, places.target);
+  }
+  if (from === undefined) return undefined;
+  const identity = { sha256: from.sha256, sha1: from.sha1 };
+  const pipe = await context.pipeOf(args);
+  return {
+    phase: 'undoing',
+    id: 'unknown',
+    staged: isLent ? imagePath : '',
+    from: identity,
+    // Nothing is known of what was wanted, so no daemon is taken for it.
+    to: { sha256: '0'.repeat(64), sha1: '0'.repeat(40) },
+    oldCommand,
+    newCommand: oldCommand,
+    pipe,
+    oldPipe: pipe,
+    disturbed: true,
+    reason: 'the journal of an upgrade could not be read; what was in place is kept',
+  };
+}

@@ -1,0 +1,27 @@
+import type { Effects } from './effects.js';
+import type { ProbeDaemon } from './daemon-probe.js';
+import type { ServiceControl, UpgradeHost } from './service-control.js';
+import type { UpgradeLog } from '../journal/upgrade-log.js';
+
+/** What an upgrade works with. */
+export interface UpgradeContext {
+  /** Names this upgrade. */
+  readonly id: string;
+  /** The run in which it was asked for; undefined when that was on the host itself. */
+  readonly askedBy?: string | undefined;
+  readonly effects: Effects;
+  readonly service: ServiceControl;
+  readonly host: UpgradeHost;
+  readonly probe: ProbeDaemon;
+  readonly log: UpgradeLog;
+  /** The file that this process runs from; it is not swept away. */
+  readonly ownFile: string;
+  /** The config that a daemon reads whose arguments name none. */
+  readonly defaultConfig: string;
+  /** The pipe of a daemon with these arguments, by its config. */
+  readonly pipeOf: (args: readonly string[]) => Promise<string>;
+  /** How long the service may take to end, and a daemon to serve, in milliseconds. */
+  readonly waitMs: number;
+  /** How long a program may take to say its release or to check the config, in milliseconds. */
+  readonly runMs: number;
+}

@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  readdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileError } from '../journal/durable-files.js';
+import { Effects } from '../run/effects.js';
+import { findPlaces, performUpgrade, withLock } from '../run/perform-upgrade.js';
+import type { UpgradeWish } from '../plan/plan-upgrade.js';
+import type { DaemonAnswer } from '../run/daemon-probe.js';
+import { recoverInterrupted, type Recoverer } from '../run/recover-upgrade.js';
+import type { ServiceCommand } from '../plan/service-command.js';
+import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
+import type { UpgradeContext } from '../run/upgrade-context.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { UpgradeLog } from '../journal/upgrade-log.js';
+import { upgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradeOutcome } from '../journal/upgrade-result.js';
+
+/** What happens at an effect: death before or after it, or an error of the system in its place. */
+export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
+
+/** How a life ended. */
+export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
+
+const NEVER = new Promise<never>(() => undefined);
+
+/** The source of a release: a real program that says its version. How its daemon behaves is the model's business. */
+export function release(version: string, behaviour: 'well' | 'lies' | 'idle' = 'well'): string {
+  return `#!/bin/sh\n[ "$1" = --version ] && echo "rancher-wins version ${version}"\nexit 0 # ${behaviour}\n`;
+}
+
+function sha(algorithm: string, text: string): string {
+  return createHash(algorithm).update(text).digest('hex');
+}
+
+/**
+ * A node whose files are real and whose service manager and daemons are a model, so that hundreds of lives and deaths of helpers and
+ * daemons take seconds. Each effect checks that the service names a whole program.
+ */
+export class ModelNode implements Disposable {
+  readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
+  readonly target = path.join(this.folder, 'wins');
+  readonly places = upgradePlaces(this.target);
+  command: ServiceCommand | undefined;
+  /** What runs: the file as it was when it was started. */
+  running: { readonly file: string; readonly text: string } | undefined;
+  /** Where the invariant did not hold. */
+  readonly violations: string[] = [];
+  effects = 0;
+  private readonly whole = new Set<string>();
+  private lockHolder: symbol | undefined;
+
+  offer(text: string): string {
+    this.whole.add(text);
+    const file = path.join(this.folder, 'offered');
+    writeFileSync(file, text);
+    return file;
+  }
+
+  /** Puts a program in place and registers it. */
+  install(text: string, isRunning: boolean): void {
+    this.whole.add(text);
+    writeFileSync(this.target, text, { mode: 0o755 });
+    this.command = { imagePath: this.target, args: ['srv', 'app', 'run'] };
+    if (isRunning) this.running = { file: this.target, text };
+  }
+
+  /** A life of the helper, with faults by the number of the effect. */
+  up(
+    program: string,
+    faults: ReadonlyMap<number, Fault> = new Map(),
+    wish: UpgradeWish = { allowDowngrade: true },
+  ): Promise<LifeEnd> {
+    return this.live(faults, async (context) => {
+      const status = await context.service.query();
+      const places = await findPlaces(context, status);
+      await context.host.ensurePrivateFolder(places.folder);
+      return (await performUpgrade(context, places, program, wish)).outcome;
+    });
+  }
+
+  /** The power fails and comes back: the service manager starts what the service names, until it stays. */
+  async boot(faults: ReadonlyMap<number, Fault> = new Map()): Promise<LifeEnd> {
+    let end: LifeEnd = 'none';
+    for (let starts = 0; starts < 3; starts += 1) {
+      this.running = undefined;
+      if (this.command === undefined) return 'none';
+      await this.begin();
+      const found = { restart: false };
+      end = await this.live(starts === 0 ? faults : new Map(), async (context) => {
+        if (!existsSync(this.places.folder)) return 'none';
+        const who: Recoverer = {
+          worker: 'daemon',
+          runningFile: this.runningFile,
+          serving: Promise.resolve(),
+        };
+        const status = await context.service.query();
+        const recovered = await recoverInterrupted(context, this.places, status, who);
+        found.restart = recovered?.restart === true;
+        return recovered?.outcome ?? 'none';
+      });
+      if (end === 'died') this.running = undefined;
+      if (!found.restart) return end;
+    }
+    return end;
+  }
+
+  private get runningFile(): string {
+    return this.running?.file ?? '';
+  }
+
+  get installed(): string | undefined {
+    return existsSync(this.target) ? readFileSync(this.target, 'utf8') : undefined;
+  }
+
+  get leftovers(): string[] {
+    if (!existsSync(this.places.folder)) return [];
+    return readdirSync(this.places.folder).filter(
+      (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Runs a task until it ends or dies. */
+  private async live(
+    faults: ReadonlyMap<number, Fault>,
+    task: (context: UpgradeContext) => Promise<LifeEnd>,
+  ): Promise<LifeEnd> {
+    const life = Symbol('life');
+    this.effects = 0;
+    let die: (end: LifeEnd) => void = () => undefined;
+    const death = new Promise<LifeEnd>((resolve) => (die = resolve));
+    const effects = new Effects(
+      async (effect, act) => {
+        this.effects += 1;
+        const fault = faults.get(this.effects);
+        this.check(`before ${effect}`);
+        if (fault === 'before') {
+          die('died');
+          return NEVER;
+        }
+        if (fault !== undefined && fault !== 'after') {
+          throw Object.assign(new Error(`${fault}: made up`), { code: fault });
+        }
+        const result = await act();
+        this.check(`after ${effect}`);
+        if (fault === 'after') {
+          die('died');
+          return NEVER;
+        }
+        return result;
+      },
+      { heldFileMs: 30 },
+    );
+    const context: UpgradeContext = {
+      id: 'model',
+      effects,
+      service: this.service(effects, life),
+      host: this.host(effects),
+      probe: () => Promise.resolve(this.probe()),
+      log: new UpgradeLog(),
+      ownFile: '',
+      defaultConfig: '',
+      pipeOf: () => Promise.resolve('pipe'),
+      waitMs: 20,
+      runMs: 30_000,
+    };
+    const ended = withLock(context, () => task(context)).catch((error: unknown) => {
+      if (error instanceof UpgradeError) return 'error' as const;
+      throw error;
+    });
+    const end = await Promise.race([ended, death]);
+    if (this.lockHolder === life) this.lockHolder = undefined;
+    return end;
+  }
+
+  private host(effects: Effects): UpgradeHost {
+    return {
+      platform: 'linux',
+      arch: process.arch,
+      ensurePrivateFolder: async (folder) => {
+        if (!existsSync(folder)) {
+          await effects
+            .run('make folder', () => mkdir(folder, { mode: 0o700 }))
+            .catch((error: unknown) => {
+              throw fileError('make the folder', folder, error);
+            });
+        }
+      },
+      requireTrustedFolder: () => Promise.resolve(),
+      startApart: () => Promise.resolve(),
+    };
+  }
+
+  private service(effects: Effects, life: symbol): ServiceControl {
+    return {
+      name: 'model',
+      defaultTarget: this.target,
+      query: () => {
+        const state = this.running === undefined ? 'stopped' : 'running';
+        return Promise.resolve(this.command && { command: this.command, state });
+      },
+      setCommand: (command) =>
+        effects
+          .run('set command', () => Promise.resolve(void (this.command = command)))
+          .catch(refuse),
+      remove: () =>
+        effects
+          .run('remove service', () => Promise.resolve(void (this.command = undefined)))
+          .catch(refuse),
+      start: () => effects.once('start', () => this.begin()).catch(refuse),
+      stop: () =>
+        effects.once('stop', () => Promise.resolve(void (this.running = undefined))).catch(refuse),
+      lock: () => {
+        if (this.lockHolder !== undefined) return Promise.resolve(undefined);
+        this.lockHolder = life;
+        const close = (): Promise<void> => {
+          if (this.lockHolder === life) this.lockHolder = undefined;
+          return Promise.resolve();
+        };
+        return Promise.resolve({ close });
+      },
+    };
+  }
+
+  private begin(): Promise<void> {
+    const file = this.command?.imagePath ?? '';
+    if (this.running === undefined && existsSync(file)) {
+      this.running = { file, text: readFileSync(file, 'utf8') };
+    }
+    return Promise.resolve();
+  }
+
+  private probe(): DaemonAnswer | undefined {
+    if (this.running === undefined) return undefined;
+    const { text } = this.running;
+    const version = text.includes('# lies') ? 'v9.9.9' : (/version (\S+)"/.exec(text)?.[1] ?? '');
+    return { version, sha1: sha('sha1', text), serving: !text.includes('# idle') };
+  }
+
+  private check(moment: string): void {
+    const file = this.command?.imagePath;
+    if (file === undefined) return;
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    if (text === undefined || !this.whole.has(text)) {
+      this.violations.push(
+        `${moment}: the service names ${file}, which is ${text === undefined ? 'not there' : 'not whole'}`,
+      );
+    }
+  }
+}
+
+/** The errors of a service manager are translated, like all others. */
+function refuse(error: unknown): never {
+  throw new UpgradeError('serviceFailed', `the service manager refuses: ${String(error)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,35 @@
+import { TrustedFileError, type TrustedFileErrorCode } from './trusted-file-error.js';
+
+const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]> = new Map([
+  ['ENOENT', ['notFound', 'there is no such file or folder']],
+  ['ENOTDIR', ['notFound', 'a part of the path is not a folder']],
+  ['ERR_INVALID_ARG_VALUE', ['notFound', 'the path holds a NUL character']],
+  ['EACCES', ['accessDenied', 'access is denied']],
+  ['EPERM', ['accessDenied', 'the operation is not permitted']],
+  ['EROFS', ['accessDenied', 'the file system is read-only']],
+  ['EEXIST', ['alreadyExists', 'the name is taken']],
+  ['EBUSY', ['inUse', 'another program holds the file']],
+  ['ETXTBSY', ['inUse', 'another program holds the file']],
+  ['EISDIR', ['notRegularFile', 'it is a folder']],
+  ['ENXIO', ['notRegularFile', 'it is a device or a socket']],
+  ['ELOOP', ['notTrusted', 'it is a symbolic link, or a loop of them']],
+  ['ENOSPC', ['noSpace', 'the disk is full']],
+  ['EDQUOT', ['noSpace', 'the disk quota is used up']],
+]);
+
+/** The `code` that Node put on an error, such as `ENOENT`; by shape, for an error may come from another realm. */
+export function errnoOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Translates what Node threw; an error without a code of the system, and one of ours, is none of the file system's and passes unchanged. */
+export function fileSystemError(error: unknown, tried: string, path: string): unknown {
+  const errno = errnoOf(error);
+  if (errno === undefined || error instanceof TrustedFileError) return error;
+  // Errors of other libraries have a `code` too; those of the system have a number as well, those of Node begin with ERR_.
+  if (!('errno' in (error as object)) && !errno.startsWith('ERR_')) return error;
+  const [code, found] = TRANSLATIONS.get(errno) ?? ['unknown', `the system reports ${errno}`];
+  const rule = errno === 'ELOOP' ? { rule: 'A7 symbolic link' as const } : {};
+  return new TrustedFileError(code, tried, path, found, { cause: error, ...rule });
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { fileSystemError } from '../file-system-error.js';
+import type { TrustOptions } from '../trust/file-trust.js';
+import { openRegularFile, type ReadableFile } from './open-file.js';
+import { readBlocks, type ReadLimits } from './read-blocks.js';
+
+/** The digests that programs are compared by: SHA-1 is what releases before 1.0 know. */
+export type DigestAlgorithm = 'sha1' | 'sha256';
+
+/** Digests in lower-case hexadecimal, by their algorithm. */
+export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
+
+/** Sees each block of a file before the next one is read, and where it begins. What it throws ends the reading, unchanged. */
+export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
+
+/** How a file is hashed. */
+export interface HashOptions extends Partial<ReadLimits> {
+  readonly onBlock?: OnBlock | undefined;
+}
+
+/**
+ * The digests of a file, read once and block by block; an open one is read from its beginning, and not closed.
+ *
+ * @param file - An open file, or a path as {@link openRegularFile} takes it.
+ * @param options - `maxBytes`: default no limit. `followLinks`: for a path. Default: it may not be a link.
+ * @throws TrustedFileError `tooLarge`, and for a path as {@link openRegularFile}; the reason of the signal.
+ */
+export async function hashFile<A extends DigestAlgorithm>(
+  file: string | ReadableFile,
+  algorithms: readonly A[],
+  options: HashOptions & TrustOptions = {},
+): Promise<Digests<A>> {
+  if (typeof file !== 'string') return hashOpenFile(file, algorithms, options);
+  const opened = await openRegularFile(file, options);
+  try {
+    return await hashOpenFile(opened, algorithms, options);
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+async function hashOpenFile<A extends DigestAlgorithm>(
+  file: ReadableFile,
+  algorithms: readonly A[],
+  { maxBytes = Number.MAX_SAFE_INTEGER, signal, onBlock }: HashOptions,
+): Promise<Digests<A>> {
+  const hashes = algorithms.map((algorithm) => [algorithm, createHash(algorithm)] as const);
+  let position = 0;
+  try {
+    for await (const block of readBlocks(file, { maxBytes, signal })) {
+      for (const [, hash] of hashes) hash.update(block);
+      await onBlock?.(block, position);
+      position += block.length;
+    }
+  } catch (error) {
+    throw fileSystemError(error, 'read', file.path);
+  }
+  const digests = hashes.map(([algorithm, hash]) => [algorithm, hash.digest('hex')] as const);
+  return Object.fromEntries(digests) as Digests<A>;
+}

@@ -1,0 +1,82 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { fileSystemError } from '../file-system-error.js';
+import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
+import { distrusted, TrustedFileError } from '../trusted-file-error.js';
+
+// Opening a FIFO or a terminal must neither wait nor take it over. Windows has none of these flags.
+const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
+
+/** A file that is open for reading; whoever opened it closes `handle`. */
+export interface ReadableFile {
+  /** By which it was opened: for errors. */
+  readonly path: string;
+  readonly handle: FileHandle;
+}
+
+/** A regular file that is open for reading. */
+export interface OpenFile extends ReadableFile {
+  /** Of the open file. */
+  readonly stats: Stats;
+}
+
+/**
+ * Opens a regular file for reading, and nothing else: not a FIFO, which would wait for a writer, a device or a folder.
+ *
+ * @param options - `followLinks`: whether the last part of the path may be a symbolic link. Default: it may not. Where that matters on
+ *   Windows, judge the path by a `FileTrust` first.
+ * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
+ */
+export async function openRegularFile(
+  path: string,
+  { followLinks = false }: TrustOptions = {},
+): Promise<OpenFile> {
+  const flags = constants.O_RDONLY | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW);
+  let handle: FileHandle;
+  try {
+    handle = await open(path, flags);
+  } catch (error) {
+    throw fileSystemError(error, 'read', path);
+  }
+  try {
+    const stats = await handle.stat();
+    if (stats.isFile()) return { path, handle, stats };
+    const found = stats.isDirectory() ? 'it is a folder' : 'it is a device, a pipe or a socket';
+    throw new TrustedFileError('notRegularFile', 'read', path, found);
+  } catch (error) {
+    await handle.close();
+    throw fileSystemError(error, 'read', path);
+  }
+}
+
+/** A trusted user may replace the file at any moment; somebody who does so each time cannot be waited for. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Opens a regular file that only those who are trusted could have put where it is. What is open is what was judged: the path
+ * is looked at once more after the judgement, from which on nobody else can change what it leads to. When somebody trusted
+ * replaces the file meanwhile, the new one is opened and judged.
+ *
+ * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced ten times.
+ */
+export async function openTrustedFile(
+  path: string,
+  trust: Pick<FileTrust, 'distrustOfFile'>,
+  options: TrustOptions = {},
+): Promise<OpenFile> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const file = await openRegularFile(path, options);
+    try {
+      const distrust = trust.distrustOfFile(path, options);
+      if (distrust !== undefined) throw distrusted('read', path, distrust);
+      const judged = await stat(path, { bigint: true });
+      const opened = await file.handle.stat({ bigint: true });
+      if (judged.ino === opened.ino && judged.dev === opened.dev) return file;
+    } catch (error) {
+      await file.handle.close();
+      throw fileSystemError(error, 'read', path);
+    }
+    await file.handle.close();
+  }
+  throw new TrustedFileError('changed', 'read', path, 'it was replaced each time it was opened');
+}

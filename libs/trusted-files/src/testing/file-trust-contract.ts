@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { FileTrust } from '../trust/file-trust.js';
+import { TrustedFileError } from '../trusted-file-error.js';
+
+/** A trust under its contract, and what a test must be able to do on its system. */
+export interface FileTrustSubject {
+  readonly trust: FileTrust;
+  /** Lets every user write to a file or folder. */
+  readonly letOthersWrite: (path: string) => void;
+  /** Makes a link to a folder; absent where a test may not. */
+  readonly linkFolder?: (target: string, path: string) => void;
+}
+
+/**
+ * What every trust does, as pairs of a name and a check: `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`.
+ * It asks for verdicts and the steps that are their reason, not for rules, which are the system's own.
+ */
+export function fileTrustContract(
+  subject: FileTrustSubject,
+): readonly (readonly [name: string, check: () => void])[] {
+  const { trust, letOthersWrite, linkFolder } = subject;
+  const inPlace = (check: (place: Place) => void) => (): void => {
+    const place = new Place();
+    try {
+      check(place);
+    } finally {
+      place.close();
+    }
+  };
+  const links = (check: (place: Place, link: NonNullable<typeof linkFolder>) => void) =>
+    linkFolder === undefined ? undefined : inPlace((place) => check(place, linkFolder));
+
+  const contract: Readonly<Record<string, (() => void) | undefined>> = {
+    'trusts a file and a folder that only we can change': inPlace(({ folder, file }) => {
+      assert.equal(trust.distrustOfFile(file), undefined);
+      assert.equal(trust.distrustOfFolder(folder), undefined);
+    }),
+    'names the step that others can write to: the file, its folder, or one above': inPlace(
+      ({ root, folder, file, refresh }) => {
+        for (const open of [file, folder, root]) {
+          refresh();
+          letOthersWrite(open);
+          const distrust = trust.distrustOfFile(file);
+          assert.equal(distrust?.path, open);
+          assert.equal(distrust.rule, 'A7 writable by other users');
+          assert.equal(trust.distrustOfFolder(folder)?.path, open === file ? undefined : open);
+        }
+      },
+    ),
+    'takes no folder for a file, and no file for a folder': inPlace(({ folder, file }) => {
+      assert.equal(trust.distrustOfFile(folder)?.path, folder);
+      assert.equal(trust.distrustOfFolder(file)?.path, file);
+      assert.equal(trust.distrustOfFile(path.join(file, 'x'))?.path, file);
+    }),
+    'fails with notFound where nothing is': inPlace(({ folder }) => {
+      for (const missing of ['none', path.join('none', 'none')]) {
+        const place = path.join(folder, missing);
+        assert.throws(() => trust.distrustOfFile(place), { code: 'notFound' });
+        assert.throws(() => trust.distrustOfFolder(place), { code: 'notFound' });
+      }
+    }),
+    'refuses a link in the path, whether it is the last step or one above': links(
+      ({ root, folder }, link) => {
+        const linked = path.join(root, 'linked');
+        link(folder, linked);
+        assert.equal(trust.distrustOfFile(path.join(linked, 'file'))?.path, linked);
+        assert.equal(trust.distrustOfFolder(linked)?.path, linked);
+        assert.throws(() => trust.ensurePrivateFolder(path.join(linked, 'private')), {
+          code: 'notTrusted',
+          at: linked,
+        });
+      },
+    ),
+    'makes a private folder with those above it, and finds it again': inPlace(({ folder }) => {
+      const made = path.join(folder, 'a', 'b', 'private');
+      trust.ensurePrivateFolder(made);
+      trust.ensurePrivateFolder(made);
+      assert.equal(trust.distrustOfFolder(made), undefined);
+      writeFileSync(path.join(made, 'x'), '');
+    }),
+    'refuses a private folder that others can write to, and leaves it as it is': inPlace(
+      ({ folder }) => {
+        const made = path.join(folder, 'private');
+        trust.ensurePrivateFolder(made);
+        letOthersWrite(made);
+        for (const _again of [1, 2]) {
+          assert.throws(() => trust.ensurePrivateFolder(made), {
+            code: 'notTrusted',
+            at: made,
+            rule: 'A7 writable by other users',
+          });
+        }
+      },
+    ),
+    'refuses a private folder below one that others can write to': inPlace(({ folder }) => {
+      letOthersWrite(folder);
+      const below = path.join(folder, 'private');
+      assert.throws(() => trust.ensurePrivateFolder(below), { code: 'notTrusted', at: folder });
+    }),
+    'refuses a file in the place of a private folder': inPlace(({ file }) => {
+      assert.throws(
+        () => trust.ensurePrivateFolder(file),
+        (error) => error instanceof TrustedFileError && error.code === 'notTrusted',
+      );
+    }),
+  };
+  return Object.entries(contract).flatMap(([name, check]) => (check ? [[name, check]] : []));
+}
+
+/** `root/folder/file`, where nobody else can write. */
+class Place {
+  readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
+  readonly folder = path.join(this.root, 'folder');
+  readonly file = path.join(this.folder, 'file');
+
+  constructor() {
+    this.refresh();
+  }
+
+  readonly refresh = (): void => {
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder, { mode: 0o755 });
+    writeFileSync(this.file, '', { mode: 0o644 });
+  };
+
+  close(): void {
+    rmSync(this.root, { recursive: true });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Stats } from 'node:fs';
+import type { TrustRule } from './file-trust.js';
+
+const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o077;
+const STICKY = 0o1000;
+
+/** The facts of a step that decide. */
+export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
+
+/**
+ * What a step of a path is to be.
+ *
+ * - `above`: a folder on the way. It may be sticky, such as `/tmp`: there only the owner of an entry can replace it.
+ * - `folder`: one in which nobody else can make anything, so not even a sticky one.
+ * - `privateFolder`: one that nobody else can look into either, and that is ours.
+ * - `file`: a regular file.
+ * - `link`: a symbolic link that may be followed.
+ */
+export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
+
+/** What is wrong with a step. */
+export interface StepFault {
+  readonly rule: TrustRule;
+  readonly found: string;
+  /** What to do about it, as an imperative. */
+  readonly remedy?: string;
+}
+
+/**
+ * Judges one step of a path by its owner and mode. Pure.
+ *
+ * Write permission for a group is refused whichever group it is, root's and our own included: who is in a group changes without
+ * the file, and where a file has a POSIX access list, the bits of the group are the list's mask, so that they show somebody who
+ * is named there. The number of hard links is no criterion: another name gives nobody a right that owner and mode do not give.
+ */
+export function judgePosixStep(
+  facts: PosixFacts,
+  kind: StepKind,
+  ownUid: number,
+): StepFault | undefined {
+  const mode = facts.mode & 0o7777;
+  const shown = mode.toString(8).padStart(4, '0');
+  const misfit = misfitOf(facts, kind);
+  if (misfit !== undefined) return misfit;
+  const isOwner = facts.uid === ownUid || (facts.uid === 0 && kind !== 'privateFolder');
+  if (!isOwner) {
+    const wanted = kind === 'privateFolder' ? `user ${ownUid}` : `user ${ownUid} or root`;
+    const found = `it belongs to user ${facts.uid}; wanted ${wanted}`;
+    return { rule: 'A7 owned by another user', found };
+  }
+  // A link has no mode of its own: its folder and its owner decide.
+  if (kind === 'link') return undefined;
+  const isSticky = kind === 'above' && (mode & STICKY) !== 0;
+  if ((mode & WRITABLE_BY_OTHERS) !== 0 && !isSticky) {
+    return {
+      rule: 'A7 writable by other users',
+      found: `group or others can write to it (mode ${shown})`,
+      remedy: 'take that right away with chmod go-w',
+    };
+  }
+  if (kind === 'privateFolder' && (mode & OPEN_TO_OTHERS) !== 0) {
+    return {
+      rule: 'A7 open to other users',
+      found: `group or others have access (mode ${shown})`,
+      remedy: 'take that right away with chmod 0700',
+    };
+  }
+  return undefined;
+}
+
+function misfitOf(facts: PosixFacts, kind: StepKind): StepFault | undefined {
+  if (kind === 'link') return undefined;
+  if (facts.isSymbolicLink()) return { rule: 'A7 symbolic link', found: 'it is a symbolic link' };
+  if (kind === 'file') {
+    if (facts.isFile()) return undefined;
+    const found = facts.isDirectory() ? 'it is a folder' : 'it is not a regular file';
+    return { rule: 'A7 not a regular file', found };
+  }
+  if (facts.isDirectory()) return undefined;
+  const rule = kind === 'above' ? 'A7 not a regular file' : 'A7 not a directory';
+  return { rule, found: 'it is not a folder' };
+}

@@ -1,0 +1,124 @@
+import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { errnoOf, fileSystemError } from '../file-system-error.js';
+import { distrusted } from '../trusted-file-error.js';
+import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
+import { judgePosixStep, type StepKind } from './judge-posix-step.js';
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Trust by owner and mode, for systems with POSIX users: every step from the root down belongs to root or to this user, and
+ * nobody else can write to it.
+ *
+ * The walk goes down from the root, so each step is read through folders that are already known to be safe, and what was found
+ * stays true.
+ *
+ * @param ownUid - The user who is trusted besides root. Default: the effective user of this process.
+ */
+export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileTrust {
+  return {
+    distrustOfFile: (file, options) => walk(file, 'file', ownUid, options),
+    distrustOfFolder: (folder, options) => walk(folder, 'folder', ownUid, options),
+    ensurePrivateFolder: (folder) => ensurePrivateFolder(folder, ownUid),
+  };
+}
+
+function walk(
+  asked: string,
+  wanted: 'file' | 'folder',
+  ownUid: number,
+  { followLinks = false }: TrustOptions = {},
+): Distrust | undefined {
+  const names = namesOf(path.posix.isAbsolute(asked) ? asked : `${process.cwd()}/${asked}`);
+  let at = '/';
+  for (let links = 0; ;) {
+    const stats = look(asked, at);
+    const isLast = names.length === 0;
+    if (followLinks && stats.isSymbolicLink()) {
+      const distrust = distrustOfStep(stats, at, 'link', ownUid);
+      if (distrust !== undefined) return distrust;
+      links += 1;
+      if (links > MAX_LINKS) {
+        return { rule: 'A7 symbolic link', path: at, found: 'a loop of symbolic links' };
+      }
+      const target = readLink(asked, at);
+      names.unshift(...namesOf(target));
+      at = path.posix.isAbsolute(target) ? '/' : path.posix.dirname(at);
+      continue;
+    }
+    if (isLast && wanted === 'file' && at !== '/') {
+      // As a folder above it was found safe; as the folder of the file it may not even be a sticky one.
+      const folder = path.posix.dirname(at);
+      const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
+      if (distrust !== undefined) return distrust;
+    }
+    const distrust = distrustOfStep(stats, at, isLast ? wanted : 'above', ownUid);
+    if (distrust !== undefined || isLast) return distrust;
+    // No step so far is a link, so the parent of `at` is the folder that it is in.
+    const name = names.shift() ?? '';
+    at = name === '..' ? path.posix.dirname(at) : path.posix.join(at, name);
+  }
+}
+
+function distrustOfStep(
+  stats: Stats,
+  at: string,
+  kind: StepKind,
+  ownUid: number,
+): Distrust | undefined {
+  const fault = judgePosixStep(stats, kind, ownUid);
+  return fault && { ...fault, path: at };
+}
+
+/** Each folder is made only in one that was found safe, so that no link leads the making elsewhere. */
+function ensurePrivateFolder(asked: string, ownUid: number): void {
+  const folder = path.posix.resolve(asked);
+  const names = namesOf(folder);
+  let at = '/';
+  for (;;) {
+    const isLast = names.length === 0;
+    const kind = isLast ? 'privateFolder' : 'above';
+    const distrust = distrustOfStep(makeOrLook(folder, at), at, kind, ownUid);
+    if (distrust !== undefined) throw distrusted('keep private files in', folder, distrust);
+    if (isLast) return;
+    at = path.posix.join(at, names.shift() ?? '');
+  }
+}
+
+function makeOrLook(asked: string, at: string): Stats {
+  try {
+    const there = lstatSync(at, { throwIfNoEntry: false });
+    if (there !== undefined) return there;
+    try {
+      mkdirSync(at, { mode: 0o700 });
+    } catch (error) {
+      // Somebody else made it meanwhile: the look says who.
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+    return lstatSync(at);
+  } catch (error) {
+    throw fileSystemError(error, 'make the folder', asked);
+  }
+}
+
+function look(asked: string, at: string): Stats {
+  try {
+    return lstatSync(at);
+  } catch (error) {
+    throw fileSystemError(error, 'inspect', asked);
+  }
+}
+
+function readLink(asked: string, at: string): string {
+  try {
+    return readlinkSync(at);
+  } catch (error) {
+    throw fileSystemError(error, 'inspect', asked);
+  }
+}
+
+function namesOf(text: string): string[] {
+  return text.split('/').filter((name) => name !== '' && name !== '.');
+}

@@ -1,0 +1,70 @@
+import type { Distrust, TrustRule } from './trust/file-trust.js';
+
+/** Every way in which this library refuses or fails; the list is closed. */
+export type TrustedFileErrorCode =
+  | 'accessDenied'
+  /** Something has the name already. */
+  | 'alreadyExists'
+  /** The bytes, or the file at the path, became others while they were handled. */
+  | 'changed'
+  /** Another program has the file open in a way that forbids this, or runs it. */
+  | 'inUse'
+  /** No room on the disk, or in the quota. */
+  | 'noSpace'
+  | 'notFound'
+  | 'notRegularFile'
+  /** Others could have put it there or can change it: `rule` and `at` say why. */
+  | 'notTrusted'
+  | 'tooLarge'
+  | 'unknown';
+
+/** Facts that go with an error; each is absent when it does not apply. */
+export interface TrustedFileErrorDetails {
+  /** What Node threw. */
+  readonly cause?: unknown;
+  readonly rule?: TrustRule;
+  /** The step of the path that is the reason. Default: the path itself. */
+  readonly at?: string;
+}
+
+/**
+ * The one error of this library. `message` is complete; a library that shows its own composes it from `found`, the last part of
+ * a sentence: "cannot read X: FOUND".
+ */
+export class TrustedFileError extends Error {
+  override readonly name = 'TrustedFileError';
+  /** For `notTrusted`. */
+  readonly rule: TrustRule | undefined;
+  /** The step of the path that is the reason. */
+  readonly at: string;
+
+  constructor(
+    readonly code: TrustedFileErrorCode,
+    /** What was tried, such as `read`. */
+    readonly tried: string,
+    readonly path: string,
+    readonly found: string,
+    { cause, rule, at = path }: TrustedFileErrorDetails = {},
+  ) {
+    const where = at === path ? '' : ` because of ${quoted(at)}`;
+    const message = `cannot ${tried} ${quoted(path)}${where}: ${found}`;
+    super(message, cause === undefined ? undefined : { cause });
+    this.rule = rule;
+    this.at = at;
+  }
+}
+
+/** The error for a place that is not trusted. */
+export function distrusted(tried: string, path: string, distrust: Distrust): TrustedFileError {
+  const { rule, path: at, remedy } = distrust;
+  const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;
+  return new TrustedFileError('notTrusted', tried, path, found, { rule, at });
+}
+
+/** A path may hold characters that forge a line of a log, or that a terminal obeys; JSON escapes some of them. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}

@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises';
+import { fileSystemError } from '../file-system-error.js';
+import type { ReadableFile } from '../read/open-file.js';
+import {
+  type DigestAlgorithm,
+  type Digests,
+  hashFile,
+  type HashOptions,
+} from '../read/hash-file.js';
+import { type FileRights, type PendingFile, writePendingFile } from './pending-file.js';
+
+/** How a file is copied. */
+export interface CopyOptions<A extends DigestAlgorithm> extends HashOptions, FileRights {
+  readonly algorithms: readonly A[];
+  /** A path beside the target. Default: a hidden name that cannot be guessed. */
+  readonly temporary?: string | undefined;
+  /** Judges the bytes once they are written; what it throws discards the copy, unchanged. */
+  readonly accept?: ((digests: Digests<A>) => void) | undefined;
+}
+
+/** A copy that is not yet in its place. */
+export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
+  /** Of the bytes that were written, whatever becomes of the source. */
+  readonly digests: Digests<A>;
+}
+
+/**
+ * Copies an open file beside its final place, and tells the digests of the bytes that were written: the source may change
+ * meanwhile without any effect on what they say. The caller places or discards the copy.
+ *
+ * @throws TrustedFileError `tooLarge`, and as `writePendingFile`; what `onBlock` and `accept` throw; the reason of the signal.
+ *   Nothing is left then.
+ */
+export async function copyPendingFile<A extends DigestAlgorithm>(
+  source: ReadableFile,
+  target: string,
+  { algorithms, temporary, accept, mode, owner, onBlock, ...limits }: CopyOptions<A>,
+): Promise<PendingCopy<A>> {
+  let digests: Digests<A> | undefined;
+  const fill = async (copy: FileHandle): Promise<void> => {
+    digests = await hashFile(source, algorithms, {
+      ...limits,
+      onBlock: async (block, position) => {
+        await writeAll(copy, target, block, position);
+        await onBlock?.(block, position);
+      },
+    });
+    accept?.(digests);
+  };
+  const pending = await writePendingFile(target, { mode, owner }, fill, temporary);
+  return { ...pending, digests: digests as Digests<A> };
+}
+
+async function writeAll(
+  copy: FileHandle,
+  target: string,
+  bytes: Buffer,
+  position: number,
+): Promise<void> {
+  try {
+    for (let from = 0; from < bytes.length;) {
+      const left = bytes.length - from;
+      from += (await copy.write(bytes, from, left, position + from)).bytesWritten;
+    }
+  } catch (error) {
+    throw fileSystemError(error, 'write', target);
+  }
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { fileSystemError } from '../file-system-error.js';
+import { syncFolder } from './sync-folder.js';
+import { type HeldPatience, whenNotHeld } from './when-not-held.js';
+
+// Windows has no such flag; the name is taken exclusively there as well.
+const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
+const PRIVATE = 0o600;
+
+/** Who may use a new file, on POSIX. On Windows it gets the access list that its folder gives. */
+export interface FileRights {
+  /** Whatever the creation mask of the process says. */
+  readonly mode: number;
+  /** Only root can give a file away. Default: this user and its group. */
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** How a file gets its final name. */
+export interface PlaceOptions extends HeldPatience {
+  /** Called before each attempt; what it throws ends it, unchanged. */
+  readonly beforeRename?: (() => void | Promise<void>) | undefined;
+  /** Whether the new name is to survive a loss of power. Default true. */
+  readonly isDurable?: boolean | undefined;
+}
+
+/** A file that is written, flushed and closed, and has a temporary name beside its final one. The caller places or discards it. */
+export interface PendingFile {
+  readonly temporary: string;
+  /**
+   * Gives it the final name, over whatever has that, as one act: whoever opens the name, after a loss of power too, finds the old
+   * file whole or the new one. A symbolic link of that name is replaced, not followed. When it fails, the file is discarded.
+   *
+   * @throws TrustedFileError `accessDenied`, `inUse`, `notFound`, `notRegularFile` (a folder has the name), `unknown`.
+   */
+  place(options?: PlaceOptions): Promise<void>;
+  /** Removes it; nothing once it was placed. Idempotent, never throws. */
+  discard(): Promise<void>;
+}
+
+/** The default temporary name: hidden, in the same folder, and not to be guessed. */
+export function temporaryPath(target: string): string {
+  const random = randomBytes(8).toString('hex');
+  return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);
+}
+
+/**
+ * Writes a file beside its final place, so that the final name never shows a part of it. The temporary name is taken exclusively: a
+ * file or link that somebody planted there is refused. Only this user can open the file until it has its rights.
+ *
+ * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
+ * @param temporary - A path in the same folder. Default: {@link temporaryPath}.
+ * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`; nothing is left then.
+ */
+export async function writePendingFile(
+  target: string,
+  { mode, owner }: FileRights,
+  fill: (handle: FileHandle) => Promise<void>,
+  temporary: string = temporaryPath(target),
+): Promise<PendingFile> {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+  let isOurs = false;
+  const discard = async (): Promise<void> => {
+    if (!isOurs) return;
+    isOurs = false;
+    await unlink(temporary).catch(() => undefined);
+  };
+  const place = async (options: PlaceOptions = {}): Promise<void> => {
+    const attempt = async (): Promise<void> => {
+      await options.beforeRename?.();
+      await rename(temporary, target);
+    };
+    try {
+      await whenNotHeld(attempt, options);
+      isOurs = false;
+      if (options.isDurable !== false) await syncFolder(path.dirname(target));
+    } catch (error) {
+      await discard();
+      throw fileSystemError(error, 'write', target);
+    }
+  };
+  try {
+    const handle = await open(temporary, flags, PRIVATE);
+    isOurs = true;
+    try {
+      await fill(handle);
+      if (process.platform !== 'win32') {
+        // The owner first: giving a file away clears bits of its mode.
+        if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
+        await handle.chmod(mode);
+      }
+      await handle.sync();
+    } finally {
+      // Linux refuses to run a file that anybody still holds open for writing.
+      await handle.close();
+    }
+    return { temporary, place, discard };
+  } catch (error) {
+    await discard();
+    throw fileSystemError(error, 'write', target);
+  }
+}

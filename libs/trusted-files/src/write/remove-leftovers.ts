@@ -1,0 +1,30 @@
+import type { Stats } from 'node:fs';
+import { lstat, readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Removes the temporary files that a crash left beside a file: regular files named `.NAME.` and what the pattern matches, which
+ * are abandoned. It never throws: what cannot be removed stays for the next time, and who writes next meets the same cause.
+ *
+ * @param suffix - Matches the whole rest of the name.
+ */
+export async function removeLeftovers(
+  target: string,
+  suffix: RegExp,
+  isAbandoned: (match: RegExpExecArray, stats: Stats) => boolean,
+): Promise<void> {
+  const folder = path.dirname(target);
+  const prefix = `.${path.basename(target)}.`;
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const match = name.startsWith(prefix) ? suffix.exec(name.slice(prefix.length)) : null;
+    if (match?.[0] !== name.slice(prefix.length)) continue;
+    const file = path.join(folder, name);
+    try {
+      const stats = await lstat(file);
+      if (stats.isFile() && isAbandoned(match, stats)) await unlink(file);
+    } catch {
+      // It has gone, or stays for the next time.
+    }
+  }
+}

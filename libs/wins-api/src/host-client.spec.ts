@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { NetworkGetRequest } from './gen/network.js';
+import { createWinsClient, WinsClientError } from './index.js';
+import type { WinsClient } from './index.js';
+import { RecordedDaemon } from './testing/index.js';
+import type { RecordedCommand } from './testing/index.js';
+
+describe('the host calls of a client, answered by a recorded Go daemon', () => {
+  let directory: string;
+  let daemon: RecordedDaemon;
+  let client: WinsClient;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(os.tmpdir(), 'wins-api-'));
+  });
+
+  afterEach(async () => {
+    await client.close();
+    await daemon[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  });
+
+  async function connect(command: RecordedCommand): Promise<void> {
+    const address = path.join(directory, 's');
+    daemon = await RecordedDaemon.listen(address, command);
+    client = createWinsClient({ address });
+  }
+
+  it('reads the version of the host', async () => {
+    await connect('host-get-version');
+    await expect(client.host.version()).resolves.toEqual({
+      CurrentMajorVersionNumber: '10',
+      CurrentMinorVersionNumber: '0',
+      CurrentBuildNumber: '18362',
+      UBR: '0',
+      ReleaseId: '',
+      BuildLabEx: '',
+      CurrentBuild: '18362',
+    });
+  });
+
+  it('reads a network adapter', async () => {
+    await connect('network-get');
+    await expect(client.host.adapter()).resolves.toEqual({
+      InterfaceIndex: '4',
+      GatewayAddress: '192.0.2.1',
+      SubnetCIDR: '192.0.2.0/24',
+      HostName: 'vm',
+      AddressCIDR: '192.0.2.2/32',
+    });
+  });
+
+  it('adds routes', async () => {
+    await connect('route-add');
+    await expect(client.host.addRoutes(['8.8.8.8/32'])).resolves.toBeUndefined();
+  });
+
+  it('fails as the daemon says where there is no HNS', async () => {
+    await connect('hns-get-network-error');
+    const error: unknown = await client.host
+      .hnsNetwork({ name: 'nat' })
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(WinsClientError);
+    expect(error).toMatchObject({ code: 'invalidRequest', method: 'GetNetwork' });
+  });
+});
+
+describe('the messages of the host calls', () => {
+  it('have the octets that the Go client sends', () => {
+    const ask = NetworkGetRequest.create({ Options: { $case: 'Name', value: 'nat' } });
+    expect(Buffer.from(NetworkGetRequest.encode(ask).finish())).toEqual(
+      Buffer.from('12036e6174', 'hex'),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { HnsServiceService } from './gen/hns.js';
+import type { HnsNetwork } from './gen/hns.js';
+import { HostServiceService } from './gen/host.js';
+import type { HostVersion } from './gen/host.js';
+import { NetworkServiceService } from './gen/network.js';
+import type { NetworkAdapter } from './gen/network.js';
+import { RouteServiceService } from './gen/route.js';
+import type { Route } from './gen/route.js';
+
+/** One thing by its name or by an address of it. */
+export type NameOrAddress = { readonly name: string } | { readonly address: string };
+
+/** What ends a call before its answer. */
+interface HostCallOptions {
+  /** Aborting it ends the call with the code `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a daemon says of its host, and its routes. Each method rejects with a `WinsClientError`. */
+export interface HostClient {
+  /** Asks which release of the system the host has. */
+  version(options?: HostCallOptions): Promise<HostVersion>;
+  /** Describes a network adapter; without a choice, the one with the default route. */
+  adapter(which?: NameOrAddress, options?: HostCallOptions): Promise<NetworkAdapter>;
+  /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
+  hnsNetwork(which: NameOrAddress, options?: HostCallOptions): Promise<HnsNetwork>;
+  /** Reads the routing table. A Go daemon answers `unimplemented`. */
+  routes(options?: HostCallOptions): Promise<Route[]>;
+  /** Leads networks (`8.8.8.8/32`; a Go daemon wants the prefix) through the gateway of the default adapter. */
+  addRoutes(addresses: readonly string[], options?: HostCallOptions): Promise<void>;
+  /** Takes away what `addRoutes` makes. A Go daemon answers `unimplemented`. */
+  removeRoutes(addresses: readonly string[], options?: HostCallOptions): Promise<void>;
+}
+
+/** How the client makes a call that has one answer. */
+export interface UnaryCaller {
+  unary<Request, Answer>(
+    name: string,
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options: HostCallOptions,
+  ): Promise<Answer>;
+  /** The value, or the error of an answer without it. */
+  present<T>(method: string, value: T | undefined): T;
+}
+
+/** The host calls of a client. */
+export function createHostClient(client: UnaryCaller): HostClient {
+  return {
+    version: async (options = {}) => {
+      const method = HostServiceService.getVersion;
+      const { Data } = await client.unary('GetVersion', method, {}, options);
+      return client.present('GetVersion', Data);
+    },
+    adapter: async (which, options = {}) => {
+      const request = which === undefined ? {} : { Options: choiceOf(which) };
+      const { Data } = await client.unary('Get', NetworkServiceService.get, request, options);
+      return client.present('Get', Data);
+    },
+    hnsNetwork: async (which, options = {}) => {
+      const request = { Options: choiceOf(which) };
+      const method = HnsServiceService.getNetwork;
+      const { Data } = await client.unary('GetNetwork', method, request, options);
+      return client.present('GetNetwork', Data);
+    },
+    routes: async (options = {}) =>
+      (await client.unary('List', RouteServiceService.list, {}, options)).Data,
+    addRoutes: async (addresses, options = {}) => {
+      const request = { Addresses: [...addresses] };
+      await client.unary('Add', RouteServiceService.add, request, options);
+    },
+    removeRoutes: async (addresses, options = {}) => {
+      const request = { Addresses: [...addresses] };
+      await client.unary('Remove', RouteServiceService.remove, request, options);
+    },
+  };
+}
+
+function choiceOf(which: NameOrAddress) {
+  return 'name' in which
+    ? ({ $case: 'Name', value: which.name } as const)
+    : ({ $case: 'Address', value: which.address } as const);
+}

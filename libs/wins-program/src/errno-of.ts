@@ -1,0 +1,14 @@
+/** The `code` of an error that Node raised, such as `ENOENT`; undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  // By shape: an error of another realm is no `instanceof Error`.
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The message of an error; the text of anything else that was thrown. */
+export function messageOf(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) {
+    if (typeof error.message === 'string') return error.message;
+  }
+  return String(error);
+}

@@ -1,0 +1,76 @@
+/** Control, format, unassigned and private-use characters, lone surrogates, and the separators of lines and paragraphs. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+const EVERY_INVISIBLE = new RegExp(INVISIBLE, 'gu');
+const MAX_LENGTH = 65_536;
+const MAX_QUOTED_LENGTH = 512;
+const CUT = '…';
+
+/** How long a text may become. */
+export interface TextLimit {
+  /** In UTF-16 units, escapes included. What is longer is cut between two characters and ends with `…`. */
+  readonly maxLength?: number;
+}
+
+/** Whether a reader of a log or a terminal would not see some character of the text, or would see the text changed by it. */
+export function hasInvisible(text: string): boolean {
+  return INVISIBLE.test(text);
+}
+
+/**
+ * Makes foreign text fit to be shown: it can neither forge a line of a log nor steer a terminal nor turn words around.
+ * An invisible character becomes an escape of JavaScript: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay as
+ * they are.
+ *
+ * @param limit By default 65,536.
+ */
+export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit = {}): string {
+  if (text.length <= maxLength && !INVISIBLE.test(text)) return text;
+  return bounded(text, maxLength, escapeCharacter);
+}
+
+/**
+ * The same in double quotes, where its own quotes and backslashes have a backslash before them: for a message that repeats
+ * foreign text.
+ *
+ * @param limit Of the text between the quotes. By default 512.
+ */
+export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
+  return `"${bounded(text, maxLength, quoteCharacter)}"`;
+}
+
+/**
+ * Escapes the invisible characters of a JSON text so that it stays JSON and has the same value: a character beyond U+FFFF
+ * takes two escapes. Line feeds stay: in JSON they can only stand between values.
+ */
+export function escapeJson(json: string): string {
+  return json.replace(EVERY_INVISIBLE, (character) =>
+    character === '\n' ? character : character.split('').map(escapeUnit).join(''),
+  );
+}
+
+function bounded(text: string, maxLength: number, show: (character: string) => string): string {
+  let shown = '';
+  let roomForCut = 0;
+  for (const character of text) {
+    shown += show(character);
+    if (shown.length > maxLength) return shown.slice(0, roomForCut) + CUT;
+    if (shown.length < maxLength) roomForCut = shown.length;
+  }
+  return shown;
+}
+
+function quoteCharacter(character: string): string {
+  const quoted = JSON.stringify(character).slice(1, -1);
+  return quoted === character ? escapeCharacter(character) : quoted;
+}
+
+function escapeCharacter(character: string): string {
+  if (!INVISIBLE.test(character)) return character;
+  return character.length === 1
+    ? escapeUnit(character)
+    : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

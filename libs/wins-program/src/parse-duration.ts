@@ -1,0 +1,65 @@
+import { quoteText } from './escape-text.js';
+
+/** The shortest and the longest duration that is taken, in milliseconds; both count as allowed. */
+export interface DurationLimits {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** A text that is no duration (`malformed`), or a duration beyond a limit (`outOfRange`). */
+export class DurationError extends Error {
+  override readonly name = 'DurationError';
+
+  constructor(
+    readonly code: 'malformed' | 'outOfRange',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+] as const;
+const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS);
+const MAX_TEXT_LENGTH = 32;
+
+/**
+ * Reads a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
+ *
+ * @returns Whole milliseconds. A value beyond a limit is refused, never moved to the limit.
+ * @throws DurationError Its message says what was found and what was wanted; the caller puts the name of the option before it.
+ */
+export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
+  const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);
+  if (durationMs !== undefined && durationMs >= minMs && durationMs <= maxMs) return durationMs;
+  throw new DurationError(
+    durationMs === undefined ? 'malformed' : 'outOfRange',
+    `found ${quoteText(text, { maxLength: MAX_TEXT_LENGTH })}; wanted a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}, such as 500ms, 90s or 1m30s`,
+  );
+}
+
+function millisecondsOf(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
+  let totalMs = 0;
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    totalMs += Number(amount) * (UNIT_MS.get(unit) ?? NaN);
+  }
+  return Math.round(totalMs);
+}
+
+function formatDuration(durationMs: number): string {
+  let restMs = durationMs;
+  let text = '';
+  for (const [unit, unitMs] of UNITS) {
+    const count = Math.floor(restMs / unitMs);
+    restMs -= count * unitMs;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text === '' ? '0s' : text;
+}
