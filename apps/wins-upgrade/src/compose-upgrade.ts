@@ -72,7 +72,10 @@ async function systemParts(
   effects: Effects,
 ): Promise<Pick<UpgradeContext, 'service' | 'host' | 'probe'>> {
   if (process.platform === 'win32') {
-    return (await import('./windows/windows-upgrade-parts.js')).windowsUpgradeParts(service, effects);
+    return (await import('./windows/windows-upgrade-parts.js')).windowsUpgradeParts(
+      service,
+      effects,
+    );
   }
   const definition = definitionFile(service);
   if (definition === undefined || !path.isAbsolute(definition)) {

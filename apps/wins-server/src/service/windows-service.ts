@@ -1,4 +1,4 @@
-import { runAsService, type RunningService } from '@wins/windows-host';
+import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
 import { exitCodeForError } from '../exit-codes.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
@@ -18,7 +18,7 @@ export interface Surroundings {
 
 /** How a service logs. */
 export interface WindowsServiceOptions extends LogOptions {
-  /** Makes the folder of the log files. Default: {@link ensurePrivateFolder}. */
+  /** Makes the folder of the log files. Default: what `windowsFileTrust` does. */
   readonly secureFolder?: SecureFolder;
 }
 
@@ -29,7 +29,7 @@ export interface WindowsServiceOptions extends LogOptions {
  * @returns The exit code, or `undefined` when this is no service and nothing was run.
  */
 export async function runAsWindowsService(
-  { secureFolder = ensurePrivateFolder, ...options }: WindowsServiceOptions,
+  { secureFolder = windowsFileTrust().ensurePrivateFolder, ...options }: WindowsServiceOptions,
   serve: (surroundings: Surroundings) => Promise<number>,
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;

@@ -6,7 +6,12 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
-import { inspectionFailure, linuxFailure, startCode, type MakeHostFailure } from './host-failure.js';
+import {
+  inspectionFailure,
+  linuxFailure,
+  startCode,
+  type MakeHostFailure,
+} from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
