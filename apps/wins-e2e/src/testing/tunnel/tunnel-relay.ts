@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Daemon } from './daemon.js';
-import type { Workspace } from './workspace.js';
+import type { Daemon } from '../daemon.js';
+import type { Workspace } from '../workspace.js';
 
 /** Who sent something through a relay. */
 export type Sender = 'client' | 'daemon';

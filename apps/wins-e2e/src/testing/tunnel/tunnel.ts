@@ -6,8 +6,8 @@ import {
 } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
-import { startWins, type Outcome, type RunningProgram } from './built-program.js';
-import type { Workspace } from './workspace.js';
+import { startWins, type Outcome, type RunningProgram } from '../built-program.js';
+import type { Workspace } from '../workspace.js';
 
 /** `wins cli proxy`, running. */
 export class Tunnel implements AsyncDisposable {

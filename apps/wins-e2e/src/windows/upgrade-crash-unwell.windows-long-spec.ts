@@ -1,3 +1,4 @@
+/** @needs releases */
 // The helper is killed at every single thing that it does with a release that is not well, on the way there and on the way back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

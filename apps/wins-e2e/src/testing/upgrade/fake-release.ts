@@ -25,7 +25,7 @@ exec "${process.execPath}" "${FAKE_DAEMON}" "$0" "${version}" "${misbehaviour ??
 `;
 }
 
-const FAKE_DAEMON = path.join(__dirname, '..', 'fixtures', 'programs', 'fake-daemon.cjs');
+const FAKE_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'fake-daemon.cjs');
 const VERSION_ANSWERS: Readonly<Partial<Record<string, string>>> = {
   'crashes when asked for its version': 'kill -SEGV $$',
   'hangs when asked for its version': 'exec sleep 1000',

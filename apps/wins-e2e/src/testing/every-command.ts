@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
-import { freePorts } from './tunnel.js';
+import { freePorts } from './tunnel/tunnel.js';
 
 /** A host on which each command can be tried: a daemon serves, made of the same file as the client. */
 export interface CommandHost {

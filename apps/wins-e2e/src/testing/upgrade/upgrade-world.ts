@@ -2,10 +2,10 @@ import { createWinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { mkdirSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startProgram, type Outcome, type RunningProgram } from './built-program.js';
+import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
 import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { Supervisor } from './supervisor.js';
-import { ROOT, Workspace } from './workspace.js';
+import { ROOT, Workspace } from '../workspace.js';
 
 /** What happens at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';

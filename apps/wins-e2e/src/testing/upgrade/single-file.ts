@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './workspace.js';
+import { ROOT } from '../workspace.js';
 
 const PARTS = [
   'wins-server.cjs',
