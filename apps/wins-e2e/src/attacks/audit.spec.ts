@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { runWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { startRequest } from '../harness/digests.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** A record of the audit log. */
 type AuditRecord = Readonly<Record<string, unknown>> & { readonly kind: string };

@@ -1,12 +1,12 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { get } from 'node:http';
 import path from 'node:path';
-import type { RunningProgram } from '../harness/built-program.js';
-import { WINS } from '../harness/workspace.js';
-import { Daemon, type LogRecord } from '../harness/daemon.js';
-import { mayMakeContainer, startInContainer } from '../harness/other-container.js';
-import { freePorts, HostProgram, textOf, Tunnel } from '../harness/tunnel.js';
-import { Workspace } from '../harness/workspace.js';
+import type { RunningProgram } from '../testing/built-program.js';
+import { WINS } from '../testing/workspace.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { Workspace } from '../testing/workspace.js';
 
 const CLAIMED = 'system:node-admin (trusted)';
 const programs = path.join(__dirname, '../fixtures/programs');

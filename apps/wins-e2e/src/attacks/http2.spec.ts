@@ -10,10 +10,10 @@ import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import abortingFrames from '../fixtures/attacks/http2-session-abort.json';
-import { startProgram } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { peakBytes, residentBytes } from '../harness/process-memory.js';
-import { Workspace, WINS } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { peakBytes, residentBytes } from '../testing/process-memory.js';
+import { Workspace, WINS } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
 /** More than a daemon needs for what it may hold, a fraction of what each attack took before. */

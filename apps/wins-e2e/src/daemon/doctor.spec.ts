@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { runWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { Workspace } from '../testing/workspace.js';
 
 interface Report {
   readonly healthy: boolean;

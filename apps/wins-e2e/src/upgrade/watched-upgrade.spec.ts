@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { runWins } from '../harness/built-program.js';
-import { Daemon, type LogRecord } from '../harness/daemon.js';
-import { processesWith, until } from '../harness/process-table.js';
-import { singleFile } from '../harness/single-file.js';
-import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const UNWELL = (version: string) =>
   singleFile(version).replace('\n', "\nif (process.argv.includes('run')) process.exit(7);\n");
