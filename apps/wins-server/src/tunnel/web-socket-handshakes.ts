@@ -27,16 +27,16 @@ export class WebSocketHandshakes {
   });
   readonly #guests = new WeakMap<Duplex, Guest & { readonly endDeadline: () => void }>();
   readonly #timeoutMs: number;
-  readonly #opened: (webSocket: WebSocket, guest: Guest, label: string) => void;
+  readonly #opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void;
   #isRefusing = false;
 
   /**
    * @param timeoutMs - For the whole handshake, in milliseconds.
-   * @param opened - Gets each WebSocket that is open, and what its client calls itself.
+   * @param opened - Gets each WebSocket that is open, its connection, and what its client calls itself.
    */
   constructor(
     timeoutMs: number,
-    opened: (webSocket: WebSocket, guest: Guest, label: string) => void,
+    opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void,
   ) {
     this.#timeoutMs = timeoutMs;
     this.#opened = opened;
@@ -72,7 +72,7 @@ export class WebSocketHandshakes {
     if (!guest.place.settle()) return;
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       guest.endDeadline();
-      this.#opened(webSocket, guest, label);
+      this.#opened(webSocket, socket, guest, label);
     });
   }
 }

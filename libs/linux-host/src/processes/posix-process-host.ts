@@ -153,7 +153,11 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
 
 /** What it throws rejects. */
 function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
-  return (path) => new Promise((resolve) => resolve(act(path)));
+  return (path) =>
+    new Promise((resolve) => {
+      act(path);
+      resolve();
+    });
 }
 
 async function startWhenFree(
