@@ -16,7 +16,6 @@ describe('the example', () => {
         outfile,
         bundle: true,
         // From sources, so that nothing has to be built.
-        conditions: ['@wins/source'],
         platform: 'node',
         format: 'esm',
         conditions: ['@wins/source'],
