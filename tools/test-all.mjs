@@ -30,6 +30,8 @@ const checks = [
   ['lint', ...many('lint')],
   ['typecheck', ...many('typecheck')],
   ['build', ...many('build')],
+  ['public faces', 'tools/api-reports.mjs', '--check'],
+  ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
 ];
 
 const ofChecks = emptyResult('checks');
