@@ -55,7 +55,7 @@ function Refused([string]$Path, [string]$Why) {
   if ($said -notmatch $Why) { throw "${Path}: it said $said; wanted $Why" }
 }
 function Allow([object[]]$Programs) {
-  $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.77') } } | ConvertTo-Json -Depth 4
+  $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.64/28') } } | ConvertTo-Json -Depth 4
   [IO.File]::WriteAllText($config, $text)
 }
 # A drive that every session sees, as the service must: drives of SYSTEM are of that kind.
@@ -131,11 +131,14 @@ try {
     $run.WaitForExit()
     WaitFor 'no rule' { @(Rules).Count -eq 0 }
   }
-  Check 'routes come once, can be seen and go' {
-    foreach ($address in '203.0.113.77', '203.0.113.77') { Client route add --addresses $address }
-    if (@(Get-NetRoute -DestinationPrefix '203.0.113.77/32').Count -ne 1) { throw 'it is not there once' }
-    Client route rm --addresses 203.0.113.77
-    @(Get-NetRoute -DestinationPrefix '203.0.113.77/32' -ErrorAction SilentlyContinue).Count -eq 0
+  Check 'routes to a host and a network come once, can be seen and go' {
+    foreach ($prefix in '203.0.113.77/32', '203.0.113.64/29') {
+      foreach ($time in 1, 2) { Client route add --addresses $prefix }
+      if (@(Get-NetRoute -DestinationPrefix $prefix).Count -ne 1) { throw "$prefix is not there once" }
+      Client route rm --addresses $prefix
+      if (@(Get-NetRoute -DestinationPrefix $prefix -ErrorAction SilentlyContinue).Count -ne 0) { throw "$prefix is still there" }
+    }
+    $true
   }
   if (Get-Command Get-HnsNetwork -ErrorAction SilentlyContinue) {
     foreach ($network in Get-HnsNetwork) {

@@ -1,4 +1,4 @@
-import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-api';
+import { DEFAULT_PROXY_PIPE_NAME, EXIT, VERSION } from '@wins/wins-program';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
 import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
@@ -11,9 +11,7 @@ import {
   withWaitTimeout,
   type Handle,
 } from './options/command-options.js';
-import { EXIT } from './exit-codes.js';
 import { withHostCommands } from './options/host-command-line.js';
-import { VERSION } from './version.js';
 
 /**
  * The commands of `wins cli` and their options.
@@ -201,7 +199,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
         error ??
         new CommandError(
           `${message?.replaceAll('\n', ': ') ?? 'the command line makes no sense'} (--help says more)`,
-          EXIT.failed,
+          EXIT.client.failed,
         )
       );
     });

@@ -1,4 +1,4 @@
-import { EXIT } from './exit-codes.js';
+import { EXIT } from '@wins/wins-program';
 
 /** A command that cannot go on: one line for people and the exit code for programs. */
 export class CommandError extends Error {
@@ -6,7 +6,7 @@ export class CommandError extends Error {
 
   constructor(
     message: string,
-    readonly exitCode: number = EXIT.failed,
+    readonly exitCode: number = EXIT.client.failed,
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -1,7 +1,5 @@
+import { EXIT } from '@wins/wins-program';
 import { loadWindowsClient } from './daemon/load-windows-client.js';
-
-/** What a shell reports of a program that Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 /** On Windows these are Ctrl-C, Ctrl-Break and a console that is closed. */
 const SIGNALS: readonly NodeJS.Signals[] =
@@ -15,7 +13,7 @@ export function listenForInterruptions(onFirst: () => void): Disposable {
   let count = 0;
   const interrupt = (): void => {
     count += 1;
-    if (count > 1) process.exit(INTERRUPTED);
+    if (count > 1) process.exit(EXIT.client.interrupted);
     onFirst();
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);

@@ -1,10 +1,9 @@
 /**
  * `wins cli`: talks to the daemon from inside a container.
  */
-import { CommandError } from './command-error.js';
+import { escapeText, EXIT, messageOf } from '@wins/wins-program';
 import { clientCommands } from './client-commands.js';
-import { EXIT } from './exit-codes.js';
-import { printable } from './output.js';
+import { CommandError } from './command-error.js';
 
 /**
  * Runs one command.
@@ -16,22 +15,21 @@ export async function run(argv: readonly string[]): Promise<number> {
   // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  let exitCode: number = EXIT.ok;
+  let exitCode: number = EXIT.client.ok;
   try {
     await clientCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
     return exitCode;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
     if (!isSet(argv, 'quiet')) {
-      process.stderr.write(`wins: ${printable(message)}\n`);
+      process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);
       if (isSet(argv, 'debug') && error instanceof Error) {
         for (const line of (error.stack ?? '').split('\n'))
-          process.stderr.write(`${printable(line)}\n`);
+          process.stderr.write(`${escapeText(line)}\n`);
       }
     }
-    return error instanceof CommandError ? error.exitCode : EXIT.failed;
+    return error instanceof CommandError ? error.exitCode : EXIT.client.failed;
   }
 }
 

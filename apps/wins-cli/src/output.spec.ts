@@ -1,4 +1,4 @@
-import { formatTable, goJson, printable, terminalJson } from './output.js';
+import { formatTable, goJson, terminalJson } from './output.js';
 
 describe('output', () => {
   it('as JSON is what Go writes', () => {
@@ -17,6 +17,8 @@ describe('output', () => {
     const answer = { Version: '\u009b2J\u007f\u202e' };
     expect(terminalJson(answer)).toBe('{"Version":"\\u009b2J\\u007f\\u202e"}\n');
     expect(JSON.parse(terminalJson(answer))).toEqual(answer);
-    expect(printable('a\u001b[2Jb\r\n\u202e')).toBe(String.raw`a\u001b[2Jb\u000d\u000a\u202e`);
+    expect(formatTable(['A'], [['a\u001b[2Jb\r\n\u202e']])).toBe(
+      'A\n' + String.raw`a\u001b[2Jb\u000d\u000a\u202e` + '\n',
+    );
   });
 });

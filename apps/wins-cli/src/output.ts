@@ -1,21 +1,13 @@
+import { escapeJson, escapeText } from '@wins/wins-program';
 /**
  * JSON as Go's encoding/json writes it: `<`, `>` and `&` and the two line separators of JavaScript
  * are escaped.
  */
 export function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeUnit);
-}
-
-function escapeUnit(character: string): string {
-  return character.replace(
-    /[^]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-/** Makes control characters visible, so that text of others cannot steer a terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnit);
 }
 
 /** Rows under headings, columns padded with two blanks between them. */
@@ -23,7 +15,7 @@ export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const lines = [headings, ...rows].map((row) => row.map(printable));
+  const lines = [headings, ...rows].map((row) => row.map((cell) => escapeText(cell)));
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),
   );
@@ -40,7 +32,7 @@ export function formatTable(
 
 /** The same for a terminal: a line in which what JSON leaves alone and a terminal obeys is escaped, too. */
 export function terminalJson(value: unknown): string {
-  return `${printable(goJson(value))}\n`;
+  return `${escapeJson(goJson(value))}\n`;
 }
 
 /** Writes an answer for programs, byte for byte as the Go client did, or for a terminal. */

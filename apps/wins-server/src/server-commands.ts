@@ -1,7 +1,7 @@
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import { VERSION } from '@wins/wins-program';
 import yargs from 'yargs/yargs';
 import { UsageError } from './usage-error.js';
-import { VERSION } from './version.js';
 
 type Handler<T> = (options: T) => Promise<number>;
 

@@ -1,7 +1,7 @@
 /**
  * The program `wins`: picks the application that a command belongs to and loads only that one.
  */
-import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
+import { EXIT, quoteText, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
 import { completionScript } from './completion-script.js';
 import { normalizeArgv } from './go-style-argv.js';
 import { loadApplication, loadUpgradeHelper } from './load-application.js';
@@ -34,12 +34,12 @@ async function run(typedArgv: readonly string[]): Promise<number> {
     const script = completionScript(words[1] ?? process.env['SHELL'] ?? 'powershell');
     if (script !== undefined) return print(script);
     return refuse(
-      `there is no completion script for "${words[1] ?? ''}": choose bash, zsh or powershell`,
+      `there is no completion script for ${quoteText(words[1] ?? '')}: choose bash, zsh or powershell`,
     );
   }
   if (command === undefined || command === 'help') return print(USAGE);
   return refuse(
-    `there is no command "${command}": choose cli, srv, up, doctor or completion (see wins --help)`,
+    `there is no command ${quoteText(command)}: choose cli, srv, up, doctor or completion (see wins --help)`,
   );
 }
 

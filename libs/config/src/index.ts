@@ -24,6 +24,7 @@ export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges } from './edit/edit-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export { loadConfig } from './load/load-config.js';
+export type { ConfigTrust } from './load/config-file.js';
 export type { LoadedConfig, LoadOptions } from './load/load-config.js';
 export { parseConfig } from './parse/parse-config.js';
 export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse/parse-config.js';

@@ -1,5 +1,5 @@
 /**
- * Linux for wins: processes in sessions of their own, who is at the other end of a Unix socket, whether a container lies
+ * Linux for wins: processes in sessions of their own, the host's adapters and routes, who is at the other end of a Unix socket, whether a container lies
  * between, and free memory that goes back to the system. What it offers fits the ports of the other libraries by structure; it
  * imports none of them.
  *
@@ -8,12 +8,9 @@
  *
  * @packageDocumentation
  */
-export {
-  unixSocketPeers,
-  type UnixPeer,
-  type UnixSocketPeers,
-} from './clients/unix-socket-peers.js';
+export { unixSocketPeers, type UnixPeer } from './clients/unix-socket-peers.js';
 export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
 export { freeMemoryTrimmer } from './free-memory.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
-export { posixProcessHost, type PosixProcessHost } from './processes/posix-process-host.js';
+export { linuxHostSystem } from './network/linux-host-system.js';
+export { posixProcessHost } from './processes/posix-process-host.js';

@@ -98,7 +98,7 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
 function invalid(name: string, found: string): PipeError {
   return new PipeError(
     'invalidName',
-    `cannot take "${escapeText(name, MAX_SHOWN_LENGTH)}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
+    `cannot take "${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
     { pipe: name },
   );

@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { TunnelError, type TunnelErrorCode } from './tunnel-error.js';
 
 const DIAL_CODES: Readonly<Record<string, TunnelErrorCode>> = {
@@ -32,8 +33,9 @@ export function acceptError(host: string, port: number, cause: unknown): TunnelE
 
 /** Translates the failure of an established TCP connection into what the peer is told: no more than its kind. */
 export function socketError(cause: Error | undefined): TunnelError {
-  const reset = cause === undefined || codeOf(cause) === 'ECONNRESET' || codeOf(cause) === 'EPIPE';
-  const message = reset ? 'connection reset' : `connection failed (${codeOf(cause) ?? 'unknown'})`;
+  const reset =
+    cause === undefined || errnoOf(cause) === 'ECONNRESET' || errnoOf(cause) === 'EPIPE';
+  const message = reset ? 'connection reset' : `connection failed (${errnoOf(cause) ?? 'unknown'})`;
   return new TunnelError('channel-reset', message, cause === undefined ? {} : { cause });
 }
 
@@ -44,12 +46,7 @@ function translate(
   port: number,
   cause: unknown,
 ): TunnelError {
-  const nodeCode = codeOf(cause);
+  const nodeCode = errnoOf(cause);
   const code = codes[nodeCode ?? ''] ?? otherwise;
   return new TunnelError(code, `${tried}: ${WORDS[code] ?? nodeCode ?? 'failed'}`, { port, cause });
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/wins-program';
 import type { ChannelStream } from './stream/channel-stream.js';
 import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
 import { isTcpPort, judgeDestination, type DestinationRule } from './tcp/destination-policy.js';
@@ -8,13 +9,14 @@ import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
 import { SocketSession, type TunnelSession } from './session/tunnel-session.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import { PROTOCOL_LIMITS } from './wire/limits.js';
 import type { Int64 } from './wire/varint.js';
 
 /** What was asked of a server and what it decided. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly channel: Int64;
-  /** The text that was sent, cut at the protocol's limit, with anything unprintable replaced. */
+  /** The text that was sent, with its invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   readonly allowed: boolean;
   /** The rule that decided. */
@@ -103,7 +105,11 @@ class ServerSession extends SocketSession implements ServerTunnel {
 
   #admit(address: string, channel: Int64): Admission {
     const verdict = judgeDestination(address, this.#allowedPorts);
-    const record = { channel, address: printable(address), ...verdict };
+    const record = {
+      channel,
+      address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
+      ...verdict,
+    };
     if (!verdict.allowed) return this.#refuse(record);
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
     if (this.channelCount >= this.#maxChannels)
@@ -164,8 +170,4 @@ function portSet(ports: readonly number[]): ReadonlySet<number> {
   const wrong = ports.find((port) => !isTcpPort(port));
   if (wrong === undefined) return new Set(ports);
   throw new TunnelError('invalid-option', `allowed port ${wrong}; a port is 1 to 65,535`);
-}
-
-function printable(address: string): string {
-  return address.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -34,7 +34,7 @@ export function routeGrpcLog(write: (line: string) => void): void {
     }
     if (told === 0) setTimeout(endWindow, WINDOW_MS).unref();
     told += 1;
-    write(escapeText(parts.map(String).join(' '), LONGEST_LINE));
+    write(escapeText(parts.map(String).join(' '), { maxLength: LONGEST_LINE }));
   };
   setLogger({ error: tell, info: tell, debug: tell });
 }

@@ -51,16 +51,16 @@ describe('foreign text', () => {
   });
 
   it('is never longer than its limit, escapes and the mark of the cut included', () => {
-    expect(escapeText('x'.repeat(8), 8)).toBe('xxxxxxxx');
-    expect(escapeText('x'.repeat(9), 8)).toBe('xxxxxxx…');
-    expect(escapeText('\u001b'.repeat(1_000_000), 8)).toBe('\\u001b…');
+    expect(escapeText('x'.repeat(8), { maxLength: 8 })).toBe('xxxxxxxx');
+    expect(escapeText('x'.repeat(9), { maxLength: 8 })).toBe('xxxxxxx…');
+    expect(escapeText('\u001b'.repeat(1_000_000), { maxLength: 8 })).toBe('\\u001b…');
     expect(escapeText('x'.repeat(1_000_000))).toHaveLength(65_536);
     expect(quoteText('\\'.repeat(1_000_000))).toHaveLength('""'.length + 511);
   });
 
   it('is not cut within a character or an escape', () => {
-    expect(escapeText('👍👍', 3)).toBe('👍…');
-    expect(escapeText('ab\u{e0041}c', 8)).toBe('ab…');
-    expect(quoteText('ab"c', 4)).toBe('"ab…"');
+    expect(escapeText('👍👍', { maxLength: 3 })).toBe('👍…');
+    expect(escapeText('ab\u{e0041}c', { maxLength: 8 })).toBe('ab…');
+    expect(quoteText('ab"c', { maxLength: 4 })).toBe('"ab…"');
   });
 });

@@ -5,6 +5,12 @@ const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
 const CUT = '…';
 
+/** How long a text may become. */
+export interface TextLimit {
+  /** In UTF-16 units, escapes included. What is longer is cut between two characters and ends with `…`. */
+  readonly maxLength?: number;
+}
+
 /** Whether a reader of a log or a terminal would not see some character of the text, or would see the text changed by it. */
 export function hasInvisible(text: string): boolean {
   return INVISIBLE.test(text);
@@ -15,9 +21,10 @@ export function hasInvisible(text: string): boolean {
  * An invisible character becomes an escape of JavaScript: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay as
  * they are.
  *
- * @param maxLength The longest result, in UTF-16 units; what is longer is cut between two characters and ends with `…`.
+ * @param limit By default 65,536.
  */
-export function escapeText(text: string, maxLength = MAX_LENGTH): string {
+export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit = {}): string {
+  if (text.length <= maxLength && !INVISIBLE.test(text)) return text;
   return bounded(text, maxLength, escapeCharacter);
 }
 
@@ -25,9 +32,9 @@ export function escapeText(text: string, maxLength = MAX_LENGTH): string {
  * The same in double quotes, where its own quotes and backslashes have a backslash before them: for a message that repeats
  * foreign text.
  *
- * @param maxLength The longest text between the quotes, in UTF-16 units.
+ * @param limit Of the text between the quotes. By default 512.
  */
-export function quoteText(text: string, maxLength = MAX_QUOTED_LENGTH): string {
+export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
   return `"${bounded(text, maxLength, quoteCharacter)}"`;
 }
 

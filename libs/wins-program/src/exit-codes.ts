@@ -17,6 +17,8 @@ export const EXIT = {
     signalBase: 128,
     /** A second Ctrl-C: the client did not wait for the run to end. */
     interrupted: 130,
+    /** The reader of the output of the run is gone: 128 and SIGPIPE. */
+    readerGone: 141,
     /** The code of the run does not fit into 8 bits. */
     wide: 255,
   },

@@ -1,13 +1,13 @@
 /**
  * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
- * be shown, durations, exit codes, and what a caught error says.
+ * be shown, durations, exit codes, IP networks and where routes may lead, and what a caught error says.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *
  * @packageDocumentation
  */
 export { errnoOf, messageOf } from './errno-of.js';
-export { escapeJson, escapeText, hasInvisible, quoteText } from './escape-text.js';
+export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export {
   DEFAULT_PIPE_NAME,
@@ -20,3 +20,18 @@ export {
 } from './names.js';
 export { DurationError, parseDuration, type DurationLimits } from './parse-duration.js';
 export { COMMIT, VERSION } from './version.js';
+export {
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  overlap,
+  parseAddress,
+  parseNetwork,
+  unroutableReason,
+  type IpNetwork,
+} from './ip-network.js';
+export {
+  MAX_ROUTE_DESTINATIONS,
+  readRouteDestinations,
+  type RouteDestinations,
+} from './route-destinations.js';

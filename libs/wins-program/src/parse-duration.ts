@@ -39,7 +39,7 @@ export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): n
   if (durationMs !== undefined && durationMs >= minMs && durationMs <= maxMs) return durationMs;
   throw new DurationError(
     durationMs === undefined ? 'malformed' : 'outOfRange',
-    `found ${quoteText(text, MAX_TEXT_LENGTH)}; wanted a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}, such as 500ms, 90s or 1m30s`,
+    `found ${quoteText(text, { maxLength: MAX_TEXT_LENGTH })}; wanted a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}, such as 500ms, 90s or 1m30s`,
   );
 }
 

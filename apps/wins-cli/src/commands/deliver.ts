@@ -1,8 +1,8 @@
+import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deliverFile } from '../delivery/deliver-file.js';
-import { EXIT } from '../exit-codes.js';
-import { printable, writeAll } from '../output.js';
+import { writeAll } from '../output.js';
 
 interface DeliverOptions {
   readonly from: string;
@@ -22,7 +22,7 @@ export async function deliver(options: DeliverOptions): Promise<number> {
     waitTimeoutMs: options['wait-timeout'],
   });
   const what = changed ? 'delivered' : 'unchanged';
-  await writeAll(process.stdout, Buffer.from(`wins: ${what}: ${printable(to)} ${sha256}\n`));
+  await writeAll(process.stdout, Buffer.from(`wins: ${what}: ${escapeText(to)} ${sha256}\n`));
   if (changed && options.settle > 0) await delay(options.settle);
-  return EXIT.ok;
+  return EXIT.client.ok;
 }

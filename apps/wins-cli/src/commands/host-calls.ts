@@ -1,8 +1,8 @@
 import type { NameOrAddress } from '@wins/wins-api';
+import { EXIT, quoteText } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface DaemonOptions {
@@ -75,14 +75,14 @@ export async function showHnsNetwork(options: ChoiceOptions): Promise<number> {
 export async function addRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
   await withDaemon(addressOf(options), (client) => client.host.addRoutes(destinations));
-  return EXIT.ok;
+  return EXIT.client.ok;
 }
 
 /** `wins cli route rm`: takes away what `route add` made. */
 export async function removeRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
   await withDaemon(addressOf(options), (client) => client.host.removeRoutes(destinations));
-  return EXIT.ok;
+  return EXIT.client.ok;
 }
 
 /** `wins cli route ls`: the routing table. */
@@ -97,7 +97,7 @@ export async function listRoutes(options: ShowOptions): Promise<number> {
         Metric,
       })),
     );
-    return EXIT.ok;
+    return EXIT.client.ok;
   }
   const rows = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => [
     DestinationCIDR,
@@ -107,7 +107,7 @@ export async function listRoutes(options: ShowOptions): Promise<number> {
   ]);
   const table = formatTable(['DESTINATION', 'GATEWAY', 'INTERFACE', 'METRIC'], rows);
   await writeAll(process.stdout, Buffer.from(table));
-  return EXIT.ok;
+  return EXIT.client.ok;
 }
 
 /** An empty text counts as none, as with the Go client. */
@@ -127,7 +127,7 @@ function destinationsOf(text: string): string[] {
     const slash = word.indexOf('/');
     const version = isIP(slash < 0 ? word : word.slice(0, slash));
     if (version === 0) {
-      throw new CommandError(`--addresses: ${JSON.stringify(word)} is no address`);
+      throw new CommandError(`--addresses: ${quoteText(word)} is not an IP address`);
     }
     return slash < 0 ? `${word}/${version === 4 ? 32 : 128}` : word;
   });
@@ -138,14 +138,14 @@ type Fields = Readonly<Record<string, string | readonly object[]>>;
 async function show({ output }: ShowOptions, answer: Fields): Promise<number> {
   if (output === 'json') {
     await writeJson(omitEmpty(answer));
-    return EXIT.ok;
+    return EXIT.client.ok;
   }
   const rows = Object.entries(answer).map(([name, value]) => [
     name,
     typeof value === 'string' ? value : value.map(describe).join(', '),
   ]);
   await writeAll(process.stdout, Buffer.from(formatTable(['FIELD', 'VALUE'], rows)));
-  return EXIT.ok;
+  return EXIT.client.ok;
 }
 
 function describe(part: object): string {

@@ -1,6 +1,6 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
+import { EXIT } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface ListOptions {
@@ -43,5 +43,5 @@ export async function listProcesses(options: ListOptions): Promise<number> {
       })),
     );
   }
-  return EXIT.ok;
+  return EXIT.client.ok;
 }

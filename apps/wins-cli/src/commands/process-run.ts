@@ -1,12 +1,13 @@
 import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
+import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { EXIT, exitStatusOf } from '../exit-codes.js';
+import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
-import { printable, writeAll } from '../output.js';
+import { writeAll } from '../output.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
 interface RunOptions {
@@ -21,8 +22,6 @@ interface RunOptions {
   readonly '--'?: readonly string[] | undefined;
 }
 
-/** 128 + SIGPIPE: what a shell reports for a program whose reader has gone. */
-const READER_GONE = 141;
 /** What a reason does not say by itself. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
   daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
@@ -33,7 +32,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
     return read(text === undefined ? [] : splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--${option}: ${error.message}`, EXIT.failed, { cause: error });
+    throw new CommandError(`--${option}: ${error.message}`, EXIT.client.failed, { cause: error });
   }
 }
 
@@ -55,7 +54,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     // As with the Go client, an empty folder is none.
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
-  const { sha1, sha256 } = digestProgram(program);
+  const { sha1, sha256 } = await digestProgram(program);
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
   return withDaemon(address, async (client) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
@@ -102,12 +101,12 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     const ended = lease.end();
     // What is known of the end does not depend on how the lease ends.
     await (exit === undefined && !reader.gone ? ended : ended.catch(() => undefined));
-    if (reader.gone) return READER_GONE;
+    if (reader.gone) return EXIT.client.readerGone;
     // The Go daemon does not say how a process ended: the end of its output counts as success.
-    if (exit === undefined) return EXIT.ok;
+    if (exit === undefined) return EXIT.client.ok;
     if (!quiet && exit.Reason !== 'exited') {
       process.stderr.write(
-        `wins: ${printable(`${name.Value} was stopped: ${exit.Reason}`)}${REMARKS[exit.Reason] ?? ''}\n`,
+        `wins: ${escapeText(`${name.Value} was stopped: ${exit.Reason}`)}${REMARKS[exit.Reason] ?? ''}\n`,
       );
     }
     return exitStatusOf(exit, process.platform);

@@ -1,5 +1,5 @@
+import { EXIT } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { EXIT } from '../exit-codes.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface StopOptions {
@@ -28,5 +28,5 @@ export async function stopProcess(options: StopOptions): Promise<number> {
       Reason: exit.Reason,
     });
   }
-  return EXIT.ok;
+  return EXIT.client.ok;
 }

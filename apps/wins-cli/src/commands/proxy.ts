@@ -1,12 +1,11 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
+import { escapeText, EXIT } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
-import { EXIT } from '../exit-codes.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
 import { openWebSocket } from '../tunnel/open-web-socket.js';
-import { printable } from '../output.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { publishPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
@@ -37,7 +36,7 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   // What is no name of a pipe is not waited for.
   resolvePipePath(options.proxy);
   const say = (text: string): void => {
-    if (!options.quiet) process.stderr.write(`wins: ${printable(text)}\n`);
+    if (!options.quiet) process.stderr.write(`wins: ${escapeText(text)}\n`);
   };
   const readyFile = new ReadyFile(options['ready-file'], say);
   const refusals = new Refusals(say);
@@ -78,7 +77,7 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
     await within(DRAIN_MS, Promise.all(listeners.map((listener) => listener.drain())));
-    return EXIT.ok;
+    return EXIT.client.ok;
   } catch (error) {
     throw explain(error);
   } finally {
@@ -94,7 +93,7 @@ function readPublished(text: string): PublishedPort[] {
     return parsePublished(splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--publish: ${error.message}`, EXIT.failed, { cause: error });
+    throw new CommandError(`--publish: ${error.message}`, EXIT.client.failed, { cause: error });
   }
 }
 
@@ -109,7 +108,7 @@ function explain(error: unknown): unknown {
   if (error instanceof CommandError || !(error instanceof Error)) return error;
   const missing = error instanceof PipeError && error.code === 'notFound';
   const advice = missing ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
+  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
 }
 
 function describePorts(ports: readonly PublishedPort[]): string {

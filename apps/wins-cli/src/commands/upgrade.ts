@@ -1,4 +1,5 @@
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { escapeText, EXIT, messageOf, quoteText } from '@wins/wins-program';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -6,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { deliverFile } from '../delivery/deliver-file.js';
-import { EXIT } from '../exit-codes.js';
-import { printable, writeAll } from '../output.js';
+import { writeAll } from '../output.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
 interface UpgradeOptions {
@@ -43,9 +43,9 @@ const INFO_LIMIT_MS = 10_000;
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
-  ['upgraded', EXIT.ok],
-  ['nothing', EXIT.ok],
-  ['refused', EXIT.refused],
+  ['upgraded', EXIT.client.ok],
+  ['nothing', EXIT.client.ok],
+  ['refused', EXIT.client.refused],
 ]);
 
 /**
@@ -55,7 +55,7 @@ const EXIT_OF = new Map<string, number>([
 export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const file = path.resolve(options.path);
   await putBack(options, file);
-  const program = { path: file, ...digestProgram(file) };
+  const program = { path: file, ...(await digestProgram(file)) };
   const endMs = performance.now() + options['wait-timeout'];
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
@@ -122,7 +122,7 @@ async function result(
       lastError = error;
     }
   }
-  const found = lastError instanceof Error ? `: ${lastError.message}` : '';
+  const found = lastError === undefined ? '' : `: ${messageOf(lastError)}`;
   throw new CommandError(
     `the upgrade did not end within --wait-timeout${found}; wins up --show-result on the host says more`,
   );
@@ -174,9 +174,9 @@ function winsArgs(config: string): string {
 }
 
 async function report({ outcome, reason }: UpgradeReport): Promise<number> {
-  const exitCode = EXIT_OF.get(outcome) ?? EXIT.failed;
-  if (exitCode !== EXIT.ok) throw new CommandError(`${outcome}: ${reason}`, exitCode);
-  await writeAll(process.stdout, Buffer.from(`wins: ${outcome}: ${printable(reason)}\n`));
+  const exitCode = EXIT_OF.get(outcome) ?? EXIT.client.failed;
+  if (exitCode !== EXIT.client.ok) throw new CommandError(`${outcome}: ${reason}`, exitCode);
+  await writeAll(process.stdout, Buffer.from(`wins: ${outcome}: ${escapeText(reason)}\n`));
   return exitCode;
 }
 
@@ -207,7 +207,7 @@ async function ask(
   } catch (cause) {
     if (!signal.aborted) throw cause;
     const found = `the daemon on pipe "${server}" gave no answer within --wait-timeout`;
-    throw new CommandError(found, EXIT.failed, { cause });
+    throw new CommandError(found, EXIT.client.failed, { cause });
   }
 }
 
@@ -245,10 +245,14 @@ function parseReport(stdout: string, stderr: string): UpgradeReport | undefined 
   try {
     value = JSON.parse(stdout);
   } catch (error) {
-    const found = JSON.stringify(stdout.slice(0, 200));
-    throw new CommandError(`the helper said ${found}; wanted a report in JSON`, EXIT.failed, {
-      cause: error,
-    });
+    const found = quoteText(stdout, { maxLength: 200 });
+    throw new CommandError(
+      `the helper said ${found}; wanted a report in JSON`,
+      EXIT.client.failed,
+      {
+        cause: error,
+      },
+    );
   }
   if (typeof value !== 'object' || value === null) return undefined;
   const { id, outcome, reason, interrupted } = value as Partial<Record<string, unknown>>;

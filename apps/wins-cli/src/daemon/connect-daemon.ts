@@ -1,9 +1,9 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
+import { EXIT } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { EXIT } from '../exit-codes.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
@@ -92,7 +92,7 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;
   const { details } = error;
-  const failure = (message: string, exitCode: number = EXIT.failed) =>
+  const failure = (message: string, exitCode: number = EXIT.client.failed) =>
     new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
     case 'unavailable':
@@ -110,9 +110,9 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
           : `the daemon on pipe "${server}" does not answer: ${details}`,
       );
     case 'refused':
-      return failure(`the daemon refused: ${details}`, EXIT.refused);
+      return failure(`the daemon refused: ${details}`, EXIT.client.refused);
     case 'notFound':
-      return failure(details, EXIT.notFound);
+      return failure(details, EXIT.client.notFound);
     case 'unimplemented':
       return failure(
         `the daemon on pipe "${server}" does not know this call: ${details}; it may be an older release`,
@@ -124,5 +124,5 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
 
 function pipeFailure(error: PipeError): CommandError {
   const advice = error.code === 'notFound' ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.failed, { cause: error });
+  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
 }

@@ -1,8 +1,6 @@
 import type { PipeServerCheck } from '@wins/pipe-transport';
 import { securedPipeClient, serviceControlManager, WindowsError } from '@wins/windows-host';
-
-/** The name under which the daemon is registered as a service of Windows. */
-const SERVICE_NAME = 'rancher-wins';
+import { SERVICE_NAME } from '@wins/wins-program';
 
 /** Trusts who serves a pipe when that is the service or runs with privileges. */
 export function windowsPipeCheck(): PipeServerCheck {

@@ -1,7 +1,6 @@
-import { DEFAULT_PIPE_NAME } from '@wins/wins-api';
+import { DEFAULT_PIPE_NAME, messageOf, parseDuration } from '@wins/wins-program';
 import type { Argv } from 'yargs';
 import { CommandError } from '../command-error.js';
-import { parseDurationMs } from './duration.js';
 
 /** What a command answers: the exit code. */
 export type Handler<T> = (options: T) => Promise<number>;
@@ -9,7 +8,9 @@ export type Handler<T> = (options: T) => Promise<number>;
 /** Makes a handler of yargs from one that is loaded when its command runs. */
 export type Handle = <T>(load: () => Promise<Handler<T>>) => (options: T) => Promise<void>;
 
-/** An option that is a duration, in milliseconds. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+
+/** An option that is a duration of up to a day, in milliseconds. */
 export function durationOption<Default extends string>(
   name: string,
   byDefault: Default,
@@ -20,13 +21,11 @@ export function durationOption<Default extends string>(
     default: byDefault,
     describe,
     coerce: (text: string) => {
-      const durationMs = parseDurationMs(text);
-      if (durationMs === undefined) {
-        throw new CommandError(
-          `--${name}: "${text}" is not a duration; wanted for example 30s, 5m or 500ms`,
-        );
+      try {
+        return parseDuration(text, { minMs: 0, maxMs: LONGEST_WAIT_MS });
+      } catch (error) {
+        throw new CommandError(`--${name}: ${messageOf(error)}`, undefined, { cause: error });
       }
-      return durationMs;
     },
   } as const;
 }

@@ -1,3 +1,5 @@
+import { quoteText } from '@wins/wins-program';
+
 /** A list option that cannot be split. */
 export class ListValueError extends Error {
   override readonly name = 'ListValueError';
@@ -25,7 +27,7 @@ export function splitListValue(value: string): string[] {
     entry += character;
   }
   if (quote !== '') {
-    throw new ListValueError(`the quote ${quote} in ${JSON.stringify(value)} is not closed`);
+    throw new ListValueError(`the quote ${quote} in ${quoteText(value)} is not closed`);
   }
   if (entry !== '') entries.push(entry);
   return entries;

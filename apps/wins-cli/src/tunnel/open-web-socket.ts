@@ -1,4 +1,5 @@
 import { webSocketClientOptions } from '@wins/tcp-tunnel';
+import { TUNNEL_CLIENT_HEADER } from '@wins/wins-program';
 import { clientLabel } from '../daemon/client-label.js';
 import { WebSocket } from 'ws';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
@@ -29,7 +30,7 @@ export async function openWebSocket<T>(
     ...webSocketClientOptions({ localEndpoint: true }),
     createConnection: () => connection,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    headers: { 'rancher-wins-cli-proxy': clientLabel() },
+    headers: { [TUNNEL_CLIENT_HEADER]: clientLabel() },
   });
   return new Promise((resolve, reject) => {
     const abort = (): void => webSocket.terminate();

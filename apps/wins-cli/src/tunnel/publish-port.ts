@@ -5,8 +5,8 @@ import {
   type TcpListener,
   type TunnelErrorCode,
 } from '@wins/tcp-tunnel';
+import { errnoOf, EXIT } from '@wins/wins-program';
 import { CommandError } from '../command-error.js';
-import { EXIT } from '../exit-codes.js';
 import type { PublishedPort } from './publish-list.js';
 
 const ALL_ADDRESSES = '::';
@@ -39,13 +39,17 @@ export async function publishPort(
     if (!(error instanceof TunnelError)) throw error;
     const advice = ADVICE[error.code]?.replace('PORT', String(hostPort));
     const end = advice === undefined ? '' : ` (${advice})`;
-    throw new CommandError(`cannot publish port ${port}: ${error.message}${end}`, EXIT.failed, {
-      cause: error,
-    });
+    throw new CommandError(
+      `cannot publish port ${port}: ${error.message}${end}`,
+      EXIT.client.failed,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 function isWithoutIpv6(error: unknown): boolean {
-  const code = error instanceof TunnelError && (error.cause as NodeJS.ErrnoException).code;
+  const code = error instanceof TunnelError ? errnoOf(error.cause) : undefined;
   return code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL';
 }

@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { accessSync, constants, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
@@ -45,7 +46,7 @@ export class ReadyFile {
   }
 
   #problem(what: string, error: unknown): string {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    const reason = errnoOf(error) ?? 'unknown';
     return `--ready-file ${this.#file ?? ''}: cannot be ${what} (${reason})`;
   }
 }

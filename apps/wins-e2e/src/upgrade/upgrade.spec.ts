@@ -244,7 +244,7 @@ describe('what is refused', () => {
 
   it.each([
     [['--sha256', 'xyz'], '64 hexadecimal digits'],
-    [['--wait', 'soon'], 'wanted a time'],
+    [['--wait', 'soon'], 'wanted a duration'],
     [['--unknown'], 'unknown'],
     [['more', 'words'], 'wanted up and options'],
   ])('is the command line %j', async (args, reason) => {

@@ -4,12 +4,8 @@ import {
   unregisterEventSource,
   WindowsError,
 } from '@wins/windows-host';
-import { EXIT } from '../exit-codes.js';
-import {
-  SERVICE_NAME,
-  serviceDefinition,
-  type RegisterOptions,
-} from '../service/windows-service-definition.js';
+import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 
 /**
  * `wins srv app run --register`: makes the daemon a service, or changes the service to be as it would be registered now. It
@@ -24,7 +20,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
   say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
   if (needsRestart) say('it runs: what has changed counts from its next start');
   if (ignored.length > 0) say(`this system does not know: ${ignored.join(', ')}`);
-  return EXIT.ok;
+  return EXIT.server.ok;
 }
 
 /** A stopped service is gone at once, unless somebody looks at it. */
@@ -45,7 +41,7 @@ export async function unregisterService(): Promise<number> {
     say(`there is no service ${SERVICE_NAME}`);
   }
   unregisterEventSource(SERVICE_NAME);
-  return EXIT.ok;
+  return EXIT.server.ok;
 }
 
 function requireWindows(tried: string): void {

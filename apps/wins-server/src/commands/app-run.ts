@@ -1,8 +1,8 @@
 import { defaultConfigPath } from '@wins/config';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { fileState, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
-import { EXIT } from '../exit-codes.js';
 import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { createLogger, logLevel } from '../log/logger.js';
@@ -12,7 +12,6 @@ import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../resources/slow-turn-watch.js';
 import { watchStalls } from '../resources/stall-watch.js';
 import { upgradeFolder } from '../upgrade/upgrade-folder.js';
-import { COMMIT, VERSION } from '../version.js';
 import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
@@ -28,8 +27,7 @@ export async function runApp(options: RunOptions): Promise<number> {
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
     const { runAsWindowsService } = await import('../service/windows-service.js');
-    const { ensurePrivateFolder: secureFolder } = await import('../windows-private-folder.js');
-    const exitCode = await runAsWindowsService({ ...options, secureFolder }, (surroundings) =>
+    const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
     // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.
@@ -91,7 +89,7 @@ async function serve(
 
   const composed = await composeDaemon(loaded, logger, service);
   const { daemon, applyConfig, checksum, audit, trimMemory } = composed;
-  let exitCode: number = EXIT.ok;
+  let exitCode: number = EXIT.server.ok;
   const records =
     recordsFolder === undefined
       ? undefined
@@ -128,7 +126,7 @@ async function serve(
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
     if ('error' in request) {
-      exitCode = EXIT.internal;
+      exitCode = EXIT.server.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');
     } else {
       logger.info(request, 'stopping');

@@ -1,8 +1,9 @@
 import { loadConfig, refuseValues, type LoadedConfig, type LoadOptions } from '@wins/config';
 import { checkProcessEnvironment } from '@wins/process-manager';
+import { thisSystem } from '../this-system.js';
 
 /**
- * Loads the config of the daemon; on Windows only a file that nobody but administrators can change or put in its place.
+ * Loads the config of the daemon: a file that nobody but administrators and this user can change or put in its place.
  *
  * @throws ConfigError
  */
@@ -10,8 +11,8 @@ export async function loadDaemonConfig(
   file: string,
   options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  const distrust = process.platform === 'win32' ? windowsDistrust : undefined;
-  return judged(await loadConfig(file, { ...options, distrust }));
+  const { fileTrust } = await thisSystem();
+  return judged(await loadConfig(file, { ...options, trust: fileTrust() }));
 }
 
 /**
@@ -20,11 +21,8 @@ export async function loadDaemonConfig(
  * @throws ConfigError
  */
 export async function loadCopiedConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
-  return judged(await loadConfig(file, options));
-}
-
-async function windowsDistrust(file: string): Promise<string | undefined> {
-  return (await import('../windows-config-distrust.js')).windowsConfigDistrust(file);
+  const trust = { distrustOfFile: () => undefined };
+  return judged(await loadConfig(file, { ...options, trust }));
 }
 
 /** Whether the file is well-formed was judged; whether it can be done is known to the libraries that it configures. */

@@ -1,6 +1,6 @@
+import { networkOf, parseNetwork, type IpNetwork } from '@wins/wins-program';
 import { networkInterfaces } from 'node:os';
 import type { Route } from './host-system.js';
-import { networkOf, parseNetwork, type IpNetwork } from './ip-network.js';
 
 /** What of a host's surroundings no client may lead elsewhere. */
 export interface OwnNetworks {

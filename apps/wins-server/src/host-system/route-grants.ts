@@ -1,5 +1,6 @@
+import { formatAddress, formatNetwork, overlap, parseNetwork } from '@wins/wins-program';
 import { HostSystemError } from './host-system-error.js';
-import { formatAddress, formatNetwork, overlap, parseNetwork } from './ip-network.js';
+
 import type { OwnNetworks } from './own-networks.js';
 import type { Destination } from './route-destinations.js';
 

@@ -18,9 +18,9 @@ export function hostSystem(platform: NodeJS.Platform): HostSystem {
 async function load(platform: NodeJS.Platform): Promise<HostSystem> {
   switch (platform) {
     case 'linux':
-      return new (await import('./linux-host-system.js')).LinuxHostSystem();
+      return (await import('@wins/linux-host')).linuxHostSystem();
     case 'win32':
-      return (await import('./windows-host-system.js')).windowsHostSystem();
+      return (await import('@wins/windows-host')).windowsHostSystem();
     default:
       throw notSupported(platform);
   }

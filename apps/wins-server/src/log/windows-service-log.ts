@@ -1,8 +1,8 @@
 import { openEventLog } from '@wins/windows-host';
+import { messageOf, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { createLoggerTo, type LogOptions, type Logger } from './logger.js';
 import { openRotatingLog, type RotatingLog } from './rotating-log.js';
-import { SERVICE_NAME } from '../service/windows-service-definition.js';
 import { createEventDestination } from './windows-service-events.js';
 
 /**
@@ -34,7 +34,7 @@ export async function openServiceLog(
   const log = openEventLog(SERVICE_NAME);
   const events = createEventDestination(log);
   const complain = (tried: string, error: unknown): void => {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     log.report({ type: 'error', id: 11, lines: [tried, `problem: ${problem}`] });
   };
   let files: RotatingLog | undefined;

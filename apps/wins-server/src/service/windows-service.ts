@@ -1,8 +1,8 @@
-import { runAsService, type RunningService } from '@wins/windows-host';
-import { exitCodeForError } from '../exit-codes.js';
+import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
+import { SERVICE_NAME } from '@wins/wins-program';
+import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import { SERVICE_NAME } from './windows-service-definition.js';
 import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */
@@ -16,6 +16,12 @@ export interface Surroundings {
   readonly ready: () => void;
 }
 
+/** How a service logs. */
+export interface WindowsServiceOptions extends LogOptions {
+  /** Makes the folder of the log files. Default: what `windowsFileTrust` does. */
+  readonly secureFolder?: SecureFolder;
+}
+
 /**
  * Runs the daemon as a Windows service if the service control manager has started it.
  *
@@ -23,12 +29,12 @@ export interface Surroundings {
  * @returns The exit code, or `undefined` when this is no service and nothing was run.
  */
 export async function runAsWindowsService(
-  options: LogOptions & { readonly secureFolder: SecureFolder },
+  { secureFolder = windowsFileTrust().ensurePrivateFolder, ...options }: WindowsServiceOptions,
   serve: (surroundings: Surroundings) => Promise<number>,
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;
   const run = async (service: RunningService): Promise<number> => {
-    const { logger } = (log = await openServiceLog(options, options.secureFolder));
+    const { logger } = (log = await openServiceLog(options, secureFolder));
     using signals = listenForShutdown('service');
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);

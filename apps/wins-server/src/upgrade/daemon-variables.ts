@@ -1,4 +1,5 @@
 import type { ProcessHost } from '@wins/process-manager';
+import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/wins-program';
 
 /** What a run learns of its daemon; undefined for what there is not. */
 export interface OwnDaemon {
@@ -16,7 +17,10 @@ export function withDaemonVariables(
   host: ProcessHost,
   { service, runtimeDirectory }: OwnDaemon,
 ): ProcessHost {
-  const told = { RANCHER_WINS_SERVICE: service, RANCHER_WINS_RUNTIME_DIR: runtimeDirectory };
+  const told = {
+    [RUN_SERVICE_VARIABLE]: service,
+    [RUN_RUNTIME_DIR_VARIABLE]: runtimeDirectory,
+  };
   return {
     ...host,
     start: ({ env, ...command }) => {

@@ -13,7 +13,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, saveConfig } from '../index.js';
-import { replaceFile } from './replace-file.js';
 
 let folder: string;
 let file: string;
@@ -91,14 +90,6 @@ it('needs the folder', async () => {
     code: 'notFound',
     cause: { code: 'ENOENT' },
   });
-});
-
-it('removes its temporary file when the new file cannot take its place', async () => {
-  mkdirSync(join(file, 'inside'), { recursive: true });
-  await expect(replaceFile(file, Buffer.from('x'), undefined)).rejects.toMatchObject({
-    code: 'EISDIR',
-  });
-  expect(readdirSync(folder)).toEqual(['config']);
 });
 
 it('never lets a reader see half a file', async () => {

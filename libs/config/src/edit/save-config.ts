@@ -1,8 +1,9 @@
+import { replaceFile } from '@wins/trusted-files';
+import type { Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { readConfigFile } from '../load/config-file.js';
 import { type ConfigChanges, editConfig } from './edit-config.js';
-import { translateNodeError } from '../node-errors.js';
-import { replaceFile } from './replace-file.js';
+import { translateFileError } from '../file-errors.js';
 
 const EXPECTED = 'a folder in which the file can be replaced';
 
@@ -21,8 +22,15 @@ export async function saveConfig(path: string, changes: ConfigChanges): Promise<
   const after = Buffer.from(editConfig(before, changes, { fileName: path }));
   if (after.equals(before)) return;
   try {
-    await replaceFile(read === undefined ? path : await realpath(path), after, read?.stats);
+    const target = read === undefined ? path : await realpath(path);
+    await replaceFile(target, after, read && rightsOf(read.stats));
   } catch (error) {
-    throw translateNodeError(error, path, EXPECTED);
+    throw translateFileError(error, path, EXPECTED);
   }
+}
+
+/** Those of the old file. Only root can give a file away. */
+function rightsOf({ uid, gid, mode }: Stats) {
+  const owner = process.geteuid?.() === 0 ? { uid, gid } : undefined;
+  return { mode: mode & 0o777, owner };
 }

@@ -1,9 +1,15 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import {
+  openTrustedFile,
+  posixFileTrust,
+  readWhole,
+  type FileTrust,
+  type OpenFile,
+} from '@wins/trusted-files';
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { fileError } from '../config-error.js';
+import { isMissing, translateFileError } from '../file-errors.js';
 import { MAX_CONFIG_BYTES, tooLarge } from '../parse/decode-text.js';
-import { distrustReason } from './file-trust.js';
-import { nodeErrorCode, translateNodeError } from '../node-errors.js';
 
 /** The bytes of a configuration file and what the system knows about it. */
 export interface ConfigFile {
@@ -11,74 +17,43 @@ export interface ConfigFile {
   readonly stats: Stats;
 }
 
-/** Says who else may change a file, or undefined when that is all right. */
-export type Distrust = (path: string) => Promise<string | undefined>;
+/** Judges who else could have put a file where it is, or can change it. */
+export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 
 const EXPECTED = 'a readable regular file';
+const ANY_PLACE: ConfigTrust = { distrustOfFile: () => undefined };
 
-// Opening a FIFO or a terminal must neither wait nor take it over. Windows has neither flag.
-const { O_NONBLOCK = 0, O_NOCTTY = 0 } = constants as Partial<typeof constants>;
+/** Owner and mode of every step of the path; on Windows nothing is known without the trust of `@wins/windows-host`. */
+function defaultTrust(): ConfigTrust {
+  return process.platform === 'win32' ? ANY_PLACE : posixFileTrust();
+}
 
 /**
  * Reads a file that may be trusted; undefined when there is none.
  *
- * All checks are made on the open file, so what is checked is what is read. A symbolic link is followed; one that leads
- * nowhere is an error, not a missing file: something was meant to be there.
+ * All checks are made on the open file, so what is checked is what is read. A symbolic link is followed, and judged itself; one
+ * that leads nowhere is an error, not a missing file: something was meant to be there.
  * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound`
  *   (a parent is no directory), `unknown`.
  */
 export async function readConfigFile(
   path: string,
-  distrust: Distrust = () => Promise.resolve(undefined),
+  trust: ConfigTrust = defaultTrust(),
 ): Promise<ConfigFile | undefined> {
-  let handle: FileHandle;
+  let file: OpenFile | undefined;
   try {
-    handle = await open(path, constants.O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    file = await openTrustedFile(path, trust, { followLinks: true });
+    const { stats } = file;
+    if (stats.size > MAX_CONFIG_BYTES) throw tooLarge(path, `${stats.size} bytes`);
+    return { bytes: await readWhole(file, { maxBytes: MAX_CONFIG_BYTES }), stats };
   } catch (error) {
-    if (nodeErrorCode(error) !== 'ENOENT') throw translateNodeError(error, path, EXPECTED);
+    if (!isMissing(error)) throw translateFileError(error, path, EXPECTED);
     if (!(await isLink(path))) return undefined;
     throw fileError('notRegularFile', path, 'a symbolic link to nothing', EXPECTED, {
       cause: error,
     });
-  }
-  try {
-    const stats = await handle.stat();
-    refuseUnusable(path, stats);
-    refuseDistrusted(path, await distrust(path));
-    return { bytes: await readBounded(handle, path), stats };
-  } catch (error) {
-    throw translateNodeError(error, path, EXPECTED);
   } finally {
-    await handle.close();
-  }
-}
-
-function refuseUnusable(path: string, stats: Stats): void {
-  if (!stats.isFile()) {
-    const found = stats.isDirectory() ? 'a directory' : 'a device, pipe or socket';
-    throw fileError('notRegularFile', path, found, EXPECTED);
-  }
-  const uid = process.geteuid?.();
-  const gid = process.getegid?.();
-  if (uid !== undefined && gid !== undefined)
-    refuseDistrusted(path, distrustReason(stats, { uid, gid }));
-  if (stats.size > MAX_CONFIG_BYTES) throw tooLarge(path, `${stats.size} bytes`);
-}
-
-function refuseDistrusted(path: string, found: string | undefined): void {
-  const expected = 'a file that only administrators or the user of this process may write';
-  if (found !== undefined) throw fileError('insecure', path, found, expected);
-}
-
-/** The file may grow while it is read, or have no honest size; the limit holds nevertheless. */
-async function readBounded(handle: FileHandle, path: string): Promise<Uint8Array> {
-  const buffer = Buffer.alloc(MAX_CONFIG_BYTES + 1);
-  let length = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-    if (bytesRead === 0) return buffer.subarray(0, length);
-    length += bytesRead;
-    if (length > MAX_CONFIG_BYTES) throw tooLarge(path, 'more');
+    await file?.handle.close();
   }
 }
 

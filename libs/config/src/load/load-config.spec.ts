@@ -41,12 +41,34 @@ it('gives the defaults for a missing file, and says that it is missing', async (
 
 it('refuses a file that the system says others may change', async () => {
   writeFileSync(file, 'debug: on\n', { mode: 0o600 });
-  const distrust = jest.fn(() => Promise.resolve('a file that S-1-5-11 may write'));
-  await expect(loadConfig(file, { distrust })).rejects.toMatchObject({ code: 'insecure' });
-  expect(distrust).toHaveBeenCalledWith(file);
-  await expect(
-    loadConfig(file, { distrust: () => Promise.resolve(undefined) }),
-  ).resolves.toMatchObject({ found: true });
+  const rule = 'A7 writable by other users' as const;
+  const distrust = { rule, path: folder, found: 'S-1-5-11 can change it' };
+  const trust = { distrustOfFile: jest.fn((_path: string) => distrust) };
+  await expect(loadConfig(file, { trust })).rejects.toMatchObject({
+    ...{ code: 'insecure', message: expect.stringMatching(/at ".*" that S-1-5-11 can/) as string },
+  });
+  expect(trust.distrustOfFile.mock.calls[0]?.[0]).toBe(file);
+  const anywhere = { distrustOfFile: () => undefined };
+  await expect(loadConfig(file, { trust: anywhere })).resolves.toMatchObject({ found: true });
+});
+
+it.each([
+  ['the file', () => file],
+  ['its folder', () => folder],
+])('refuses a file when others may write to %s', async (_what, open) => {
+  writeFileSync(file, 'debug: on\n', { mode: 0o600 });
+  chmodSync(open(), 0o777);
+  const { code, message } = await failure(file);
+  expect(code).toBe('insecure');
+  expect(message).toContain('group or others can write to it (mode 0777)');
+});
+
+it('refuses a link that others can replace, though they cannot change what it leads to', async () => {
+  writeFileSync(file, 'listen: linked\n', { mode: 0o600 });
+  mkdirSync(join(folder, 'open'));
+  symlinkSync(file, join(folder, 'open', 'link'));
+  chmodSync(join(folder, 'open'), 0o777);
+  expect((await failure(join(folder, 'open', 'link'))).code).toBe('insecure');
 });
 
 it('follows a symbolic link to a file', async () => {
@@ -72,12 +94,12 @@ it('is called again to reload: each call tells the file as it then is', async ()
 });
 
 it.each([
-  ['a directory', (path: string) => mkdirSync(path), 'notRegularFile', 'a directory'],
+  ['a directory', (path: string) => mkdirSync(path), 'notRegularFile', 'a folder'],
   [
     'a FIFO that nobody writes to',
     (path: string) => spawnSync('/usr/bin/mkfifo', [path]),
     'notRegularFile',
-    'a device, pipe or socket',
+    'a device, a pipe or a socket',
   ],
   [
     'a link to nothing',
@@ -95,7 +117,7 @@ it.each([
     'a device',
     (path: string) => symlinkSync('/dev/zero', path),
     'notRegularFile',
-    'a device, pipe or socket',
+    'a device, a pipe or a socket',
   ],
   [
     'a file that all may write',
@@ -104,7 +126,7 @@ it.each([
       chmodSync(path, 0o646);
     },
     'insecure',
-    'a file that everyone may write (mode 0646, owner ',
+    'group or others can write to it (mode 0646)',
   ],
   [
     'a file above 1 MiB',

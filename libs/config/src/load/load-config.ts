@@ -1,14 +1,11 @@
-import { readConfigFile, type Distrust } from './config-file.js';
+import { readConfigFile, type ConfigTrust } from './config-file.js';
 import { defaultConfigPath } from '../default-config.js';
 import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/parse-config.js';
 
 /** How to load a configuration; the file name is the path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
-  /**
-   * Says who else may change the open file at the path, or nothing when that is all right. Default: by owner and mode, and on
-   * Windows nothing is known.
-   */
-  readonly distrust?: Distrust | undefined;
+  /** Judges who could have put the file there, or can change it. Default: by owner and mode; on Windows nothing is known. */
+  readonly trust?: ConfigTrust | undefined;
 }
 
 /** A configuration and the file that it is from. */
@@ -26,12 +23,12 @@ export interface LoadedConfig extends ParsedConfig {
  * or when `found` turns false.
  * @param path Default {@link defaultConfigPath}.
  * @throws ConfigError `invalid` for the content; else what is wrong with the file: `notRegularFile` (a directory,
- *   device, FIFO, or a link to nothing), `accessDenied`, `insecure` (others may write it; on Windows `distrust` says so), `tooLarge`
+ *   device, FIFO, or a link to nothing), `accessDenied`, `insecure` (others may write it, or replace it or a link to it), `tooLarge`
  *   (above 1 MiB), `notFound` (a parent is no directory), `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);
-  const read = await readConfigFile(file, options.distrust);
+  const read = await readConfigFile(file, options.trust);
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });
   return { ...parsed, path: file, found: read !== undefined };
 }

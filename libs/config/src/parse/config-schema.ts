@@ -1,3 +1,4 @@
+import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 import * as z from 'zod';
 import { isRouteNetwork } from './route-network.js';
 
@@ -172,8 +173,10 @@ function argumentRules() {
  */
 export const FILE_SCHEMA = section({
   debug: flag().describe('Log at debug level.').default(false),
-  listen: someText('a pipe name').describe('Name of the gRPC pipe.').default('rancher_wins'),
-  proxy: someText('a pipe name').describe('Name of the tunnel pipe.').default('rancher_wins_proxy'),
+  listen: someText('a pipe name').describe('Name of the gRPC pipe.').default(DEFAULT_PIPE_NAME),
+  proxy: someText('a pipe name')
+    .describe('Name of the tunnel pipe.')
+    .default(DEFAULT_PROXY_PIPE_NAME),
   pipeAccess: someText('a security descriptor in SDDL')
     .describe('Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.')
     .optional(),

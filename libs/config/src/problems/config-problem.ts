@@ -1,3 +1,5 @@
+import { escapeText, quoteText } from '@wins/wins-program';
+
 /**
  * What is wrong with a configuration, as a closed set.
  *
@@ -63,20 +65,12 @@ export function describeProblem(problem: Omit<ConfigProblem, 'message'>): Config
       : `${problem.file}:${problem.line}:${problem.column ?? 1}`;
   const key = problem.keyPath === '' ? '' : `${problem.keyPath}: `;
   const message = `${place}: ${key}found ${problem.found}, expected ${problem.expected}`;
-  return { ...problem, message: escapeInvisible(message) };
+  return { ...problem, message: escapeText(message) };
 }
 
 const SHOWN_CHARACTERS = 80;
 
-/** Quotes foreign text for a message: shortened to 80 characters, nothing invisible left in it. */
+/** Quotes foreign text for a message: nothing invisible in it, and at most 80 characters. */
 export function quote(text: string): string {
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 3)}...` : text;
-  return escapeInvisible(JSON.stringify(shown));
-}
-
-function escapeInvisible(text: string): string {
-  return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return quoteText(text, { maxLength: SHOWN_CHARACTERS });
 }

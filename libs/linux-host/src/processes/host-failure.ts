@@ -1,3 +1,5 @@
+import { TrustedFileError } from '@wins/trusted-files';
+import { errnoOf } from '@wins/wins-program';
 import { LinuxError, type LinuxErrorCode } from '../linux-error.js';
 
 /** The codes with which a process host fails; they are those of its user. */
@@ -37,20 +39,18 @@ const CODES: Readonly<Record<HostFailureCode, LinuxErrorCode>> = {
 export const linuxFailure: MakeHostFailure = (code, message, { cause }) =>
   new LinuxError(CODES[code], message, cause === undefined ? undefined : { cause });
 
-/** The code for a failure to inspect a path. */
-export function inspectionCode(error: unknown): HostFailureCode {
-  const errno = errnoOf(error);
-  return errno === 'ENOENT' || errno === 'ENOTDIR' ? 'notFound' : 'unknown';
+/** A failure to inspect a path. */
+export function inspectionFailure(error: unknown): {
+  readonly code: HostFailureCode;
+  readonly message: string;
+  readonly cause: unknown;
+} {
+  if (!(error instanceof TrustedFileError)) throw error;
+  const code = error.code === 'notFound' ? 'notFound' : 'unknown';
+  return { code, message: error.message, cause: error.cause ?? error };
 }
 
 /** The code for a failure to start a program: arguments that are too long are the only limit that a request itself can exceed. */
 export function startCode(error: unknown): HostFailureCode {
   return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
-}
-
-/** The errno name of a Node error, for example `ENOENT`; undefined for anything else. */
-export function errnoOf(error: unknown): string | undefined {
-  // By shape: an error may come from another realm, where `instanceof Error` is false.
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,5 +1,13 @@
 import childProcess from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from './posix-process-host.js';
@@ -31,5 +39,57 @@ describe('a start of a file that somebody has open for writing', () => {
     spawns.mockRestore();
     closeSync(writer);
     rmSync(directory, { recursive: true });
+  });
+});
+
+describe('a place that others can write to', () => {
+  const host = posixProcessHost({
+    failure: (code, message, details) => Object.assign(new Error(message), { code, ...details }),
+  });
+  let root: string;
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'linux-host-'));
+    folder = path.join(root, 'bin');
+    file = path.join(folder, 'tool');
+    mkdirSync(folder);
+    writeFileSync(file, '', { mode: 0o755 });
+  });
+
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  it('is refused for a program and a working directory, with the rule and the step of the path', async () => {
+    await host.assertTrustedFile(file);
+    await host.assertTrustedDirectory(folder);
+    chmodSync(folder, 0o777);
+    const refused = { code: 'pathNotTrusted', rule: 'A7 writable by other users' };
+    const found = `${JSON.stringify(folder)}: group or others can write to it (mode 0777); wanted a`;
+    await expect(host.assertTrustedFile(file)).rejects.toMatchObject({
+      ...{ ...refused, path: file },
+      message: expect.stringContaining(`cannot run "${file}" because of ${found}`) as string,
+    });
+    await expect(host.assertTrustedDirectory(folder)).rejects.toMatchObject({
+      ...{ ...refused, path: folder },
+      message: expect.stringContaining(`cannot work in ${found}`) as string,
+    });
+  });
+
+  it('is refused for records, also where it lies above them', () => {
+    host.ensurePrivateDirectory(path.join(folder, 'state'));
+    chmodSync(folder, 0o777);
+    for (const state of ['state', 'other']) {
+      expect(() => host.ensurePrivateDirectory(path.join(folder, state))).toThrow(
+        expect.objectContaining({ code: 'stateUnavailable' }) as Error,
+      );
+    }
+  });
+
+  it('is told from one that is not there', async () => {
+    const missing = path.join(root, 'none', 'tool');
+    await expect(host.assertTrustedFile(missing)).rejects.toMatchObject({
+      ...{ code: 'notFound', cause: { code: 'ENOENT' } },
+    });
   });
 });

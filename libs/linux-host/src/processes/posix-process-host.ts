@@ -1,20 +1,18 @@
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { posixFileTrust, type Distrust } from '@wins/trusted-files';
+import { errnoOf, messageOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
-import { ensurePrivateDirectory } from './ensure-private-directory.js';
 import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
 import {
-  errnoOf,
-  inspectionCode,
+  inspectionFailure,
   linuxFailure,
   startCode,
   type MakeHostFailure,
 } from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
-import { posixDistrustOf } from './posix-file-trust.js';
 import { PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
 
@@ -75,6 +73,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     const message = `cannot run processes in process groups: found ${process.platform}; wanted a POSIX system`;
     throw new LinuxError('unavailable', message);
   }
+  const trust = posixFileTrust(ownUid);
   const table = existsSync('/proc/self/environ') ? new LinuxProcessTable() : undefined;
   const tokenOf = (startTicks: number): string => `${startTicks}.${table?.realm ?? 'unknown'}`;
   const daemon = `${process.pid}:${tokenOf(table?.startTicks(process.pid) ?? 0)}`;
@@ -91,51 +90,51 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     return entry !== undefined && tokenOf(entry.startTicks) === startToken;
   };
 
-  const assertTrusted = async (
+  const assertTrusted = (
     tried: string,
     path: string,
-    kind: 'file' | 'directory',
+    judge: () => Distrust | undefined,
     wanted: string,
-  ): Promise<void> => {
-    const distrust = await posixDistrustOf(path, kind, ownUid).catch((cause: unknown) => {
-      const message = `cannot inspect ${JSON.stringify(path)}: ${errnoOf(cause) ?? String(cause)}`;
-      throw failure(inspectionCode(cause), message, { cause, path });
-    });
+  ): void => {
+    let distrust: Distrust | undefined;
+    try {
+      distrust = judge();
+    } catch (error) {
+      const { code, message, cause } = inspectionFailure(error);
+      throw failure(code, message, { cause, path });
+    }
     if (distrust === undefined) return;
-    const where = distrust.path === path ? '' : ` because of ${JSON.stringify(distrust.path)}`;
-    const message = `${tried} ${JSON.stringify(path)}${where}: ${distrust.rule}; wanted ${wanted}`;
-    throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
+    const { rule, path: step, found } = distrust;
+    const where = step === path ? '' : ` because of ${quoteText(step)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${wanted}`;
+    throw failure('pathNotTrusted', message, { path, rule });
   };
 
   return {
     dialect: 'posix',
     daemon,
     isDaemonAlive,
-    assertTrustedFile: (path) => {
+    assertTrustedFile: rejecting((path) => {
       const wanted = "a regular file that only root or the daemon's user can replace";
-      return assertTrusted('cannot run', path, 'file', wanted);
-    },
-    assertTrustedDirectory: (path) => {
+      assertTrusted('cannot run', path, () => trust.distrustOfFile(path), wanted);
+    }),
+    assertTrustedDirectory: rejecting((path) => {
       const wanted = "a directory that only root or the daemon's user can write to";
-      return assertTrusted('cannot work in', path, 'directory', wanted);
-    },
+      assertTrusted('cannot work in', path, () => trust.distrustOfFolder(path), wanted);
+    }),
     ensurePrivateDirectory: (path) => {
-      const tried = `cannot keep state in ${JSON.stringify(path)}`;
-      let refused: string | undefined;
       try {
-        refused = ensurePrivateDirectory(path, ownUid);
+        trust.ensurePrivateFolder(path);
       } catch (cause) {
-        throw failure('stateUnavailable', `${tried}: ${String(cause)}`, { cause, path });
+        const message = messageOf(cause);
+        throw failure('stateUnavailable', message, { cause, path });
       }
-      if (refused === undefined) return;
-      const wanted = `wanted a directory of mode 0700 that belongs to user ${ownUid}`;
-      throw failure('stateUnavailable', `${tried}: ${refused}; ${wanted}`, { path });
     },
     start: async (command) => {
       try {
         return await startWhenFree(command, daemon, table, tokenOf);
       } catch (cause) {
-        const message = `cannot start ${JSON.stringify(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
+        const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
       }
     },
@@ -150,6 +149,15 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       }
     },
   };
+}
+
+/** What it throws rejects. */
+function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
+  return (path) =>
+    new Promise((resolve) => {
+      act(path);
+      resolve();
+    });
 }
 
 async function startWhenFree(

@@ -1,4 +1,4 @@
-import { errnoOf } from './host-failure.js';
+import { errnoOf } from '@wins/wins-program';
 
 /**
  * Signals a process, or a group when `pid` is negative. A process that has ended is no error, and neither is one that we may

@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/wins-program';
 import { Duplex } from 'node:stream';
 import { mayMove, type ChannelEnd, type ChannelState } from './channel-state.js';
 import { Fifo } from './fifo.js';
@@ -159,7 +160,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
       this.destroyIfPeerClosed();
       return;
     }
-    const message = `the peer reset the stream: ${printable(text)}`;
+    const message = `the peer reset the stream: ${escapeText(text)}`;
     this.failAfterHeld(new TunnelError('channel-reset', message, { channel: this.id }));
   }
 
@@ -319,9 +320,4 @@ function destroyIfPeerClosed(this: ChannelStream): void {
 
 function resetError(channel: Int64, cause: Error | null): TunnelError {
   return new TunnelError('channel-reset', 'connection reset', { channel, cause });
-}
-
-/** A peer's text goes to logs and terminals. */
-function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?');
 }

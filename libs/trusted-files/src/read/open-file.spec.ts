@@ -68,14 +68,26 @@ it('opens a trusted file, and none that others can write', async () => {
   });
 });
 
-it('notices that another file took the place between the opening and the judgement', async () => {
-  writeFileSync(file, 'judged', { mode: 0o600 });
-  const swapping = {
+describe('a file that is replaced between the opening and the judgement', () => {
+  const replacing = (times: number) => ({
     distrustOfFile: () => {
-      writeFileSync(`${file}.next`, 'other', { mode: 0o600 });
+      if ((times -= 1) < 0) return undefined;
+      writeFileSync(`${file}.next`, `${times} left`, { mode: 0o600 });
       renameSync(`${file}.next`, file);
       return undefined;
     },
-  };
-  await expect(openTrustedFile(file, swapping)).rejects.toMatchObject({ code: 'changed' });
+  });
+
+  beforeEach(() => writeFileSync(file, 'opened', { mode: 0o600 }));
+
+  it('is opened again, so that what is read is what was judged', async () => {
+    const opened = await openTrustedFile(file, replacing(2));
+    expect((await readWhole(opened, { maxBytes: 100 })).toString()).toBe('0 left');
+    await opened.handle.close();
+  });
+
+  it('is refused when that happens each time', async () => {
+    const opened = openTrustedFile(file, replacing(Infinity));
+    await expect(opened).rejects.toMatchObject({ code: 'changed' });
+  });
 });

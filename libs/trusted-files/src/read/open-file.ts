@@ -49,27 +49,34 @@ export async function openRegularFile(
   }
 }
 
+/** A trusted user may replace the file at any moment; somebody who does so each time cannot be waited for. */
+const MAX_ATTEMPTS = 10;
+
 /**
  * Opens a regular file that only those who are trusted could have put where it is. What is open is what was judged: the path
- * is looked at once more after the judgement, from which on nobody else can change what it leads to.
+ * is looked at once more after the judgement, from which on nobody else can change what it leads to. When somebody trusted
+ * replaces the file meanwhile, the new one is opened and judged.
  *
- * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced meanwhile.
+ * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced ten times.
  */
 export async function openTrustedFile(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
   options: TrustOptions = {},
 ): Promise<OpenFile> {
-  const file = await openRegularFile(path, options);
-  try {
-    const distrust = trust.distrustOfFile(path, options);
-    if (distrust !== undefined) throw distrusted('read', path, distrust);
-    const judged = await stat(path, { bigint: true });
-    const opened = await file.handle.stat({ bigint: true });
-    if (judged.ino === opened.ino && judged.dev === opened.dev) return file;
-    throw new TrustedFileError('changed', 'read', path, 'it was replaced while it was opened');
-  } catch (error) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const file = await openRegularFile(path, options);
+    try {
+      const distrust = trust.distrustOfFile(path, options);
+      if (distrust !== undefined) throw distrusted('read', path, distrust);
+      const judged = await stat(path, { bigint: true });
+      const opened = await file.handle.stat({ bigint: true });
+      if (judged.ino === opened.ino && judged.dev === opened.dev) return file;
+    } catch (error) {
+      await file.handle.close();
+      throw fileSystemError(error, 'read', path);
+    }
     await file.handle.close();
-    throw fileSystemError(error, 'read', path);
   }
+  throw new TrustedFileError('changed', 'read', path, 'it was replaced each time it was opened');
 }

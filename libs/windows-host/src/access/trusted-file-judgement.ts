@@ -1,15 +1,7 @@
+import type { Distrust, TrustRule } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
 import type { FileFacts } from './trusted-file-facts.js';
 import { whoMayReplace, whoMayWrite } from './who-may-write.js';
-
-/** Why a place is not trusted. */
-export interface Distrust {
-  /** The rule that refused, such as `A7 link or junction`. */
-  readonly rule: string;
-  /** The step of the path that is the reason. */
-  readonly path: string;
-  /** What was found, as the end of a sentence. */
-  readonly found: string;
-}
 
 /**
  * The steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
@@ -38,12 +30,12 @@ export function judgeStep(
   trusted: readonly string[],
 ): Distrust | undefined {
   const { path, finalPath, sddl } = facts;
-  const distrust = (rule: string, found: string): Distrust => ({ rule, path, found });
+  const distrust = (rule: TrustRule, found: string): Distrust => ({ rule, path, found });
   if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
   // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.
   if (foldAscii(shown) !== foldAscii(path)) {
-    return distrust('A7 another path', `what it opens is ${JSON.stringify(shown)}`);
+    return distrust('A7 another path', `what it opens is ${quoteText(shown)}`);
   }
   if (facts.isDirectory === (wanted === 'file')) {
     const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';

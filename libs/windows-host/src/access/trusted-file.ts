@@ -1,3 +1,5 @@
+import type { Distrust } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -5,7 +7,7 @@ import { processAccount } from './process-account.js';
 import { descriptorFromText } from './file-security.js';
 import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
 import { readFileFacts } from './trusted-file-facts.js';
-import { judgeStep, stepsTo, type Distrust } from './trusted-file-judgement.js';
+import { judgeStep, stepsTo } from './trusted-file-judgement.js';
 import { fileFacts } from '../win32/file-facts.js';
 import { check } from '../win32/kernel32.js';
 import { securityAttributes } from '../win32/security-attributes.js';
@@ -64,28 +66,39 @@ function distrustOfSteps(
  * @throws WindowsError `access-denied` when it is not safe, and what else the system says.
  */
 export function ensurePrivateFolder(absolute: string): void {
+  const distrust = makePrivateFolder(absolute);
+  if (distrust === undefined) return;
+  const { path: step, found, remedy } = distrust;
+  const tried = `made the private folder ${quoteText(path.win32.resolve(absolute))}`;
+  const wanted = 'wanted a folder that only administrators and this account can change';
+  const message = [`${tried}: ${found} (${step})`, wanted, remedy].filter(Boolean).join('; ');
+  throw new WindowsError('access-denied', message);
+}
+
+/**
+ * As {@link ensurePrivateFolder}.
+ *
+ * @returns Why it is not safe; undefined when it is.
+ */
+export function makePrivateFolder(absolute: string): Distrust | undefined {
   const folder = path.win32.resolve(absolute);
-  const tried = `made the private folder ${JSON.stringify(folder)}`;
   const account = processAccount();
   mkdirSync(path.win32.dirname(folder), { recursive: true });
   const descriptor = descriptorFromText(privateFolderSecurity(account));
   const security = securityAttributes({ descriptor, inheritable: false });
   const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
   try {
-    check(made, 'CreateDirectoryW', tried);
+    check(made, 'CreateDirectoryW', `made the private folder ${quoteText(folder)}`);
   } catch (error) {
     if (!(error instanceof WindowsError && error.code === 'already-exists')) throw error;
   }
-  const steps = stepsTo(folder);
-  for (const step of steps) {
+  for (const step of stepsTo(folder)) {
     const isFolder = step === folder;
     const facts = readFileFacts(step);
     const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [account.user]);
     if (distrust === undefined) continue;
-    const found = `${tried}: ${distrust.found} (${distrust.path})`;
-    const wanted = 'wanted a folder that only administrators and this account can change';
-    const mending = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
-    const message = [found, wanted, mending].filter(Boolean).join('; ');
-    throw new WindowsError('access-denied', message);
+    const remedy = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
+    return remedy === '' ? distrust : { ...distrust, remedy };
   }
+  return undefined;
 }

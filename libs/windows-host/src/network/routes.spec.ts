@@ -49,6 +49,17 @@ it('writes every field where the system expects it, and leaves the defaults', ()
   expect(bytes.toString('hex')).toBe(hex.join(''));
 });
 
+it.each([
+  ['10.1.0.0/16', '192.0.2.1', '020000000a010000' + '00'.repeat(20), '10'],
+  ['2001:db8:1::/48', 'fe80::1', '1700000000000000' + '20010db80001' + '00'.repeat(14), '30'],
+])('writes the network %s with its prefix length', (cidr, hop, destination, prefix) => {
+  const bytes = Buffer.alloc(FORWARD_ROW_BYTES);
+  encodeForwardRow(bytes, row(cidr, hop));
+  expect(bytes.subarray(12, 40).toString('hex')).toBe(destination);
+  expect(bytes.subarray(40, 41).toString('hex')).toBe(prefix);
+  expect(decodeForwardRow(bytes)).toEqual(row(cidr, hop));
+});
+
 it('passes over a row of another family', () => {
   expect(decodeForwardRow(Buffer.alloc(FORWARD_ROW_BYTES))).toBeUndefined();
 });

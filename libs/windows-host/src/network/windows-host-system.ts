@@ -8,7 +8,7 @@ import {
   type NetworkAdapter,
 } from './network-adapters-selection.js';
 import { networkAdapters } from './network-adapters.js';
-import { addHostRoutes, removeHostRoutes } from './routes-host.js';
+import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable, visibleRoutes, type Route } from './routes.js';
 
 /** What a daemon asks of the Windows that it runs on. What its methods reject with is a WindowsError. */
@@ -21,9 +21,9 @@ export interface WindowsHostSystem {
   hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
   /** The routing table, without what the system keeps for itself. */
   routes(): Promise<readonly Route[]>;
-  /** Leads hosts through the gateway of the default route, once; see {@link addHostRoutes}. */
+  /** Leads hosts and networks through the gateway of the default route, once; see {@link addGatewayRoutes}. */
   addRoutes(addresses: readonly string[]): Promise<void>;
-  /** Removes such routes; see {@link removeHostRoutes}. */
+  /** Removes such routes; see {@link removeGatewayRoutes}. */
   removeRoutes(addresses: readonly string[]): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function windowsHostSystem(): WindowsHostSystem {
     },
     routes: () => inPromise(() => visibleRoutes(systemRouteTable.read())),
     addRoutes: (addresses) =>
-      inPromise(() => addHostRoutes(systemRouteTable, networkAdapters(), addresses)),
-    removeRoutes: (addresses) => inPromise(() => removeHostRoutes(systemRouteTable, addresses)),
+      inPromise(() => addGatewayRoutes(systemRouteTable, networkAdapters(), addresses)),
+    removeRoutes: (addresses) => inPromise(() => removeGatewayRoutes(systemRouteTable, addresses)),
   };
 }

@@ -3,7 +3,7 @@ import os from 'node:os';
 import { describe, it } from 'node:test';
 import { networkAdapters } from './network-adapters.js';
 import { formatIpNetwork } from './ip-address.js';
-import { addHostRoutes } from './routes-host.js';
+import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';
 import { callFirstVersion, enumerateNetworks } from '../win32/host-compute.js';
 import { loadSystemLibrary } from '../win32/calls/system-library.js';
@@ -83,10 +83,10 @@ describe('the network of the host', () => {
 
   it('does not believe a call that reports success and does nothing', () => {
     const lying = { ...systemRouteTable, add: () => undefined };
-    assert.throws(() => addHostRoutes(lying, networkAdapters(), [NOBODY]), {
+    assert.throws(() => addGatewayRoutes(lying, networkAdapters(), [NOBODY]), {
       code: 'not-verified',
       message: new RegExp(
-        `added routes to ${NOBODY.replaceAll('.', '\\.')}: .* not in the routing`,
+        `added routes to ${NOBODY.replaceAll('.', '\\.')}/32: .* not in the routing`,
       ),
     });
   });

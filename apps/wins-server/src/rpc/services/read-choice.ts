@@ -1,6 +1,6 @@
+import { formatAddress, parseNetwork } from '@wins/wins-program';
 import { HostSystemError } from '../../host-system/host-system-error.js';
 import type { NameOrAddress } from '../../host-system/host-system.js';
-import { formatAddress, parseNetwork } from '../../host-system/ip-network.js';
 
 /** Longest name that an adapter or a network may be asked for by. */
 const MAX_NAME_LENGTH = 256;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { posixProcessHost } from '../../posix-process-host.js';
+import { posixProcessHost } from '../../posix.js';
 import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
 
 const CONTENT = 'x'.repeat(3_000_000);

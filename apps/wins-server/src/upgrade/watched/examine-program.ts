@@ -1,4 +1,5 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { messageOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
@@ -57,7 +58,7 @@ export async function examineProgram(
   } catch (error) {
     signal.throwIfAborted();
     if (stateOfFile(file) !== state) return { kind: 'moved' };
-    return { kind: 'unfit', found: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unfit', found: messageOf(error) };
   }
 }
 
@@ -77,7 +78,7 @@ export async function assertTrustedProgram(
   if ((mode & WRITABLE_BY_OTHERS) === 0) return;
   // In a sticky one others cannot replace what is ours, but they can put a link there to what is ours elsewhere.
   const rule = 'A7 writable by other users';
-  const found = `${rule} (mode ${(mode & 0o7777).toString(8)})`;
+  const found = `it is writable by other users (mode ${(mode & 0o7777).toString(8)})`;
   const wanted = "wanted a folder that only root or the daemon's user can write to";
   const message = `cannot take ${file} because of ${folder}: ${found}; ${wanted}`;
   throw new ProcessError('pathNotTrusted', message, { path: file, rule });

@@ -1,6 +1,6 @@
 import type { UpgradeSettings } from '@wins/config';
+import { thisSystem } from '../../this-system.js';
 import { loadUpgrader } from '../upgrader.js';
-import type { FileGuard } from './examine-program.js';
 import { ProgramWatch, type WatchOptions } from './watch-program.js';
 import { watchedPath } from './watched-path.js';
 
@@ -56,16 +56,10 @@ export class UpgradeSwitch implements AsyncDisposable {
     } else if (file === undefined) {
       logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
     } else {
-      const guard = await fileGuard();
+      const guard = (await thisSystem()).processHost();
       const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
       this.#watch = new ProgramWatch({ ...rest, file });
       logger.info(fields, 'a file is watched for an upgrade');
     }
   }
-}
-
-async function fileGuard(): Promise<FileGuard> {
-  if (process.platform !== 'win32')
-    return (await import('../../posix-process-host.js')).posixProcessHost();
-  return (await import('../../windows-process-host.js')).windowsProcessHost();
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import type { AuditTrail } from '../../audit/audit-trail.js';
 import type { Logger } from '../../log/logger.js';
 import type { Upgrader } from '../upgrader.js';
@@ -128,8 +129,4 @@ export class ProgramWatch {
     this.#told = text;
     this.#options.logger.warn({ file: this.#options.file, ...found }, message);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

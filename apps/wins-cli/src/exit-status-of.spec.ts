@@ -1,0 +1,23 @@
+import { exitStatusOf } from './exit-status-of.js';
+
+const ended = (Code: number, Signal = '') => ({ Code, Signal, Reason: 'exited' });
+
+describe('the exit status', () => {
+  it('is the exit code of the process', () => {
+    expect(exitStatusOf(ended(7), 'linux')).toBe(7);
+    expect(exitStatusOf(ended(0), 'linux')).toBe(0);
+  });
+
+  it('is 128 and the number of the signal that ended it', () => {
+    expect(exitStatusOf(ended(0, 'SIGKILL'), 'linux')).toBe(137);
+    expect(exitStatusOf(ended(0, 'SIGTERM'), 'linux')).toBe(143);
+  });
+
+  it('holds all 32 bits of a Windows exit code on Windows', () => {
+    expect(exitStatusOf(ended(0xc0000005), 'win32') >>> 0).toBe(0xc0000005);
+  });
+
+  it('never turns a failure into success where a status has 8 bits', () => {
+    expect(exitStatusOf(ended(0x100), 'linux')).toBe(255);
+  });
+});

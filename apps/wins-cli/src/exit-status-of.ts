@@ -1,0 +1,18 @@
+import type { ProcessExit } from '@wins/wins-api';
+import { EXIT } from '@wins/wins-program';
+import { constants } from 'node:os';
+
+/**
+ * The exit status that stands for how a process ended: its own code, or 128 + n for signal n.
+ *
+ * Outside Windows a status has 8 bits; a wider code (0xC0000005 of a Windows process) becomes 255
+ * rather than its low byte, which could read as success.
+ */
+export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
+  if (exit.Signal !== '') {
+    const signals: Readonly<Record<string, number | undefined>> = constants.signals;
+    return EXIT.client.signalBase + (signals[exit.Signal] ?? 0);
+  }
+  if (platform === 'win32') return exit.Code | 0;
+  return exit.Code > EXIT.client.wide ? EXIT.client.wide : exit.Code;
+}

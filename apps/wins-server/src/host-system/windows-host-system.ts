@@ -1,1 +1,0 @@
-export { windowsHostSystem } from '@wins/windows-host';

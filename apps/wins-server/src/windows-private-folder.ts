@@ -1,1 +1,0 @@
-export { ensurePrivateFolder } from '@wins/windows-host';

@@ -1,0 +1,201 @@
+import { errnoOf, formatNetwork, readRouteDestinations } from '@wins/wins-program';
+import { readFile } from 'node:fs/promises';
+import { endianness, hostname, networkInterfaces, release, version } from 'node:os';
+import { LinuxError } from '../linux-error.js';
+import { runIp } from './ip-command.js';
+import { findAdapter, type FoundAdapter, type NameOrAddress } from './linux-adapters.js';
+import {
+  defaultRouteOf,
+  parseIpv4Routes,
+  parseIpv6Routes,
+  type LinuxRoute,
+} from './linux-routing-table.js';
+import { linuxVersion, type HostVersion } from './linux-version.js';
+
+/** One network adapter. */
+export interface NetworkAdapter extends Omit<FoundAdapter, 'interfaceName'> {
+  /** The number by which the system knows it, in decimal digits. */
+  readonly interfaceIndex: string;
+  /** The name of the host, not of the adapter. */
+  readonly hostName: string;
+}
+
+/** One row of the routing table. */
+export interface Route extends Pick<LinuxRoute, 'destinationCidr' | 'gateway' | 'metric'> {
+  readonly interfaceIndex: number;
+}
+
+/** What a daemon asks of the Linux that it runs on. What its methods reject with is a LinuxError. */
+export interface LinuxHostSystem {
+  /** The version of the distribution and of its kernel. */
+  version(): Promise<HostVersion>;
+  /** One network adapter; default the one with the default route. `not-found`, `invalid-argument`. */
+  adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
+  /** Always rejects with `unavailable`: Linux has no HNS. */
+  hnsNetwork(): Promise<never>;
+  /** The main routing table, IPv4 and IPv6. */
+  routes(): Promise<readonly Route[]>;
+  /**
+   * Leads hosts and networks through the gateway of the default route, once; see `readRouteDestinations` of
+   * `@wins/wins-program`. `invalid-argument` before anything is changed, `not-found` without a default route, `not-verified`,
+   * `access-denied`, `unavailable` without iproute2.
+   */
+  addRoutes(addresses: readonly string[]): Promise<void>;
+  /** Removes such routes; one that does not exist is no error. */
+  removeRoutes(addresses: readonly string[]): Promise<void>;
+}
+
+/** The Linux of this host: `/proc`, `/sys` and, for changes, `ip`. */
+export function linuxHostSystem(): LinuxHostSystem {
+  return {
+    version: async () => {
+      const osRelease = await readOrNone('/etc/os-release');
+      return linuxVersion({ osRelease, kernelRelease: release(), kernelVersion: version() });
+    },
+    adapter: async (which) => {
+      const table = await readTable();
+      const { interfaceName, ...facts } = findAdapter(networkInterfaces(), table, which);
+      const interfaceIndex = String(await indexOf(interfaceName));
+      return { ...facts, interfaceIndex, hostName: hostname() };
+    },
+    hnsNetwork: () => {
+      const message = 'HNS networks exist only on Windows; this host runs Linux';
+      return Promise.reject(new LinuxError('unavailable', message));
+    },
+    routes,
+    addRoutes,
+    removeRoutes,
+  };
+}
+
+async function routes(): Promise<readonly Route[]> {
+  const table = await readTable();
+  const indexes = new Map<string, number>();
+  for (const { interfaceName } of table) {
+    if (!indexes.has(interfaceName)) indexes.set(interfaceName, await indexOf(interfaceName));
+  }
+  return table.map(({ destinationCidr, gateway, interfaceName, metric }) => {
+    const interfaceIndex = indexes.get(interfaceName) ?? 0;
+    return { destinationCidr, gateway, interfaceIndex, metric };
+  });
+}
+
+async function addRoutes(addresses: readonly string[]): Promise<void> {
+  const table = await readTable();
+  const wanted = wantedRoutes(addresses, table);
+  for (const route of wanted) if (!holds(table, route)) await add(route);
+  const now = await readTable();
+  const missing = wanted.find((route) => !holds(now, route));
+  if (missing !== undefined) throw notVerified(missing, now, 'was added');
+}
+
+async function removeRoutes(addresses: readonly string[]): Promise<void> {
+  const table = await readTable();
+  const unwanted = wantedRoutes(addresses, table);
+  for (const route of unwanted) if (holds(table, route)) await changeRoute('del', route);
+  const now = await readTable();
+  const left = unwanted.find((route) => holds(now, route));
+  if (left !== undefined) throw notVerified(left, now, 'was removed');
+}
+
+/** A route that is wanted: through where the default route of its family leads. */
+interface WantedRoute {
+  readonly destinationCidr: string;
+  readonly through: LinuxRoute;
+}
+
+/** @throws LinuxError `invalid-argument`, `not-found` when there is no default route of a family. */
+function wantedRoutes(
+  addresses: readonly string[],
+  table: readonly LinuxRoute[],
+): readonly WantedRoute[] {
+  const read = readRouteDestinations(addresses);
+  if ('refused' in read) throw new LinuxError('invalid-argument', read.refused);
+  return read.networks.map((network) => {
+    const destinationCidr = formatNetwork(network);
+    const family = network.bytes.length === 4 ? 'ipv4' : 'ipv6';
+    const through = defaultRouteOf(table, family);
+    if (through === undefined) {
+      const message = `cannot route ${destinationCidr}: there is no default route of ${family}`;
+      throw new LinuxError('not-found', message);
+    }
+    return { destinationCidr, through };
+  });
+}
+
+function holds(table: readonly LinuxRoute[], { destinationCidr, through }: WantedRoute): boolean {
+  return table.some(
+    (route) =>
+      route.destinationCidr === destinationCidr &&
+      route.gateway === through.gateway &&
+      route.interfaceName === through.interfaceName,
+  );
+}
+
+/** Another program may add the same route meanwhile: what the table says at the end decides. */
+async function add(route: WantedRoute): Promise<void> {
+  try {
+    await changeRoute('add', route);
+  } catch (error) {
+    if (!(error instanceof LinuxError && /File exists/.test(error.message))) throw error;
+  }
+}
+
+function changeRoute(
+  verb: 'add' | 'del',
+  { destinationCidr, through }: WantedRoute,
+): Promise<void> {
+  const { family, gateway, interfaceName } = through;
+  const via = gateway === '' ? [] : ['via', gateway];
+  const familyOption = family === 'ipv4' ? '-4' : '-6';
+  // Without a gateway the route to the interface's own network looks the same, except that the kernel made it.
+  const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
+  return runIp([
+    familyOption,
+    'route',
+    verb,
+    destinationCidr,
+    ...via,
+    'dev',
+    interfaceName,
+    ...made,
+  ]);
+}
+
+function notVerified(
+  { destinationCidr, through }: WantedRoute,
+  table: readonly LinuxRoute[],
+  what: string,
+) {
+  const found = table.filter((route) => route.destinationCidr === destinationCidr);
+  const shown = found.map(
+    ({ gateway, interfaceName }) => `${gateway || 'directly'} (${interfaceName})`,
+  );
+  const message =
+    `the route to ${destinationCidr} through ${through.gateway || through.interfaceName} ${what}, ` +
+    `but the table says otherwise: ${shown.join(', ') || 'no such route'}`;
+  return new LinuxError('not-verified', message);
+}
+
+async function readTable(): Promise<readonly LinuxRoute[]> {
+  const [ipv4, ipv6] = await Promise.all([
+    readOrNone('/proc/net/route'),
+    readOrNone('/proc/net/ipv6_route'),
+  ]);
+  return [...parseIpv4Routes(ipv4, endianness()), ...parseIpv6Routes(ipv6)];
+}
+
+/** A kernel without IPv6 has no file for it. */
+async function readOrNone(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return '';
+    throw new LinuxError('unknown', `cannot read ${file}: ${String(error)}`, { cause: error });
+  }
+}
+
+/** The number of an interface, 0 when it has been removed meanwhile. The kernel allows no slash in a name. */
+async function indexOf(interfaceName: string): Promise<number> {
+  return Number(await readOrNone(`/sys/class/net/${interfaceName}/ifindex`));
+}

@@ -1,0 +1,91 @@
+import { formatAddress, formatNetwork, networkOf } from '@wins/wins-program';
+
+/** One route as the kernel lists it. */
+export interface LinuxRoute {
+  readonly family: 'ipv4' | 'ipv6';
+  /** The name of the interface. */
+  readonly interfaceName: string;
+  readonly destinationCidr: string;
+  /** Empty for a network that the interface is in. */
+  readonly gateway: string;
+  readonly metric: number;
+}
+
+// From linux/route.h and linux/ipv6_route.h.
+const UP = 0x0001;
+const REJECT = 0x0200;
+const LOCAL = 0x8000_0000;
+const MULTICAST = 0xff;
+
+/**
+ * Reads `/proc/net/route`: the main table of IPv4. Addresses are numbers of the machine, so their bytes stand in its
+ * order. Lines of another form are left out.
+ */
+export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly LinuxRoute[] {
+  return text.split('\n').flatMap((line) => {
+    const [interfaceName, destination, gateway, flags, , , metric, mask] = line.trim().split(/\s+/);
+    const [to, through, bits] = [destination, gateway, mask].map((hex) => bytesOf(hex, 4));
+    if (!interfaceName || !to || !through || !bits || !isUsable(flags)) return [];
+    if (order === 'LE') for (const bytes of [to, through, bits]) bytes.reverse();
+    const prefix = bits.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
+    return [
+      {
+        family: 'ipv4' as const,
+        interfaceName,
+        destinationCidr: formatNetwork(networkOf({ bytes: to, prefix })),
+        gateway: addressOrNone(through),
+        metric: Number(metric),
+      },
+    ];
+  });
+}
+
+/** Reads `/proc/net/ipv6_route`, without the addresses of this host, multicast, and what is refused. */
+export function parseIpv6Routes(text: string): readonly LinuxRoute[] {
+  return text.split('\n').flatMap((line) => {
+    const [destination, prefix, , , nextHop, metric, , , flags, interfaceName] = line
+      .trim()
+      .split(/\s+/);
+    const [to, through] = [destination, nextHop].map((hex) => bytesOf(hex, 16));
+    if (!interfaceName || !to || !through || !isUsable(flags) || to[0] === MULTICAST) return [];
+    return [
+      {
+        family: 'ipv6' as const,
+        interfaceName,
+        destinationCidr: formatNetwork({ bytes: to, prefix: parseInt(prefix ?? '', 16) }),
+        gateway: addressOrNone(through),
+        metric: parseInt(metric ?? '', 16),
+      },
+    ];
+  });
+}
+
+/** The default route of a family with the lowest metric; without a family, IPv4 first. */
+export function defaultRouteOf(
+  routes: readonly LinuxRoute[],
+  family?: LinuxRoute['family'],
+): LinuxRoute | undefined {
+  const [best] = routes
+    .filter((route) => isDefault(route) && (family === undefined || route.family === family))
+    .sort((a, b) => a.family.localeCompare(b.family) || a.metric - b.metric);
+  return best;
+}
+
+/** Whether a route leads everything that no other route leads. */
+export function isDefault({ destinationCidr }: LinuxRoute): boolean {
+  return destinationCidr === '0.0.0.0/0' || destinationCidr === '::/0';
+}
+
+function isUsable(flags: string | undefined): boolean {
+  const value = parseInt(flags ?? '', 16);
+  return (value & UP) !== 0 && (value & REJECT) === 0 && (value & LOCAL) === 0;
+}
+
+function bytesOf(hex: string | undefined, length: number): Uint8Array | undefined {
+  if (hex === undefined || !new RegExp(`^[0-9a-fA-F]{${length * 2}}$`).test(hex)) return undefined;
+  return Uint8Array.from(Buffer.from(hex, 'hex'));
+}
+
+function addressOrNone(bytes: Uint8Array): string {
+  return bytes.every((byte) => byte === 0) ? '' : formatAddress(bytes);
+}

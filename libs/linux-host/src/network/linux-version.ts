@@ -1,0 +1,55 @@
+/** The version of a system in the words of Windows' registry; empty when unknown. */
+export interface HostVersion {
+  readonly currentMajorVersionNumber: string;
+  readonly currentMinorVersionNumber: string;
+  readonly currentBuildNumber: string;
+  readonly ubr: string;
+  readonly releaseId: string;
+  readonly buildLabEx: string;
+  readonly currentBuild: string;
+}
+
+/** What a Linux system says of itself. */
+export interface LinuxSystem {
+  /** The text of `/etc/os-release`; empty when there is none. */
+  readonly osRelease: string;
+  /** `uname -r`: `6.1.0-18-amd64`. */
+  readonly kernelRelease: string;
+  /** `uname -v`: `#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1`. */
+  readonly kernelVersion: string;
+}
+
+/**
+ * The version of a Linux system in the words of Windows: the kernel's three numbers are major, minor and build; the
+ * release is that of the distribution (`12`); the build lab is the distribution and the whole name of the kernel.
+ */
+export function linuxVersion({
+  osRelease,
+  kernelRelease,
+  kernelVersion,
+}: LinuxSystem): HostVersion {
+  const [, major = '', minor = '', build = '0'] =
+    /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(kernelRelease) ?? [];
+  const fields = parseOsRelease(osRelease);
+  return {
+    currentMajorVersionNumber: major,
+    currentMinorVersionNumber: minor,
+    currentBuildNumber: build,
+    ubr: '0',
+    releaseId: fields.get('VERSION_ID') ?? '',
+    buildLabEx: [fields.get('ID') ?? 'linux', kernelRelease, kernelVersion].join(' ').trim(),
+    currentBuild: build,
+  };
+}
+
+/** Reads `/etc/os-release`: lines NAME=value, the value perhaps in quotes. */
+export function parseOsRelease(text: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*?)\s*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) continue;
+    const [, quoted = value] = /^"(.*)"$|^'.*'$/.exec(value) ?? [];
+    fields.set(name, quoted.replace(/^'(.*)'$/, '$1').replace(/\\(["$`\\])/g, '$1'));
+  }
+  return fields;
+}

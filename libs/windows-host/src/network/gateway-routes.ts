@@ -1,0 +1,100 @@
+import { readRouteDestinations } from '@wins/wins-program';
+import { formatIpNetwork, type IpNetwork } from './ip-address.js';
+import type { AdapterEntry } from './ip-adapter-addresses.js';
+import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
+import { defaultRoute } from './network-adapters-selection.js';
+import { isOnLink, type RouteTable } from './routes.js';
+import { WindowsError } from '../windows-error.js';
+
+/**
+ * Leads each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of `@wins/wins-program`)
+ * where the default route of its family leads. A route that exists already is left alone. The table is read again and must hold
+ * all of them, because a call may claim success.
+ *
+ * @throws WindowsError `invalid-argument` before anything is changed, `not-found` without a default route, `not-verified`,
+ * `access-denied`.
+ */
+export function addGatewayRoutes(
+  table: RouteTable,
+  adapters: readonly AdapterEntry[],
+  addresses: readonly string[],
+): void {
+  const rows = table.read();
+  const missing = destinationsOf('add', addresses)
+    .map((destination) => routeTo(destination, { adapters, rows }))
+    .filter((wanted) => !rows.some((row) => leadsAlike(row, wanted)));
+  if (missing.length === 0) return;
+  for (const wanted of missing) table.add(wanted);
+  const after = table.read();
+  verify(
+    'added',
+    missing.filter((wanted) => !after.some((row) => leadsAlike(row, wanted))),
+  );
+}
+
+/**
+ * Removes what {@link addGatewayRoutes} makes, whatever the default route is by now: routes to exactly these hosts and networks
+ * through a gateway, which somebody added. The table is read again and must hold none of them. A route that does not exist is
+ * no error.
+ *
+ * @throws WindowsError `invalid-argument` before anything is changed, `not-verified`, `access-denied`.
+ */
+export function removeGatewayRoutes(table: RouteTable, addresses: readonly string[]): void {
+  const destinations = destinationsOf('remove', addresses);
+  const isMeant = ({ destination, nextHop, protocol }: ForwardRow): boolean =>
+    protocol === PROTOCOL.netmgmt &&
+    !isOnLink(nextHop) &&
+    destinations.some((meant) => isSame(meant, destination));
+  const meant = table.read().filter(isMeant);
+  if (meant.length === 0) return;
+  for (const row of meant) table.remove(row);
+  verify('removed', table.read().filter(isMeant));
+}
+
+function destinationsOf(verb: string, texts: readonly string[]): readonly IpNetwork[] {
+  const read = readRouteDestinations(texts);
+  if ('refused' in read) {
+    throw new WindowsError('invalid-argument', `cannot ${verb} routes: ${read.refused}`);
+  }
+  return read.networks.map(({ bytes, prefix }) => ({
+    address: Buffer.from(bytes),
+    prefixLength: prefix,
+  }));
+}
+
+function routeTo(
+  destination: IpNetwork,
+  state: { readonly adapters: readonly AdapterEntry[]; readonly rows: readonly ForwardRow[] },
+): ForwardRow {
+  const { length } = destination.address;
+  const route = defaultRoute(state, length);
+  if (route === undefined || isOnLink(route.nextHop)) {
+    const family = length === 4 ? 'IPv4' : 'IPv6';
+    const found = `there is no ${family} default route through a gateway`;
+    throw new WindowsError(
+      'not-found',
+      `cannot add a route to ${formatIpNetwork(destination)}: ${found}`,
+    );
+  }
+  return { ...route, destination, protocol: PROTOCOL.netmgmt };
+}
+
+function leadsAlike(a: ForwardRow, b: ForwardRow): boolean {
+  return (
+    isSame(a.destination, b.destination) &&
+    a.nextHop.equals(b.nextHop) &&
+    a.interfaceIndex === b.interfaceIndex
+  );
+}
+
+function isSame(a: IpNetwork, b: IpNetwork): boolean {
+  return a.prefixLength === b.prefixLength && a.address.equals(b.address);
+}
+
+function verify(done: 'added' | 'removed', failed: readonly ForwardRow[]): void {
+  if (failed.length === 0) return;
+  const destinations = failed.map(({ destination }) => formatIpNetwork(destination)).join(', ');
+  const state = done === 'added' ? 'are not in' : 'are still in';
+  const found = `the system reported success, and they ${state} the routing table`;
+  throw new WindowsError('not-verified', `${done} routes to ${destinations}: ${found}`);
+}
