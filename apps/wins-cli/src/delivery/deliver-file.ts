@@ -121,7 +121,9 @@ async function replace(
       throw new CommandError(`it has changed meanwhile: ${written.sha256}`);
     },
   });
-  const beforeRename = async (): Promise<void> => void (await lookAt(to));
+  const beforeRename = async (): Promise<void> => {
+    await lookAt(to);
+  };
   await copy.place({ heldFileMs: waitTimeoutMs, beforeRename });
 }
 
