@@ -90,7 +90,7 @@ async function systemParts(
   }
   return {
     service: new SupervisedService(definition, effects),
-    host: createPosixUpgradeHost(effects),
+    host: createPosixUpgradeHost(),
     probe: createDaemonProbe(),
   };
 }

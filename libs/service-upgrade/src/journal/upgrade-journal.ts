@@ -2,7 +2,7 @@ import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+import { type UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */
 export interface ProgramIdentity {
@@ -58,7 +58,7 @@ export class UpgradeJournal {
   /** Writes the first record. */
   async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
     const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
-    await replaceText(this.effects, this.places.journal, temporaryPath(this.places), text);
+    await replaceText(this.effects, this.places.journal, text);
     return record;
   }
 
