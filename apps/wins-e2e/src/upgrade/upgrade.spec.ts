@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fakeRelease, type Misbehaviour } from '../harness/fake-release.js';
-import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+import { fakeRelease, type Misbehaviour } from '../testing/upgrade/fake-release.js';
+import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** A program for Windows, as far as its header goes. */
 function windowsProgram(): Buffer {
