@@ -57,11 +57,11 @@ export async function copyProgram(
       const source = await openRegularFile(file, { followLinks: true });
       try {
         const header = new Header();
-        const { digests, place } = await copyPendingFile(source, copy, {
+        const pending = await copyPendingFile(source, copy, {
           ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
         });
-        await place();
-        return { ...digests, format: header.format };
+        await pending.place();
+        return { ...pending.digests, format: header.format };
       } finally {
         await source.handle.close();
       }
