@@ -17,7 +17,12 @@ export {
   type UpgradeOutcome,
   type UpgradeResult,
 } from './journal/upgrade-result.js';
-export { describePlan, type UpgradeWish } from './plan/plan-upgrade.js';
+export {
+  describePlan,
+  planUpgrade,
+  type UpgradeFacts,
+  type UpgradeWish,
+} from './plan/plan-upgrade.js';
 export { runsDaemon, serviceOption } from './plan/service-args.js';
 export {
   formatServiceCommand,
