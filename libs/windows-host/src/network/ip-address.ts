@@ -10,7 +10,7 @@ export interface IpNetwork {
   readonly prefixLength: number;
 }
 
-/** Reads an address; undefined when it is none, or names a zone (`fe80::1%4`). */
+/** Reads an address; undefined for any other text, also for one with a zone (`fe80::1%4`). */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
   if (!isIPv6(text) || text.includes('%')) return undefined;
