@@ -3,23 +3,19 @@
  */
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
-import {
-  checkAllowedExecutables,
-  createProcessManager,
-  doubtAllowedExecutables,
-} from '@wins/process-manager';
+import { createProcessManager } from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientIdentity } from './admission/client-identity.js';
-import type { AuditTrail } from './audit/audit-trail.js';
-import { auditTrailOf } from './audit/audit-trail-of.js';
-import { allowedBy } from './configuration/allowed-executables.js';
+import { auditDirectoryOf } from './audit/audit-directory.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { allowedBy, doubtfulEntries, faultyEntries } from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
-import { programChecksum } from './program-checksum.js';
 import { stateDirectoryOf } from './state-directory.js';
-import { systemParts } from './system-parts.js';
+import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
 
 /** A daemon and the way to give it another config while it serves. */
@@ -48,7 +44,7 @@ const READ_AT_START = [
 /**
  * Makes the parts of the daemon, joins them and starts to serve.
  *
- * @param service - The service that this daemon is; undefined when it is none.
+ * @param service - The service that this daemon is, if it is one.
  * @throws PipeError when a pipe cannot be served.
  */
 export async function composeDaemon(
@@ -56,17 +52,22 @@ export async function composeDaemon(
   logger: Logger,
   service?: string,
 ): Promise<ComposedDaemon> {
-  const { processHost, ...system } = await systemParts(logger, loaded.config.pipeAccess);
-  const tellsCallersApart = system.identify !== undefined;
-  reportWarnings(loaded, logger, tellsCallersApart);
-  const audit = await auditTrailOf(loaded.config, logger);
+  const { daemonParts, fileTrust } = await thisSystem();
+  const system = daemonParts(logger, loaded.config.pipeAccess);
+  const tellsClientsApart = (): boolean => system.identify !== undefined;
+  reportWarnings(loaded, logger, tellsClientsApart);
+  const { maxFileBytes, maxFiles } = loaded.config.audit;
+  const directory = auditDirectoryOf(loaded.config);
+  const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
+  const audit = new AuditTrail({ directory, maxFileBytes, maxFiles, prepareDirectory }, logger);
   const clients = new Map<string, ClientIdentity>();
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
     processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
-    host: withDaemonVariables(processHost, {
-      ...{ service, runtimeDirectory: ownRuntimeDirectory() },
+    host: withDaemonVariables(system.processHost, {
+      service,
+      runtimeDirectory: ownRuntimeDirectory(),
     }),
     ...(system.portOpener && { portOpener: system.portOpener }),
     onDecision: (record) => {
@@ -79,7 +80,11 @@ export async function composeDaemon(
     onEvent: (event) => logProcessEvent(logger, event),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
-  const checksum = programChecksum(process.argv[1] ?? process.execPath).catch(() => '');
+  const program = process.argv[1] ?? process.execPath;
+  const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
+    ({ sha1 }) => sha1,
+    () => '',
+  );
   const daemon = await startDaemon({
     loaded,
     manager,
@@ -96,7 +101,7 @@ export async function composeDaemon(
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {
-      reportWarnings(next, logger, tellsCallersApart);
+      reportWarnings(next, logger, tellsClientsApart);
       manager.setAllowed(allowedBy(next.config));
       manager.setProcessEnvironment(next.config.processEnvironment);
       daemon.allowPorts(next.config.whiteList.proxyPorts);
@@ -133,20 +138,17 @@ function granted({ whiteList, routes }: WinsConfig) {
 function reportWarnings(
   { config, warnings }: LoadedConfig,
   logger: Logger,
-  tellsCallersApart: boolean,
+  tellsClientsApart: () => boolean,
 ): void {
   for (const { code, message, file, line, keyPath } of warnings) {
     if (code !== 'noWhiteList') {
       logger.warn({ problem: message, code, file, line, key: keyPath }, 'config');
     }
   }
-  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
-  for (const { message } of checkAllowedExecutables(allowedBy(config), dialect)) {
-    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
+  for (const { message } of faultyEntries(config)) {
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry can never match');
   }
-  for (const { message } of doubtAllowedExecutables(allowedBy(config), dialect, {
-    tellsCallersApart,
-  })) {
+  for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry is doubtful');
   }
   if (config.whiteList.processPaths.length === 0) {

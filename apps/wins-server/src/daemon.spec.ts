@@ -10,7 +10,7 @@ import { AuditTrail } from './audit/audit-trail.js';
 import { startDaemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import { createLoggerTo } from './log/logger.js';
-import { posixProcessHost } from './posix-process-host.js';
+import { posixProcessHost } from './posix.js';
 
 describe('a daemon whose firewall hangs', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));

@@ -1,9 +1,9 @@
 import { defaultConfigPath } from '@wins/config';
 import path from 'node:path';
-import { doctorSystem } from '../doctor/doctor-system.js';
 import { examine } from '../doctor/examine.js';
-import { exitCodeOf, jsonReport, textReport } from '../doctor/report.js';
-import { SystemDoctorProbe } from '../doctor/system-doctor-probe.js';
+import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import { exitCodeForFindings, jsonReport, textReport } from '../doctor/report.js';
+import { thisSystem } from '../this-system.js';
 
 interface DoctorOptions {
   readonly config?: string | undefined;
@@ -12,10 +12,13 @@ interface DoctorOptions {
 
 /** `wins doctor`: one report of what is well and what is not, with what to do. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const system = await doctorSystem(process.platform);
-  const file = path.resolve(options.config ?? defaultConfigPath());
-  const probe = new SystemDoctorProbe(file, process.argv[1] ?? process.execPath, system);
-  const findings = await examine(probe, system.checks);
+  const host =
+    process.platform === 'win32'
+      ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
+      : localDoctorHost;
+  const configFile = path.resolve(options.config ?? defaultConfigPath());
+  const executable = process.argv[1] ?? process.execPath;
+  const findings = await examine(host({ configFile, executable, system: await thisSystem() }));
   process.stdout.write(options.json ? jsonReport(findings) : textReport(findings));
-  return exitCodeOf(findings);
+  return exitCodeForFindings(findings);
 }

@@ -1,381 +1,391 @@
 import type { AuditVerdict } from '@wins/audit-log';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import type { RecoveredProcess } from '@wins/process-manager';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
-import type { AuditFolder, DoctorProbe, FileJudgement } from './doctor-probe.js';
+import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
-import { exitCodeOf, jsonReport, textReport } from './report.js';
+import { exitCodeForFindings, jsonReport, textReport } from './report.js';
 
 const WINS = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
-const CONFIG = JSON.stringify({
+const CONFIG = {
   listen: 'main',
   proxy: 'tunnel',
   white_list: { processPaths: ['/opt/tool'], proxyPorts: [9796] },
-});
-
-const FOLDER: AuditFolder = {
-  ...{ path: '/var/audit', place: { kind: 'trusted' }, faults: [], freeBytes: 2 ** 30 },
 };
-const VERDICT: AuditVerdict = {
-  ...{ ok: true, records: 3, lost: 0, unfinishedBytes: 0, problems: [], problemCount: 0 },
+const TRUSTED: FileJudgement = { kind: 'trusted' };
+const OTHERS_WRITE: FileJudgement = {
+  kind: 'untrusted',
+  fault: 'writable by other users',
+  message: 'cannot take it: others may write it',
+};
+const AUDIT_FOLDER: AuditFolder = {
+  path: '/var/audit',
+  place: TRUSTED,
+  faults: [],
+  freeBytes: 2 ** 30,
+};
+const AUDIT_VERDICT: AuditVerdict = {
+  ok: true,
+  records: 3,
+  lost: 0,
+  unfinishedBytes: 0,
+  problems: [],
+  problemCount: 0,
 };
 
-function loaded(text = CONFIG): LoadedConfig {
+const gives =
+  <T>(value: T) =>
+  () =>
+    Promise.resolve(value);
+const fails = (error: Error) => () => Promise.reject(error);
+
+function loaded(config: unknown = CONFIG): LoadedConfig {
+  const text = JSON.stringify(config);
   return { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
 }
 
-/** A host on which all is well, but for what is told here. */
-function host(changes: Partial<DoctorProbe> = {}): DoctorProbe {
+/** Rejects for one pipe alone. */
+const unreachable = (pipe: string, error: PipeError) => (name: string) =>
+  name === pipe ? Promise.reject(error) : Promise.resolve();
+const judged = (file: string, judgement: FileJudgement) => (path: string) =>
+  Promise.resolve(path === file ? judgement : TRUSTED);
+
+/** A host on which all is well, but for the given changes. */
+function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   return {
-    versions: () => Promise.resolve({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
-    loadConfig: () => Promise.resolve(loaded()),
-    doubtfulEntries: () => Promise.resolve([]),
-    judgeFile: () => Promise.resolve({ kind: 'trusted' }),
-    judgeWatchedFile: () => Promise.resolve({ kind: 'trusted' }),
-    auditFolder: () => Promise.resolve(FOLDER),
-    verifyAudit: () => Promise.resolve(VERDICT),
-    latestUpgrade: () => Promise.resolve(undefined),
-    faultyEntries: () => [],
-    reachPipe: () => Promise.resolve(),
-    pipeAccess: () => Promise.resolve({ found: 'mode 600, user 0', faults: [] }),
-    daemonInfo: () => Promise.resolve(WINS),
-    orphans: () => Promise.resolve([]),
+    versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
+    loadConfig: gives(loaded()),
+    judgeFile: gives(TRUSTED),
+    judgeWatchedFile: gives(TRUSTED),
+    auditFolder: gives(AUDIT_FOLDER),
+    verifyAudit: gives(AUDIT_VERDICT),
+    tellsClientsApart: () => true,
+    latestUpgrade: gives(undefined),
+    reachPipe: gives(undefined),
+    pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
+    daemonInfo: gives(WINS),
+    orphans: gives([]),
+    systemChecks: [],
     ...changes,
   };
 }
 
-const unwell = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
-const judged = (judgement: FileJudgement) => ({
-  judgeFile: (path: string) =>
-    Promise.resolve<FileJudgement>(path === '/opt/tool' ? judgement : { kind: 'trusted' }),
-});
-const orphan: RecoveredProcess = { pid: 4711, evidence: 'marker', path: '/opt/tool' };
+const notOk = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
+
+interface Case {
+  /** What is wrong. */
+  readonly what: string;
+  readonly changes: Partial<DoctorHost>;
+  readonly check: string;
+  readonly found: RegExp;
+}
+
+const PROBLEMS: readonly Case[] = [
+  {
+    what: 'an old Node',
+    changes: { versions: gives({ wins: WINS, node: '20.18.3', system: '' }) },
+    check: 'versions',
+    found: /20\.18\.3/,
+  },
+  {
+    what: 'a config that is wrong',
+    changes: {
+      loadConfig: fails(
+        new ConfigError('insecure', [
+          {
+            severity: 'error',
+            code: 'insecure',
+            file: '/etc/config',
+            keyPath: '',
+            found: 'x',
+            expected: 'y',
+            message: '/etc/config: others may write it',
+          },
+        ]),
+      ),
+    },
+    check: 'config',
+    found: /others may write it/,
+  },
+  {
+    what: 'a program that others could replace',
+    changes: { judgeFile: judged('/opt/tool', OTHERS_WRITE) },
+    check: 'whitelist',
+    found: /others may write it/,
+  },
+  {
+    what: 'an entry that allows nothing',
+    changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/opt/tool/'] } })) },
+    check: 'whitelist',
+    found: /executable 0 .*names a directory/,
+  },
+  {
+    what: 'a daemon that is down',
+    changes: { reachPipe: unreachable('main', new PipeError('notFound', 'nobody serves main')) },
+    check: 'pipe',
+    found: /nobody serves main/,
+  },
+  {
+    what: 'a tunnel that is down',
+    changes: { reachPipe: unreachable('tunnel', new PipeError('notFound', 'nobody serves it')) },
+    check: 'pipe',
+    found: /nobody serves it/,
+  },
+  {
+    what: 'a pipe that others may open',
+    changes: {
+      pipeAccess: (name) =>
+        Promise.resolve({ found: 'mode 666', faults: name === 'tunnel' ? ['others may'] : [] }),
+    },
+    check: 'pipe',
+    found: /tunnel[^]*others may/,
+  },
+  {
+    what: 'a daemon that does not answer',
+    changes: { daemonInfo: fails(new Error('too slow')) },
+    check: 'daemon',
+    found: /too slow/,
+  },
+  {
+    what: 'a process without a daemon',
+    changes: { orphans: gives([{ pid: 4711, evidence: 'marker', path: '/opt/tool' }]) },
+    check: 'orphans',
+    found: /4711[^]*\/opt\/tool/,
+  },
+  {
+    what: 'an audit log that others may read',
+    changes: { auditFolder: gives({ ...AUDIT_FOLDER, faults: ['it has mode 755'] }) },
+    check: 'audit',
+    found: /\/var\/audit: it has mode 755/,
+  },
+  {
+    what: 'an audit log that others could replace',
+    changes: { auditFolder: gives({ ...AUDIT_FOLDER, place: OTHERS_WRITE }) },
+    check: 'audit',
+    found: /\/var\/audit: writable by other users/,
+  },
+  {
+    what: 'an audit log that was changed',
+    changes: {
+      verifyAudit: gives({
+        ...AUDIT_VERDICT,
+        ok: false,
+        problemCount: 2,
+        problems: [{ file: 'audit.00000001.jsonl', line: 7, what: 'the line is not a record' }],
+      }),
+    },
+    check: 'audit',
+    found: /audit\.00000001\.jsonl: the line is not a record \(and 1 more\)/,
+  },
+];
+
+const WARNINGS: readonly Case[] = [
+  {
+    what: 'no config',
+    changes: { loadConfig: gives({ ...loaded({}), found: false }) },
+    check: 'config',
+    found: /no \/etc\/config/,
+  },
+  {
+    what: 'a doubtful key',
+    changes: { loadConfig: gives(loaded({ ...CONFIG, nonsense: 1 })) },
+    check: 'config',
+    found: /nonsense/,
+  },
+  {
+    what: 'a config that others could replace',
+    changes: { judgeFile: judged('/etc/config', OTHERS_WRITE) },
+    check: 'config',
+    found: /writable by other users/,
+  },
+  {
+    what: 'an empty whitelist',
+    changes: { loadConfig: gives(loaded({ white_list: { proxyPorts: [1] } })) },
+    check: 'whitelist',
+    found: /no program/,
+  },
+  {
+    what: 'a program that is not there',
+    changes: { judgeFile: judged('/opt/tool', { kind: 'missing' }) },
+    check: 'whitelist',
+    found: /\/opt\/tool does not exist/,
+  },
+  {
+    what: 'an entry that allows much',
+    changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/bin/sh'] } })) },
+    check: 'whitelist',
+    found: /executable 0 .*any are allowed/,
+  },
+  {
+    what: 'an entry for clients that this system does not know',
+    changes: {
+      loadConfig: gives(
+        loaded({ white_list: { processPaths: [{ path: '/opt/tool', for: ['administrators'] }] } }),
+      ),
+      tellsClientsApart: () => false,
+    },
+    check: 'whitelist',
+    found: /does not tell callers apart/,
+  },
+  {
+    what: 'a pipe that this user may not open',
+    changes: { reachPipe: unreachable('main', new PipeError('accessDenied', 'may not open it')) },
+    check: 'pipe',
+    found: /may not open it/,
+  },
+  {
+    what: 'a daemon of another release',
+    changes: { daemonInfo: gives({ ...WINS, Version: 'v1.0.0' }) },
+    check: 'daemon',
+    found: /v1\.0\.0[^]*v1\.2\.3/,
+  },
+  {
+    what: 'a daemon of another build',
+    changes: { daemonInfo: gives({ ...WINS, Commit: 'def' }) },
+    check: 'daemon',
+    found: /def/,
+  },
+  {
+    what: 'a daemon of another file',
+    changes: { daemonInfo: gives({ ...WINS, Checksum: 'bad' }) },
+    check: 'daemon',
+    found: /file differs/,
+  },
+  {
+    what: 'a disk without room for the audit log',
+    changes: { auditFolder: gives({ ...AUDIT_FOLDER, freeBytes: 3 * 2 ** 20 }) },
+    check: 'audit',
+    found: /3 MiB left/,
+  },
+  {
+    what: 'an audit log that lost records',
+    changes: { verifyAudit: gives({ ...AUDIT_VERDICT, lost: 9 }) },
+    check: 'audit',
+    found: /9 records were lost/,
+  },
+  {
+    what: 'a check that this user may not make',
+    changes: { orphans: fails(new Error('EACCES')) },
+    check: 'orphans',
+    found: /cannot tell: EACCES/,
+  },
+  {
+    what: 'a check of this system that fails',
+    changes: { systemChecks: [{ name: 'service', look: fails(new Error('no such service')) }] },
+    check: 'service',
+    found: /no such service/,
+  },
+];
 
 describe('the doctor', () => {
   it('finds nothing where all is well, and says what it looked at', async () => {
-    const findings = await examine(host(), []);
-    expect(unwell(findings)).toEqual([]);
+    const findings = await examine(host());
+    expect(notOk(findings)).toEqual([]);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
       new Set(['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit']),
     );
-    expect(exitCodeOf(findings)).toBe(0);
+    expect(exitCodeForFindings(findings)).toBe(0);
   });
 
-  it.each<[string, Partial<DoctorProbe>, Finding['level'], string, RegExp]>([
-    [
-      'a config that is wrong',
-      {
-        loadConfig: () =>
-          Promise.reject(
-            new ConfigError('insecure', [
-              {
-                severity: 'error',
-                code: 'insecure',
-                file: '/etc/config',
-                keyPath: '',
-                found: 'x',
-                expected: 'y',
-                message: '/etc/config: others may write it',
-              },
-            ]),
-          ),
-      },
-      'problem',
-      'config',
-      /others may write it/,
-    ],
-    [
-      'no config',
-      { loadConfig: () => Promise.resolve({ ...loaded(''), found: false }) },
-      'warning',
-      'config',
-      /no \/etc\/config/,
-    ],
-    [
-      'a doubtful key',
-      { loadConfig: () => Promise.resolve(loaded(`${CONFIG.slice(0, -1)}, "nonsense": 1}`)) },
-      'warning',
-      'config',
-      /nonsense/,
-    ],
-    [
-      'a config that others could replace',
-      {
-        judgeFile: (path) =>
-          Promise.resolve(
-            path === '/etc/config'
-              ? { kind: 'untrusted', rule: 'A7 writable by other users', message: '' }
-              : { kind: 'trusted' },
-          ),
-      },
-      'warning',
-      'config',
-      /A7 writable/,
-    ],
-    [
-      'an empty whitelist',
-      { loadConfig: () => Promise.resolve(loaded('white_list: {proxyPorts: [1]}')) },
-      'warning',
-      'whitelist',
-      /no program/,
-    ],
-    [
-      'a program that is not there',
-      judged({ kind: 'missing' }),
-      'warning',
-      'whitelist',
-      /\/opt\/tool does not exist/,
-    ],
-    [
-      'a program that others could replace',
-      judged({ kind: 'untrusted', rule: '', message: 'cannot run "/opt/tool": A7' }),
-      'problem',
-      'whitelist',
-      /A7/,
-    ],
-    [
-      'an entry that allows much',
-      {
-        doubtfulEntries: () => Promise.resolve([{ message: 'entry 1 may be given any arguments' }]),
-      },
-      'warning',
-      'whitelist',
-      /entry 1/,
-    ],
-    [
-      'an entry that allows nothing',
-      { faultyEntries: () => [{ index: 0, message: 'entry 1 is no path' }] },
-      'problem',
-      'whitelist',
-      /entry 1/,
-    ],
-    [
-      'a daemon that is down',
-      {
-        reachPipe: (name) =>
-          name === 'main'
-            ? Promise.reject(new PipeError('notFound', 'nobody serves main'))
-            : Promise.resolve(),
-      },
-      'problem',
-      'pipe',
-      /nobody serves main/,
-    ],
-    [
-      'a tunnel that is down',
-      {
-        reachPipe: (name) =>
-          name === 'tunnel'
-            ? Promise.reject(new PipeError('notFound', 'nobody serves tunnel'))
-            : Promise.resolve(),
-      },
-      'problem',
-      'pipe',
-      /nobody serves tunnel/,
-    ],
-    [
-      'a pipe that is not ours to open',
-      {
-        reachPipe: (name) =>
-          name === 'main'
-            ? Promise.reject(new PipeError('accessDenied', 'may not open main'))
-            : Promise.resolve(),
-      },
-      'warning',
-      'pipe',
-      /may not open/,
-    ],
-    [
-      'a pipe that others may open',
-      {
-        pipeAccess: (name) =>
-          Promise.resolve({
-            found: 'mode 666',
-            faults: name === 'tunnel' ? ['others may open it'] : [],
-          }),
-      },
-      'problem',
-      'pipe',
-      /tunnel[^]*others may open it/,
-    ],
-    [
-      'a daemon that does not answer',
-      { daemonInfo: () => Promise.reject(new Error('too slow')) },
-      'problem',
-      'daemon',
-      /too slow/,
-    ],
-    [
-      'a daemon of another release',
-      { daemonInfo: () => Promise.resolve({ ...WINS, Version: 'v1.0.0' }) },
-      'warning',
-      'daemon',
-      /v1\.0\.0[^]*v1\.2\.3/,
-    ],
-    [
-      'a daemon of another build',
-      { daemonInfo: () => Promise.resolve({ ...WINS, Commit: 'def' }) },
-      'warning',
-      'daemon',
-      /def/,
-    ],
-    [
-      'a daemon of another file',
-      { daemonInfo: () => Promise.resolve({ ...WINS, Checksum: 'bad' }) },
-      'warning',
-      'daemon',
-      /file differs/,
-    ],
-    [
-      'a process without a daemon',
-      { orphans: () => Promise.resolve([orphan]) },
-      'problem',
-      'orphans',
-      /4711[^]*\/opt\/tool/,
-    ],
-    [
-      'an audit log that others may read',
-      { auditFolder: () => Promise.resolve({ ...FOLDER, faults: ['it has mode 755'] }) },
-      'problem',
-      'audit',
-      /\/var\/audit: it has mode 755/,
-    ],
-    [
-      'an audit log that others could replace',
-      {
-        auditFolder: () =>
-          Promise.resolve({
-            ...FOLDER,
-            place: { kind: 'untrusted', rule: 'A7 writable by other users', message: '' },
-          }),
-      },
-      'problem',
-      'audit',
-      /A7 writable/,
-    ],
-    [
-      'a disk without room for the audit log',
-      { auditFolder: () => Promise.resolve({ ...FOLDER, freeBytes: 3 * 2 ** 20 }) },
-      'warning',
-      'audit',
-      /3 MiB left/,
-    ],
-    [
-      'an audit log that was changed',
-      {
-        verifyAudit: () =>
-          Promise.resolve({
-            ...{ ...VERDICT, ok: false, problemCount: 2 },
-            problems: [{ file: 'audit.00000001.jsonl', line: 7, what: 'the line is no record' }],
-          }),
-      },
-      'problem',
-      'audit',
-      /audit\.00000001\.jsonl: the line is no record \(and 1 more\)/,
-    ],
-    [
-      'an audit log that lost records',
-      { verifyAudit: () => Promise.resolve({ ...VERDICT, lost: 9 }) },
-      'warning',
-      'audit',
-      /9 records were lost/,
-    ],
-    [
-      'an old Node',
-      { versions: () => Promise.resolve({ wins: WINS, node: '20.18.3', system: '' }) },
-      'problem',
-      'versions',
-      /20\.18\.3/,
-    ],
-    [
-      'what it may not look at',
-      { orphans: () => Promise.reject(new Error('EACCES')) },
-      'warning',
-      'orphans',
-      /cannot tell: EACCES/,
-    ],
-  ])('finds %s, and says what to do', async (_what, changes, level, check, text) => {
-    const [finding, ...others] = unwell(await examine(host(changes), []));
-    expect(finding).toMatchObject({ level, check, found: expect.stringMatching(text) as string });
-    expect(finding?.advice).toMatch(/./);
+  async function onlyFinding(changes: Partial<DoctorHost>): Promise<Finding> {
+    const [finding, ...others] = notOk(await examine(host(changes)));
     // Without a config no program is listed either.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
-    expect(exitCodeOf([finding as Finding])).toBe(level === 'problem' ? 2 : 1);
+    expect(finding?.advice).toMatch(/./);
+    return finding as Finding;
+  }
+
+  it.each(PROBLEMS)('calls $what a problem, and says what to do', async (one) => {
+    const finding = await onlyFinding(one.changes);
+    expect(finding).toMatchObject({ level: 'problem', check: one.check });
+    expect(finding.found).toMatch(one.found);
+    expect(exitCodeForFindings([finding])).toBe(2);
+  });
+
+  it.each(WARNINGS)('warns of $what, and says what to do', async (one) => {
+    const finding = await onlyFinding(one.changes);
+    expect(finding).toMatchObject({ level: 'warning', check: one.check });
+    expect(finding.found).toMatch(one.found);
+    expect(exitCodeForFindings([finding])).toBe(1);
   });
 
   it('asks the rest when the config is wrong, and does not ask a daemon that is down', async () => {
     const asked: string[] = [];
     const findings = await examine(
       host({
-        loadConfig: () => Promise.reject(new Error('gone')),
+        loadConfig: fails(new Error('gone')),
         reachPipe: (name) => {
           asked.push(name);
           return Promise.reject(new PipeError('notFound', `nobody serves ${name}`));
         },
-        daemonInfo: () => Promise.reject(new Error('must not be asked')),
+        daemonInfo: fails(new Error('must not be asked')),
       }),
-      [],
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
   });
+});
 
-  const watching = (changes: Partial<DoctorProbe> = {}, watchingPath = '/opt/wins') => {
-    const config = {
-      ...(JSON.parse(CONFIG) as object),
-      upgrade: { mode: 'watching', watchingPath },
-    };
-    return host({ loadConfig: () => Promise.resolve(loaded(JSON.stringify(config))), ...changes });
-  };
-  const latest = (outcome: LatestUpgrade['outcome']) => ({
-    latestUpgrade: () =>
-      Promise.resolve({ id: 'x', outcome, reason: 'why', to: { version: 'v2', sha256: '' } }),
+describe('of a watched file the doctor says', () => {
+  async function lastFinding(
+    changes: Partial<DoctorHost>,
+    watchingPath = '/opt/wins',
+  ): Promise<Finding | undefined> {
+    const config = { ...CONFIG, upgrade: { mode: 'watching', watchingPath } };
+    const findings = await examine(host({ loadConfig: gives(loaded(config)), ...changes }));
+    return findings.filter(({ check }) => check === 'upgrade').at(-1);
+  }
+
+  it('that it is watched', async () => {
+    const finding = await lastFinding({});
+    expect(finding).toMatchObject({ level: 'ok' });
+    expect(finding?.found).toMatch(/^\/opt\/wins is watched/);
   });
 
-  it.each<[string, DoctorProbe, Finding['level'], RegExp]>([
-    ['is trusted', watching(), 'ok', /\/opt\/wins is watched/],
-    [
-      'is not there',
-      watching({ judgeWatchedFile: () => Promise.resolve({ kind: 'missing' }) }),
-      ...(['ok', /does not exist/] as const),
-    ],
-    [
-      'others may write',
-      watching({
-        judgeWatchedFile: () => Promise.resolve({ kind: 'untrusted', rule: 'A7', message: 'open' }),
-      }),
-      ...(['problem', /open/] as const),
-    ],
-    ['has no absolute path', watching({}, 'wins'), 'problem', /wins is no absolute path/],
-    ['was upgraded to', watching(latest('upgraded')), 'ok', /to v2: upgraded: why/],
-    ['was taken back', watching(latest('rolledBack')), 'warning', /to v2: rolledBack: why/],
-    ['was refused', watching(latest('refused')), 'warning', /to v2: refused: why/],
-    ['failed', watching(latest('failed')), 'problem', /to v2: failed: why/],
-  ])('says of a watched file that it %s', async (_what, probe, level, found) => {
-    const findings = (await examine(probe, [])).filter(({ check }) => check === 'upgrade');
-    expect(findings.at(-1)).toMatchObject({ level, found: expect.stringMatching(found) as string });
+  it('that it does not exist', async () => {
+    const finding = await lastFinding({
+      judgeWatchedFile: gives<FileJudgement>({ kind: 'missing' }),
+    });
+    expect(finding).toMatchObject({ level: 'ok' });
+    expect(finding?.found).toMatch(/does not exist/);
   });
 
-  it('asks what only this system has', async () => {
-    const look = () => Promise.reject(new Error('no such service'));
-    const findings = await examine(host(), [{ name: 'service', look }]);
-    expect(unwell(findings)).toMatchObject([{ check: 'service', level: 'warning' }]);
+  it('that others may write it', async () => {
+    const finding = await lastFinding({ judgeWatchedFile: gives(OTHERS_WRITE) });
+    expect(finding).toMatchObject({ level: 'problem', found: OTHERS_WRITE.message });
+  });
+
+  it('that its path is not absolute', async () => {
+    const finding = await lastFinding({}, 'wins');
+    expect(finding).toMatchObject({ level: 'problem' });
+    expect(finding?.found).toMatch(/^wins is not an absolute path/);
+  });
+
+  it.each<{ outcome: LatestUpgrade['outcome']; level: Finding['level'] }>([
+    { outcome: 'upgraded', level: 'ok' },
+    { outcome: 'rolledBack', level: 'warning' },
+    { outcome: 'refused', level: 'warning' },
+    { outcome: 'failed', level: 'problem' },
+  ])('that the latest upgrade ended as $outcome: $level', async ({ outcome, level }) => {
+    const to = { version: 'v2', sha256: '' };
+    const latestUpgrade = gives({ id: 'x', outcome, reason: 'why', to });
+    const finding = await lastFinding({ latestUpgrade });
+    expect(finding).toMatchObject({ level, found: `the latest upgrade to v2: ${outcome}: why` });
   });
 });
 
 describe('the report of the doctor', () => {
   const FINDINGS: Finding[] = [
     { check: 'config', level: 'ok', found: 'fine' },
-    { check: 'pipe', level: 'problem', found: 'evil \u001b[2J\nname', advice: 'mend it' },
+    { check: 'pipe', level: 'problem', found: 'evil \u001b[2J\nname', advice: 'fix it' },
   ];
 
   it('has a line for each finding and steers no terminal', () => {
     expect(textReport(FINDINGS)).toBe(
       'ok       config  fine\n' +
         'problem  pipe    evil \\u001b[2J\\u000aname\n' +
-        '                 → mend it\n' +
+        '                 → fix it\n' +
         '\n' +
         '1 problem, 0 warnings\n',
     );

@@ -1,42 +1,71 @@
-import { checkAudit } from './check-audit.js';
-import { checkConfig } from './check-config.js';
-import { checkOrphans } from './check-orphans.js';
-import { checkPipes } from './check-pipes.js';
-import { checkVersions } from './check-versions.js';
-import { checkWatchedFile } from './check-watched-file.js';
-import { checkWhiteList } from './check-white-list.js';
-import type { Check, DoctorProbe, Patient } from './doctor-probe.js';
-import { messageOf, warning, type Finding } from './finding.js';
+import { ConfigError, parseConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { messageOf } from '@wins/wins-program';
+import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
+import { checkAudit, checkWatchedFile, checkWhiteList } from './check-files.js';
+import type { Check, DoctorHost } from './doctor-host.js';
+import { ok, problem, warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [
-  checkPipes,
+  checkDaemon,
   checkWhiteList,
   checkOrphans,
   checkAudit,
   checkWatchedFile,
 ];
 
-/**
- * Asks everything, one after another; a question that cannot be asked keeps none of the others from it.
- *
- * @param systemChecks - What only this system has: services, firewall rules.
- */
-export async function examine(
-  probe: DoctorProbe,
-  systemChecks: readonly Check[],
-): Promise<readonly Finding[]> {
-  const { config, findings } = await checkConfig(probe);
-  const patient = { probe, config };
-  const all: Finding[] = [...(await ask(checkVersions, patient)), ...findings];
-  for (const check of [...CHECKS, ...systemChecks]) all.push(...(await ask(check, patient)));
+/** Examines a host, one check after another; a check that fails does not stop the others. */
+export async function examine(host: DoctorHost): Promise<readonly Finding[]> {
+  const { config, findings } = await checkConfig(host);
+  const all: Finding[] = [...(await run(checkVersions, host, config)), ...findings];
+  for (const check of [...CHECKS, ...host.systemChecks]) {
+    all.push(...(await run(check, host, config)));
+  }
   return all;
 }
 
-async function ask({ name, look }: Check, patient: Patient): Promise<readonly Finding[]> {
+async function run({ name, look }: Check, host: DoctorHost, config: WinsConfig) {
   try {
-    return await look(patient);
+    return await look(host, config);
   } catch (error) {
-    const advice = 'run this as an administrator; if that is what it did, the line says why';
+    const advice = 'run this as an administrator; if you did, the message names the cause';
     return [warning(name, `cannot tell: ${messageOf(error)}`, advice)];
   }
+}
+
+/** Reads the config file; when it cannot be used, the other checks look at the defaults. */
+async function checkConfig(host: DoctorHost): Promise<{
+  readonly config: WinsConfig;
+  readonly findings: readonly Finding[];
+}> {
+  const name = 'config';
+  let loaded: LoadedConfig;
+  try {
+    loaded = await host.loadConfig();
+  } catch (error) {
+    const advice = 'fix it: the daemon does not start with it (wins srv config check)';
+    const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
+    return {
+      config: parseConfig('').config,
+      findings: faults.map((fault) => problem(name, fault, advice)),
+    };
+  }
+  const { config, path, found, warnings } = loaded;
+  if (!found) {
+    const advice = 'write one: without it no program may run and no port may be reached';
+    return { config, findings: [warning(name, `there is no ${path}`, advice)] };
+  }
+  const findings = [ok(name, `${path} is valid, and nobody else may write it`)];
+  for (const { code, message } of warnings) {
+    // The check of the whitelist says this.
+    if (code === 'noWhiteList') continue;
+    findings.push(warning(name, message, 'use the spelling of the documentation'));
+  }
+  // Whoever can replace the file, or a folder above it, decides what may run.
+  const judgement = await host.judgeFile(path);
+  if (judgement.kind === 'untrusted') {
+    const advice = 'put it where only administrators can replace it and the folders above it';
+    const what = `others could replace ${path} or a folder above it: ${judgement.fault}`;
+    findings.push(warning(name, what, advice));
+  }
+  return { config, findings };
 }

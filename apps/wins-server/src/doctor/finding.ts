@@ -5,16 +5,16 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'problem';
   /** What was found, where. */
   readonly found: string;
-  /** What to do about it; with everything that is not `ok`. */
+  /** What to do about it; absent with `ok` alone. */
   readonly advice?: string;
 }
 
-/** A finding that needs nobody. */
+/** A finding that needs no action. */
 export function ok(check: string, found: string): Finding {
   return { check, level: 'ok', found };
 }
 
-/** A finding that may be meant so. */
+/** A finding that may be intended. */
 export function warning(check: string, found: string, advice: string): Finding {
   return { check, level: 'warning', found, advice };
 }
@@ -22,9 +22,4 @@ export function warning(check: string, found: string, advice: string): Finding {
 /** A finding that is wrong. */
 export function problem(check: string, found: string, advice: string): Finding {
   return { check, level: 'problem', found, advice };
-}
-
-/** The text of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 import type { HostCommand, ProcessHost } from '@wins/process-manager';
-import { posixProcessHost } from '../posix-process-host.js';
+import { posixProcessHost } from '../posix.js';
 import { withDaemonVariables } from './daemon-variables.js';
 
 const HIS = {

@@ -11,7 +11,6 @@ import { fileError } from '../config-error.js';
 import { isMissing, translateFileError } from '../file-errors.js';
 import { MAX_CONFIG_BYTES, tooLarge } from '../parse/decode-text.js';
 
-
 /** The bytes of a configuration file and what the system knows about it. */
 export interface ConfigFile {
   readonly bytes: Uint8Array;

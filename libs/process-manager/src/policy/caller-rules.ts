@@ -1,5 +1,5 @@
+import { quoteText } from '@wins/wins-program';
 import type { PathDialect } from './parsed-path.js';
-import { quoteText } from '../quote-text.js';
 
 /** What the hosts of each kind can call whoever asks, and what therefore can be wanted. */
 const KNOWN: Readonly<Record<PathDialect, RegExp>> = {

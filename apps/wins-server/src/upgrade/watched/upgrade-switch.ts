@@ -1,6 +1,6 @@
 import type { UpgradeSettings } from '@wins/config';
+import { thisSystem } from '../../this-system.js';
 import { loadUpgrader } from '../upgrader.js';
-import type { FileGuard } from './examine-program.js';
 import { ProgramWatch, type WatchOptions } from './watch-program.js';
 import { watchedPath } from './watched-path.js';
 
@@ -16,7 +16,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     readonly service: string | undefined;
   };
 
-  /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
+  /** @param options - `service` is undefined for a daemon that is not a service: nothing would start its successor. */
   constructor(
     options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
       readonly service: string | undefined;
@@ -25,7 +25,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Puts these settings in force. The same again change nothing. */
+  /** Applies these settings. The same settings again change nothing. */
   apply({ mode, watchingPath }: UpgradeSettings): void {
     const wanted = mode === 'watching' ? watchingPath : undefined;
     if (wanted === this.#wanted) return;
@@ -52,20 +52,14 @@ export class UpgradeSwitch implements AsyncDisposable {
     const fields = { key: 'upgrade.watchingPath', file: wanted };
     const file = watchedPath(wanted, process.platform);
     if (service === undefined) {
-      logger.warn(fields, 'no file is watched for an upgrade: this daemon is no service');
+      logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
     } else if (file === undefined) {
       logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
     } else {
-      const guard = await fileGuard();
+      const guard = (await thisSystem()).processHost();
       const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
       this.#watch = new ProgramWatch({ ...rest, file });
       logger.info(fields, 'a file is watched for an upgrade');
     }
   }
-}
-
-async function fileGuard(): Promise<FileGuard> {
-  if (process.platform !== 'win32')
-    return (await import('../../posix-process-host.js')).posixProcessHost();
-  return (await import('../../windows-process-host.js')).windowsProcessHost();
 }

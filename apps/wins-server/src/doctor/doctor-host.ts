@@ -1,0 +1,72 @@
+import type { AuditVerdict } from '@wins/audit-log';
+import type { LoadedConfig, WinsConfig } from '@wins/config';
+import type { RecoveredProcess } from '@wins/process-manager';
+import type { ApplicationInfo } from '@wins/wins-api';
+import type { LatestUpgrade } from '../upgrade/upgrader.js';
+import type { Finding } from './finding.js';
+
+/** Whether somebody else could have put a file where it is, or could change it. */
+export type FileJudgement =
+  | { readonly kind: 'trusted' }
+  | { readonly kind: 'missing' }
+  /** `fault` is the reason in a few words, `message` the whole sentence. */
+  | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
+
+/** Who may open a pipe that is served. */
+export interface PipeAccess {
+  /** The rules as they are: `mode 600, user 0`. */
+  readonly found: string;
+  /** Which of them are wrong. */
+  readonly faults: readonly string[];
+}
+
+/** Where the audit log is kept. */
+export interface AuditFolder {
+  readonly path: string;
+  readonly place: FileJudgement;
+  /** Who else may look into it, or why this user cannot write there. */
+  readonly faults: readonly string[];
+  /** Free bytes of its disk; absent when there is no folder. */
+  readonly freeBytes?: number;
+}
+
+/** What the doctor asks about a host. Nothing here changes anything; a method that cannot look rejects. */
+export interface DoctorHost {
+  /** This program, the `process.versions.node` that runs it, and the system with the user who asks: others see less of it. */
+  versions(): Promise<{
+    readonly wins: ApplicationInfo;
+    readonly node: string;
+    readonly system: string;
+  }>;
+  /** @throws ConfigError */
+  loadConfig(): Promise<LoadedConfig>;
+  /** Judges the place of a file as the daemon does before it runs it. */
+  judgeFile(path: string): Promise<FileJudgement>;
+  /** Judges the place of a file as the daemon does before an upgrade to it. */
+  judgeWatchedFile(path: string): Promise<FileJudgement>;
+  auditFolder(config: WinsConfig): Promise<AuditFolder>;
+  /** Verifies the last 8 MiB of an audit log. */
+  verifyAudit(directory: string): Promise<AuditVerdict>;
+  /** Whether a daemon on this system knows its clients, as an entry with `for` needs. */
+  tellsClientsApart(): boolean;
+  /** How the latest upgrade of the service ended; undefined when there was none. */
+  latestUpgrade(): Promise<LatestUpgrade | undefined>;
+  /** Connects to a pipe and hangs up. @throws PipeError */
+  reachPipe(name: string): Promise<void>;
+  /** @param wanted - `pipeAccess` of the config. */
+  pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
+  /** Asks the daemon behind a pipe which build it is. */
+  daemonInfo(name: string): Promise<ApplicationInfo>;
+  /** Finds processes of runs whose daemon is dead. */
+  orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
+  /** What only this system has: services, firewall rules. */
+  readonly systemChecks: readonly Check[];
+}
+
+/** One question of the doctor. What it throws becomes a warning that it could not be answered. */
+export interface Check {
+  /** The name in the report. */
+  readonly name: string;
+  /** @param config - What the daemon would start with now; the defaults when the file cannot be used. */
+  readonly look: (host: DoctorHost, config: WinsConfig) => Promise<readonly Finding[]>;
+}

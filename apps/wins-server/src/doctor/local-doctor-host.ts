@@ -1,0 +1,136 @@
+import { verifyAuditLog } from '@wins/audit-log';
+
+import { connectPipe, resolvePipePath, type PipeServerCheck } from '@wins/pipe-transport';
+import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
+import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
+import { COMMIT, messageOf, VERSION } from '@wins/wins-program';
+import type { Stats } from 'node:fs';
+import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
+import { release, type } from 'node:os';
+import path from 'node:path';
+import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { allowedBy } from '../configuration/allowed-executables.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import type { OperatingSystem } from '../operating-system.js';
+import { stateDirectoryOf } from '../state-directory.js';
+import { loadUpgrader } from '../upgrade/upgrader.js';
+import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
+import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
+
+/** A daemon that takes longer to say which build it is does not answer. */
+const ANSWER_TIMEOUT_MS = 5000;
+/** As much of the audit log as a file of it has by default. */
+const VERIFIED_BYTES = 8 * 1024 * 1024;
+const OTHERS = 0o077;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** What {@link localDoctorHost} is made with. */
+export interface LocalDoctorHostOptions {
+  readonly configFile: string;
+  /** The file of this program. */
+  readonly executable: string;
+  readonly system: OperatingSystem;
+  /** Checks who serves a pipe before anything is said to it. Default: the owner of the socket. */
+  readonly security?: PipeServerCheck;
+}
+
+/** The host that this program runs on; what it says of pipes and systemChecks is for systems with Unix sockets. */
+export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
+  const { configFile, executable, system, security } = options;
+  let host: ProcessHost | undefined;
+  const processes = (): ProcessHost => (host ??= system.processHost());
+  const connect = (name: string) => connectPipe(name, { security });
+  const { tellsClientsApart } = system;
+  return {
+    versions: async () => {
+      const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
+      const wins = { Checksum: sha1, Version: VERSION, Commit: COMMIT };
+      const user = process.geteuid?.();
+      const asked = user === undefined ? '' : `, asked by user ${user}`;
+      return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
+    },
+    loadConfig: () => loadDaemonConfig(configFile),
+    judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
+    judgeWatchedFile: (file) => judgementOf(assertTrustedProgram(file, processes())),
+    auditFolder: async (config) => {
+      const directory = auditDirectoryOf(config);
+      const place = await judgementOf(processes().assertTrustedDirectory(directory));
+      const found = place.kind === 'missing' ? { faults: [] } : await lookInto(directory);
+      return { path: directory, place, ...found };
+    },
+    verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
+    tellsClientsApart,
+    latestUpgrade: () => loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']),
+    reachPipe: async (name) => void (await connect(name)).destroy(),
+    pipeAccess: (name) => socketAccess(resolvePipePath(name).address),
+    daemonInfo: async (name) => {
+      // The library would print what the other end of the pipe sends; the finding says what is wrong.
+      routeGrpcLog(() => undefined);
+      const client = createWinsClient({
+        address: resolvePipePath(name).address,
+        clientName: 'wins doctor',
+        ...(security && { dial: () => connect(name) }),
+      });
+      try {
+        return await client.info({ signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+      } finally {
+        await client.close();
+      }
+    },
+    orphans: (config) =>
+      findOrphans({
+        allowed: allowedBy(config),
+        stateDirectory: stateDirectoryOf(config.listen),
+        host: processes(),
+      }),
+    systemChecks: [],
+  };
+}
+
+async function judgementOf(check: Promise<void>): Promise<FileJudgement> {
+  try {
+    await check;
+    return { kind: 'trusted' };
+  } catch (error) {
+    if (!(error instanceof ProcessError)) throw error;
+    const { code, rule = 'unknown', message } = error;
+    if (code === 'notFound') return { kind: 'missing' };
+    // The label of the threat model is for records.
+    if (code === 'pathNotTrusted')
+      return { kind: 'untrusted', fault: rule.replace(/^A\d+ /, ''), message };
+    throw error;
+  }
+}
+
+async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults' | 'freeBytes'>> {
+  const faults: string[] = [];
+  const mode = (await stat(directory)).mode & 0o7777;
+  if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    faults.push(`it has mode ${mode.toString(8)}; wanted 700`);
+  }
+  await access(directory, constants.W_OK).catch((error: unknown) =>
+    faults.push(`it cannot be written: ${messageOf(error)}`),
+  );
+  const { bavail, bsize } = await statfs(directory);
+  return { faults, freeBytes: bavail * bsize };
+}
+
+/** Who may open a Unix socket, and who may put another in its place. */
+async function socketAccess(address: string): Promise<PipeAccess> {
+  const socket = await lstat(address);
+  const folder = await lstat(path.dirname(address));
+  const faults: string[] = [];
+  if (!socket.isSocket()) faults.push('it is not a socket');
+  if ((socket.mode & OTHERS) !== 0)
+    faults.push('others than its owner may open it; wanted mode 600');
+  if (!isOwnedByUs(socket)) faults.push(`user ${socket.uid} owns it; wanted root or this user`);
+  if ((folder.mode & WRITABLE_BY_OTHERS) !== 0 || !isOwnedByUs(folder)) {
+    faults.push('others may replace it: they may write to its folder');
+  }
+  return { found: `mode ${(socket.mode & 0o777).toString(8)}, user ${socket.uid}`, faults };
+}
+
+function isOwnedByUs({ uid }: Stats): boolean {
+  return uid === 0 || uid === (process.geteuid?.() ?? 0);
+}

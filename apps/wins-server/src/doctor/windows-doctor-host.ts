@@ -1,0 +1,85 @@
+import {
+  firewallRules,
+  grantsTheSame,
+  parseSecurityDescriptor,
+  pipeAccess,
+  securedPipeClient,
+  serviceControlManager,
+  whoMayWrite,
+  WindowsError,
+} from '@wins/windows-host';
+import { resolvePipePath } from '@wins/pipe-transport';
+import { SERVICE_NAME } from '@wins/wins-program';
+import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
+import { ok, problem, warning, type Finding } from './finding.js';
+import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
+
+/** A host with Windows: pipes with access lists, a service, and rules of the firewall. */
+export function windowsDoctorHost(options: Omit<LocalDoctorHostOptions, 'security'>): DoctorHost {
+  return {
+    ...localDoctorHost({ ...options, security: securedPipeClient({ servicePid }) }),
+    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+    pipeAccess: async (name, wanted) =>
+      judgeAccess(pipeAccess(resolvePipePath(name).address), wanted),
+    systemChecks: [checkService, checkFirewall],
+  };
+}
+
+function servicePid(): number | undefined {
+  try {
+    return serviceControlManager().status(SERVICE_NAME).pid;
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}
+
+/** A client of the pipe commands the host: those alone may be one that the config names, or the default. */
+function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
+  if (wanted !== undefined) {
+    const same = grantsTheSame(parseSecurityDescriptor(sddl), parseSecurityDescriptor(wanted));
+    return { found: sddl, faults: same ? [] : [`pipeAccess in the config is ${wanted}`] };
+  }
+  const others = whoMayWrite(sddl);
+  const faults = others.map((who) => `${who} may use it, who is neither SYSTEM nor Administrators`);
+  return { found: sddl, faults };
+}
+
+const checkService: Check = {
+  name: 'service',
+  look: () => Promise.resolve([serviceFinding()]),
+};
+
+function serviceFinding(): Finding {
+  const services = serviceControlManager();
+  try {
+    const { state, pid, win32ExitCode } = services.status(SERVICE_NAME);
+    const { startType, commandLine } = services.config(SERVICE_NAME);
+    const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
+    if (state === 'running') return ok('service', `${found} (process ${pid})`);
+    const advice = `start it: sc start ${SERVICE_NAME}; the event log says why it ended`;
+    return problem('service', `${found}; its last exit code was ${win32ExitCode}`, advice);
+  } catch (error) {
+    if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+    const advice = 'register it: wins srv app run --register';
+    return warning('service', `${SERVICE_NAME} is not registered`, advice);
+  }
+}
+
+const checkFirewall: Check = {
+  name: 'firewall',
+  look: async (host, config) => {
+    const open = firewallRules().list();
+    if (open.length === 0) return [ok('firewall', 'no port is open for a run')];
+    const isServed = await host.reachPipe(config.listen).then(
+      () => true,
+      () => false,
+    );
+    return open.map(({ mark, rules }) => {
+      const found = `open for the run ${mark}: ${rules.join('; ')}`;
+      if (isServed) return ok('firewall', found);
+      const advice = 'start the daemon, which closes the ports of runs that are gone';
+      return problem('firewall', `${found}; and there is no daemon`, advice);
+    });
+  },
+};

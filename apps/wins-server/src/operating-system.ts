@@ -1,0 +1,43 @@
+import type { PipeSecurity } from '@wins/pipe-transport';
+import type { FileTrust } from '@wins/trusted-files';
+import type { PortOpener, ProcessHost } from '@wins/process-manager';
+import type { IdentifyClient } from './admission/client-identity.js';
+import type { Logger } from './log/logger.js';
+
+/** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
+export interface OperatingSystem {
+  /** Runs processes in trees of their own, and judges where files are. */
+  readonly processHost: () => ProcessHost;
+  /**
+   * @param logger - Gets what this system cannot do.
+   * @param pipeAccess - Who may open the pipes on Windows, as SDDL. Default: administrators and SYSTEM.
+   * @throws WindowsError `invalid-argument` for an invalid `pipeAccess`.
+   */
+  readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
+  /** Whether `daemonParts` has `identify`. */
+  readonly tellsClientsApart: () => boolean;
+  /** Judges who else can write to files and folders. */
+  readonly fileTrust: () => FileTrust;
+}
+
+/** What the operating system gives to a daemon. What is absent does not exist here, or is a default of the libraries. */
+export interface DaemonSystem {
+  readonly processHost: ProcessHost;
+  /** Opens pipes for those clients alone that may use them. */
+  readonly pipeSecurity?: PipeSecurity;
+  /** Says which client connects. Absent: clients cannot be told apart. */
+  readonly identify?: IdentifyClient;
+  /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
+  readonly trimMemory?: () => void;
+  /** Opens ports of the host's firewall for the time of a run. */
+  readonly portOpener?: PortOpener & RecoveredPorts;
+}
+
+/** Ports that outlive a daemon that dies. */
+export interface RecoveredPorts {
+  /**
+   * Closes the ports of all runs but the living ones; resolves with the marks of those runs. It looks for them before it waits
+   * for anything, so that a run that starts meanwhile is not among them.
+   */
+  sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
+}

@@ -1,0 +1,34 @@
+import { freeMemoryTrimmer, LinuxError, posixProcessHost as processHostOf } from '@wins/linux-host';
+import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { posixFileTrust } from '@wins/trusted-files';
+import { canTellLinuxClients, linuxClients } from './admission/linux-clients.js';
+import type { Logger } from './log/logger.js';
+import type { DaemonSystem, OperatingSystem } from './operating-system.js';
+
+/** Linux, and macOS as far as it goes: there only processes are run. */
+export const posix: OperatingSystem = {
+  processHost: posixProcessHost,
+  fileTrust: () => posixFileTrust(),
+  daemonParts: (logger) => ({ processHost: posixProcessHost(), ...linuxParts(logger) }),
+  tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
+};
+
+/** A host of sessions and process groups, whose errors are those of the process manager. */
+export function posixProcessHost(): ProcessHost {
+  return processHostOf({
+    failure: (code, message, details) => new ProcessError(code, message, details),
+  });
+}
+
+function linuxParts(logger: Logger): Pick<DaemonSystem, 'identify' | 'trimMemory'> {
+  if (process.platform !== 'linux') return {};
+  try {
+    const identify = linuxClients();
+    const trimMemory = freeMemoryTrimmer();
+    return { identify, ...(trimMemory && { trimMemory }) };
+  } catch (error) {
+    if (!(error instanceof LinuxError)) throw error;
+    logger.warn({ problem: error.message }, 'clients cannot be told apart');
+    return {};
+  }
+}

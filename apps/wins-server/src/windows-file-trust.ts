@@ -1,1 +1,0 @@
-export { windowsFileTrust } from '@wins/windows-host';

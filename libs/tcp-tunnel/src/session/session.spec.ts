@@ -1,0 +1,258 @@
+import type { SessionStream } from '../stream/session-stream.js';
+import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
+import { Session } from './session.js';
+import type { SessionRole } from './session-role.js';
+import type { SessionSettings } from './session-settings.js';
+import type { TunnelEnd } from './session-state.js';
+import { MemoryLink } from '../spec-support/memory-link.js';
+import { decodeMessage } from '../wire/decode.js';
+import { MessageEncoder } from '../wire/encode.js';
+import { PROTOCOL_LIMITS } from '../wire/limits.js';
+
+const settings: SessionSettings = {
+  tickMs: 5_000,
+  silenceTimeoutMs: 60_000,
+  syncIntervalMs: 60_000,
+  halfClosedIdleMs: 600_000,
+  heldEndIdleMs: 10_000,
+  flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024, unsentCapBytes: 1024 * 1024 },
+};
+const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;
+
+interface SessionOverMemory {
+  readonly session: Session;
+  readonly link: MemoryLink;
+  readonly ends: TunnelEnd[];
+}
+
+function sessionOf(role: SessionRole): SessionOverMemory {
+  const link = new MemoryLink(Number.MAX_SAFE_INTEGER);
+  const ends: TunnelEnd[] = [];
+  const onEnd = (end: TunnelEnd): void => void ends.push(end);
+  const session = new Session({ role, transport: link, settings, onEnd, onIdle: () => undefined });
+  return { session, link, ends };
+}
+
+function client(): SessionOverMemory {
+  return sessionOf({ kind: 'client' });
+}
+
+function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
+  const opened: SessionStream[] = [];
+  const admit = () => ({ open: (stream: SessionStream) => void opened.push(stream) });
+  return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
+}
+
+/** What a session put on the wire, as `type id`; each look hands on what the transport holds. */
+function sent(link: MemoryLink): string[] {
+  while (!link.quiet) link.handOn();
+  return link.wire
+    .splice(0)
+    .map(decodeMessage)
+    .map((message) => `${message.type} ${'id' in message ? message.id : ''}`.trim());
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('what a session sends', () => {
+  it('gives each stream one message in turn', async () => {
+    const { session, link } = client();
+    const streams = [1, 2, 3].map(() => session.connect('tcp/localhost:1'));
+    sent(link);
+    for (const stream of streams) stream.write(Buffer.alloc(5 * MESSAGE));
+    // The transport took two messages of the first stream before the others had anything to say.
+    const order = [1, 1, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3];
+    expect(sent(link)).toEqual(order.map((id) => `data ${id}`));
+    await settle();
+  });
+
+  it('lets control messages pass data that waits for its turn', () => {
+    const { session, link } = client();
+    const stream = session.connect('tcp/localhost:1');
+    stream.write(Buffer.alloc(10 * MESSAGE));
+    session.connect('tcp/localhost:2').destroy();
+    expect(sent(link).slice(0, 6)).toEqual([
+      'hello',
+      'connect 1',
+      'data 1',
+      'data 1',
+      'connect 2',
+      'error 2',
+    ]);
+  });
+
+  it('honours a Pause at once, for that stream alone', async () => {
+    const { session, link } = client();
+    const encode = new MessageEncoder();
+    const [paused, other] = [
+      session.connect('tcp/localhost:1'),
+      session.connect('tcp/localhost:2'),
+    ];
+    paused.write(Buffer.alloc(10 * MESSAGE));
+    session.message(encode.pause(1));
+    other.write('x');
+    const order = sent(link);
+    expect(order.filter((entry) => entry === 'data 1')).toHaveLength(2);
+    expect(order).toContain('data 2');
+    session.message(encode.resume(1));
+    expect(sent(link)).toEqual(Array(8).fill('data 1'));
+    await settle();
+  });
+
+  it('lets large messages rest after a turn, and small ones pass them', () => {
+    const { session, link } = client();
+    const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
+    sent(link);
+    large.write(Buffer.alloc(8 * MESSAGE));
+    link.restsOn = true;
+    for (let message = 0; message < 8; message += 1) link.handOn();
+    small.write('x');
+    link.restsOn = false;
+    const first = Array<string>(4).fill('data 1');
+    expect(sent(link)).toEqual([...first, 'data 2', ...first]);
+    expect(link.rests[0]).toBe('turn');
+  });
+
+  it('rests longer while another stream sends small messages', () => {
+    const { session, link } = client();
+    const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
+    small.write('x');
+    large.write(Buffer.alloc(10 * MESSAGE));
+    sent(link);
+    expect(link.rests).toEqual(['idle', 'idle']);
+    large.write(Buffer.alloc(70 * 4 * MESSAGE));
+    sent(link);
+    expect(new Set(link.rests.slice(0, 64))).toEqual(new Set(['idle']));
+    expect(link.rests.at(-1)).toBe('turn');
+  });
+
+  it('goes on sending at the next tick although the transport forgot to say that it can', () => {
+    const { session, link } = client();
+    const stream = session.connect('tcp/localhost:1');
+    stream.write(Buffer.alloc(4 * MESSAGE));
+    link.forget();
+    expect(sent(link)).toEqual([]);
+    session.tick(5_000);
+    expect(sent(link)).toEqual(['data 1', 'data 1']);
+  });
+});
+
+describe('what a server answers', () => {
+  it('is bounded: a client that makes it answer and reads nothing loses its session', () => {
+    const { session, link, ends } = server();
+    const { message } = new MessageEncoder().data(77, 0);
+    let answered = 0;
+    while (session.state.kind === 'open') {
+      session.message(message);
+      link.endTurn();
+      answered += 1;
+    }
+    expect(link.bufferedBytes).toBeGreaterThan(settings.flow.unsentCapBytes);
+    expect(link.bufferedBytes).toBeLessThan(settings.flow.unsentCapBytes + 200);
+    expect(answered).toBeGreaterThan(100);
+    session.closed(1006, '', undefined);
+    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'sendOverflow' } }]);
+  });
+
+  it('delivers what a stream holds before it fails because the client no longer lists it', async () => {
+    const { session, opened } = server();
+    const encode = new MessageEncoder();
+    session.message(encode.connect(1, 'tcp/localhost:1'));
+    const { message, bodyOffset } = encode.data(1, 4);
+    message.write('held', bodyOffset);
+    session.message(message);
+    for (let tick = 0; tick < 3; tick += 1) session.tick(5_000);
+    session.message(encode.sync([]));
+    let text = '';
+    opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const error = await new Promise<unknown>((resolve) => opened[0]?.once('error', resolve));
+    expect([text, error]).toMatchObject(['held', { code: 'streamForgotten' }]);
+  });
+});
+
+describe('what a session holds for readers', () => {
+  /** A Data message in the middle of a larger read, as a WebSocket gives it. */
+  const received = (encode: MessageEncoder, payloadBytes: number): Buffer => {
+    const { message } = encode.data(1, payloadBytes);
+    const read = Buffer.alloc(4 * payloadBytes);
+    message.copy(read, 10);
+    return read.subarray(10, 10 + message.length);
+  };
+
+  it.each([
+    ['before anybody reads', () => undefined],
+    ['in the read-ahead of a reader that has stopped', (stream: SessionStream) => stream.read(0)],
+  ])('keeps no more of a read alive than it counts, %s', async (_when, begin) => {
+    const { session, opened } = server();
+    const encode = new MessageEncoder();
+    session.message(encode.connect(1, 'tcp/localhost:1'));
+    const [stream] = opened;
+    if (stream === undefined) throw new Error('no stream was opened');
+    begin(stream);
+    for (let sentBytes = 0; sentBytes < 50 * 16_384; sentBytes += 16_384)
+      session.message(received(encode, 16_384));
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await settle();
+    expect(chunks).toHaveLength(50);
+    // The first may have gone to a reader that was waiting for it.
+    for (const chunk of chunks.slice(1)) expect(chunk.buffer.byteLength).toBe(16_384);
+    stream.destroy();
+  });
+
+  it('copies nothing for a reader that keeps up', () => {
+    const { session, opened } = server();
+    const encode = new MessageEncoder();
+    session.message(encode.connect(1, 'tcp/localhost:1'));
+    const chunks: Buffer[] = [];
+    opened[0]?.on('data', (chunk: Buffer) => chunks.push(chunk)).read(0);
+    const message = received(encode, 20_000);
+    for (let count = 0; count < 5; count += 1) session.message(message);
+    expect(chunks.map((chunk) => chunk.buffer === message.buffer)).toEqual(Array(5).fill(true));
+    opened[0]?.destroy();
+  });
+});
+
+describe('the clock of a session', () => {
+  it('ends a session whose peer says nothing for a minute', () => {
+    const { session, link, ends } = client();
+    for (let tick = 1; tick < 12; tick += 1) session.tick(5_000);
+    expect(session.state.kind).toBe('open');
+    session.tick(5_000);
+    expect(session.state.kind).toBe('closing');
+    expect(link.ended).toBe(true);
+    session.closed(1006, '', undefined);
+    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'peerSilent' } }]);
+  });
+
+  it('begins anew at every sign of life, and pings at every tick', () => {
+    const { session, link } = client();
+    for (let tick = 0; tick < 100; tick += 1) {
+      session.tick(5_000);
+      session.heard();
+    }
+    expect(session.state.kind).toBe('open');
+    expect(link.pings).toBe(100);
+  });
+
+  it('counts a tick that came an hour late as little more than one', () => {
+    const { session } = client();
+    for (let tick = 0; tick < 7; tick += 1) session.tick(3_600_000);
+    expect(session.state.kind).toBe('open');
+  });
+
+  it('lists the open streams every minute, ascending, those just opened included', () => {
+    const { session, link } = client();
+    session.connect('tcp/localhost:1');
+    const gone = session.connect('tcp/localhost:2');
+    for (let tick = 0; tick < 11; tick += 1) session.tick(5_000);
+    session.heard();
+    gone.destroy();
+    session.connect('tcp/localhost:3');
+    while (link.bufferedBytes > 0) link.handOn();
+    link.wire.length = 0;
+    session.tick(5_000);
+    link.handOn();
+    expect(link.wire.map(decodeMessage)).toEqual([{ type: 'sync', ids: [1, 3] }]);
+  });
+});

@@ -1,0 +1,329 @@
+import type { MessageTransport, TransportEvents } from './message-transport.js';
+import { SessionStream, type SessionLink } from '../stream/session-stream.js';
+import { SharedBuffer } from '../stream/flow-control.js';
+import { Intake, type Work } from './intake.js';
+import type { SessionRole } from './session-role.js';
+import type { SessionSettings } from './session-settings.js';
+import { SendRound } from './send-round.js';
+import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
+import { TunnelError } from '../tunnel-error.js';
+import { decodeMessage } from '../wire/decode.js';
+import { MessageEncoder } from '../wire/encode.js';
+import type { TunnelMessage } from '../wire/message.js';
+import { writeRefusal } from '../wire/refusal.js';
+import type { Int64 } from '../wire/varint.js';
+
+const CLOSE_NORMAL = 1000;
+const CLOSE_PROTOCOL = 1002;
+const CLOSE_UNSUPPORTED = 1003;
+/** A tick that comes late counts as no more than this many of its intervals: our own stall is not the peer's silence. */
+const LATE_TICK = 1.5;
+/** Some clients take the list before a Connect and write it after: a stream this young is not judged by it. */
+const SYNC_GRACE_TICKS = 1;
+/** As much as a turn of the event loop is given. */
+const WORK_OF_A_LIST = 32;
+
+/**
+ * The session of either role over any transport: it routes messages to streams, sends their data in turn, keeps time, and
+ * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside. The file is one thing
+ * because each message, tick and end acts on the same table of streams.
+ */
+export class Session implements TransportEvents, SessionLink {
+  readonly encoder = new MessageEncoder();
+  readonly shared: SharedBuffer;
+  readonly #role: SessionRole;
+  readonly #transport: MessageTransport;
+  readonly #settings: SessionSettings;
+  /** Streams whose id is alive on the wire. */
+  readonly #live = new Map<Int64, SessionStream>();
+  /** Streams that are not destroyed yet; some of them still have something to be read. */
+  readonly #undestroyed = new Set<SessionStream>();
+  readonly #round: SendRound;
+  readonly #intake: Intake;
+  readonly #onEnd: (end: TunnelEnd) => void;
+  readonly #onIdle: () => void;
+  #state: SessionState = { kind: 'open' };
+  #peerRevision = 0;
+  #nextId = 1;
+  #ticks = 0;
+  #silentMs = 0;
+
+  constructor(options: {
+    readonly role: SessionRole;
+    readonly transport: MessageTransport;
+    readonly settings: SessionSettings;
+    /** Called once. */
+    readonly onEnd: (end: TunnelEnd) => void;
+    /** The last stream was destroyed. */
+    readonly onIdle: () => void;
+  }) {
+    this.#role = options.role;
+    this.#transport = options.transport;
+    this.#settings = options.settings;
+    this.#onEnd = options.onEnd;
+    this.#onIdle = options.onIdle;
+    this.#round = new SendRound(options.transport, options.settings.flow);
+    this.shared = new SharedBuffer(options.settings.flow);
+    this.#intake = new Intake(options.transport, (bytes) => this.#read(bytes));
+    // A peer that knows extensions answers; to any other the message is of an unknown type.
+    if (this.#role.kind === 'client') this.control(this.encoder.hello());
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get streamCount(): number {
+    return this.#undestroyed.size;
+  }
+
+  get #active(): boolean {
+    return this.#state.kind === 'open' || this.#state.kind === 'draining';
+  }
+
+  /** Opens a stream of the client role; data may be written at once. */
+  connect(address: string): SessionStream {
+    const id = this.#nextId++;
+    const stream = this.#open(id);
+    this.control(this.encoder.connect(id, address));
+    return stream;
+  }
+
+  drain(): void {
+    this.#move({ kind: 'draining' });
+  }
+
+  /** Resets what is open, closes the transport after what was queued, and keeps `end` as the cause. */
+  close(end: TunnelEnd): void {
+    if (!this.#active) return;
+    for (const stream of [...this.#live.values()]) stream.destroy(sessionEnded(end));
+    this.#move({ kind: 'closing', end });
+    this.#transport.close(CLOSE_NORMAL, '');
+  }
+
+  /** Destroys what outlived the session: streams that the peer completed and nobody has read to the end. */
+  destroyStreams(): void {
+    for (const stream of [...this.#undestroyed]) stream.destroy();
+  }
+
+  /** The clock. `elapsedMs` is the monotonic time since the last tick. */
+  tick(elapsedMs: number): void {
+    if (!this.#active) return;
+    this.#ticks += 1;
+    const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
+    this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
+    if (this.#silentMs >= silenceTimeoutMs) {
+      const message = `cannot reach the peer: found no sign of life for ${Math.round(this.#silentMs)} ms; wanted one within ${silenceTimeoutMs} ms`;
+      this.#fail(new TunnelError('peerSilent', message));
+      return;
+    }
+    for (const stream of [...this.#live.values()]) stream.tick();
+    if (this.#role.kind === 'client') {
+      this.#transport.ping();
+      if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
+        this.control(this.encoder.sync([...this.#live.keys()]));
+    }
+    this.#round.run();
+  }
+
+  // Called by streams.
+
+  get peerExtended(): boolean {
+    return this.#peerRevision >= 1;
+  }
+
+  get holdsLocalEnd(): boolean {
+    return this.#role.kind === 'client';
+  }
+
+  get halfClosedIdleTicks(): number {
+    const { halfClosedIdleMs, heldEndIdleMs, tickMs } = this.#settings;
+    return Math.max(1, Math.ceil((this.peerExtended ? halfClosedIdleMs : heldEndIdleMs) / tickMs));
+  }
+
+  /** Control messages pass the data that waits for its turn. */
+  control(message: Buffer): void {
+    if (!this.#active) return;
+    this.#transport.send(message, this.#round.sent);
+    this.#boundUnsent();
+  }
+
+  ready(stream: SessionStream): void {
+    this.#round.join(stream);
+  }
+
+  release(stream: SessionStream): void {
+    if (this.#live.get(stream.id) === stream) this.#live.delete(stream.id);
+  }
+
+  gone(stream: SessionStream): void {
+    this.#undestroyed.delete(stream);
+    if (this.#undestroyed.size === 0) this.#onIdle();
+  }
+
+  // Called by the transport.
+
+  message(bytes: Buffer): void {
+    if (!this.#active) return;
+    this.#silentMs = 0;
+    this.#intake.take(bytes);
+  }
+
+  heard(): void {
+    this.#silentMs = 0;
+    this.#boundUnsent();
+  }
+
+  violated(what: string): void {
+    this.#fail(new TunnelError('protocolViolation', what), CLOSE_UNSUPPORTED);
+  }
+
+  closed(code: number, reason: string, error: Error | undefined): void {
+    this.#intake.flush();
+    const end: TunnelEnd =
+      this.#state.kind === 'closing'
+        ? this.#state.end
+        : error === undefined
+          ? { reason: 'peer-closed', code, text: reason }
+          : {
+              reason: 'failed',
+              error: new TunnelError('webSocketFailed', `the WebSocket failed: ${error.message}`, {
+                cause: error,
+              }),
+            };
+    if (!this.#move({ kind: 'closed', end })) return;
+    // Streams that the peer closed before are complete; they live on until they are read.
+    for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
+    this.#round.clear();
+    this.#onEnd(end);
+  }
+
+  #read(bytes: Buffer): Work {
+    if (!this.#active) return 0;
+    try {
+      return this.#dispatch(decodeMessage(bytes));
+    } catch (error) {
+      if (!(error instanceof TunnelError)) throw error;
+      this.#fail(error);
+      return 0;
+    }
+  }
+
+  #dispatch(message: TunnelMessage): Work {
+    const stream = 'id' in message ? this.#live.get(message.id) : undefined;
+    switch (message.type) {
+      case 'data':
+        if (stream === undefined) return this.#answerUnknown(message.id);
+        stream.acceptData(message.payload);
+        return 0;
+      case 'connect':
+        return this.#acceptConnect(message.id, message.address);
+      case 'error':
+        stream?.acceptError(message.text);
+        return 0;
+      case 'pause':
+        stream?.acceptPause();
+        return 0;
+      case 'resume':
+        stream?.acceptResume();
+        return 0;
+      case 'end':
+        if (stream === undefined) return this.#answerUnknown(message.id);
+        stream.acceptEnd();
+        return 0;
+      case 'sync':
+        this.#acceptSync(message.ids);
+        // It may name every stream.
+        return WORK_OF_A_LIST;
+      case 'hello':
+        this.#acceptHello(message.revision);
+        return 0;
+      case 'add-client':
+      case 'remove-client':
+      case 'unknown':
+        return 0;
+    }
+  }
+
+  #acceptConnect(id: Int64, address: string): Work {
+    // A Connect that arrives twice is one Connect.
+    if (this.#live.has(id)) return 1;
+    if (this.#role.kind === 'client') {
+      this.control(this.encoder.error(id, writeRefusal('client-role')));
+      return 1;
+    }
+    const admission = this.#role.admit(address, id);
+    if ('open' in admission) {
+      admission.open(this.#open(id));
+      return 1;
+    }
+    this.control(this.encoder.error(id, admission.refusal));
+    return admission.isOverRate ? 'over-rate' : 1;
+  }
+
+  #acceptSync(ids: readonly Int64[]): void {
+    if (this.#role.kind === 'client') return;
+    const listed = new Set(ids);
+    for (const stream of [...this.#live.values()]) {
+      if (listed.has(stream.id) || this.#ticks - stream.bornTick <= SYNC_GRACE_TICKS) continue;
+      const message = 'the peer no longer lists the stream as open';
+      stream.failAfterHeld(new TunnelError('streamForgotten', message, { streamId: stream.id }));
+    }
+    // The peer waits for streams whose end got lost.
+    for (const id of ids.slice(0, this.#role.mostListed))
+      if (!this.#live.has(id)) this.#answerUnknown(id);
+  }
+
+  #acceptHello(revision: number): void {
+    const first = this.#peerRevision === 0;
+    this.#peerRevision = Math.max(this.#peerRevision, revision);
+    if (!first || !this.peerExtended) return;
+    if (this.#role.kind === 'server') this.control(this.encoder.hello());
+    for (const stream of [...this.#live.values()]) stream.peerBecameExtended();
+  }
+
+  #answerUnknown(id: Int64): Work {
+    this.control(this.encoder.error(id, `connection not found tunnel/0/${id}`));
+    return 1;
+  }
+
+  #open(id: Int64): SessionStream {
+    const stream = new SessionStream(id, this, this.#ticks);
+    this.#live.set(id, stream);
+    this.#undestroyed.add(stream);
+    return stream;
+  }
+
+  #boundUnsent(): void {
+    const unsent = this.#transport.bufferedBytes;
+    if (unsent <= this.#settings.flow.unsentCapBytes) return;
+    this.#fail(
+      new TunnelError(
+        'sendOverflow',
+        `cannot send: found ${unsent} bytes that the peer does not read; wanted ${this.#settings.flow.unsentCapBytes} at most`,
+      ),
+    );
+  }
+
+  #fail(error: TunnelError, code = CLOSE_PROTOCOL): void {
+    if (!this.#active) return;
+    this.#move({ kind: 'closing', end: { reason: 'failed', error } });
+    for (const stream of [...this.#live.values()])
+      stream.abandon(sessionEnded({ reason: 'failed', error }));
+    if (error.code === 'protocolViolation') this.#transport.close(code, 'protocol-violation');
+    else this.#transport.terminate();
+  }
+
+  #move(next: SessionState): boolean {
+    if (!mayMoveSession(this.#state.kind, next.kind)) return false;
+    this.#state = next;
+    return true;
+  }
+}
+
+function sessionEnded(end: TunnelEnd): TunnelError {
+  const cause = end.reason === 'failed' ? end.error : undefined;
+  return new TunnelError('sessionEnded', `the tunnel ended (${cause?.code ?? end.reason})`, {
+    cause,
+  });
+}

@@ -1,0 +1,331 @@
+import { escapeText } from '@wins/wins-program';
+import { Duplex } from 'node:stream';
+import { mayMove, type StreamEnd, type StreamState } from './stream-state.js';
+import { Fifo } from './fifo.js';
+import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
+import { OutgoingBytes } from './outgoing-bytes.js';
+import { exactBuffer } from './exact-buffer.js';
+import type { RoundMember } from '../session/send-round.js';
+import type { TunnelStream } from './tunnel-stream.js';
+import { TunnelError } from '../tunnel-error.js';
+import type { MessageEncoder } from '../wire/encode.js';
+import { PROTOCOL_LIMITS } from '../wire/limits.js';
+import { CLEAN_END } from '../wire/message.js';
+import { readRefusal, writeFailure } from '../wire/refusal.js';
+import type { Int64 } from '../wire/varint.js';
+
+/** What a stream needs of its session. */
+export interface SessionLink {
+  readonly encoder: MessageEncoder;
+  readonly shared: SharedBuffer;
+  /** The peer said hello: it knows a half-close and renews its pauses. */
+  readonly peerExtended: boolean;
+  /** Towards a peer that knows no half-close: end the stream as a whole at once, or hold the end back. */
+  readonly holdsLocalEnd: boolean;
+  /** Ticks without data after which a half-closed stream ends. */
+  readonly halfClosedIdleTicks: number;
+  control(message: Buffer): void;
+  /** The stream has data and may send. */
+  ready(stream: SessionStream): void;
+  /** The id is no longer alive on the wire. */
+  release(stream: SessionStream): void;
+  /** The stream is destroyed. */
+  gone(stream: SessionStream): void;
+}
+
+const READ_AHEAD_BYTES = 64 * 1024;
+/** Small, because every stalled stream holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
+const WRITE_AHEAD_BYTES = 16 * 1024;
+/** What a held chunk costs beyond its bytes. */
+const CHUNK_OVERHEAD_BYTES = 256;
+/** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
+const MOST_PINNED = 4;
+
+/**
+ * The stream behind {@link TunnelStream}, with the half that only its session may touch. The file is one thing because
+ * the two directions share the state on the wire.
+ */
+export class SessionStream extends Duplex implements TunnelStream, RoundMember {
+  queued = false;
+
+  #state: StreamState = { kind: 'open' };
+  readonly #link: SessionLink;
+  readonly #outgoing = new OutgoingBytes();
+  readonly #sendGate = new SendGate();
+  readonly #held = new Fifo<Buffer>();
+  readonly #receiveGate: ReceiveGate;
+  /** The stream below takes more right now. */
+  #hungry = false;
+  /** Nothing more will arrive; the end follows what is held. */
+  #remoteDone = false;
+  /** Follows what is held, in place of the end. */
+  #failure: TunnelError | undefined;
+
+  constructor(
+    readonly id: Int64,
+    link: SessionLink,
+    readonly bornTick: number,
+  ) {
+    super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
+    this.#link = link;
+    this.#receiveGate = new ReceiveGate(link.shared);
+    this.on('end', destroyIfPeerClosed);
+  }
+
+  get state(): StreamState {
+    return this.#state;
+  }
+
+  get sendable(): boolean {
+    return this.#outgoing.length > 0 && this.#sendGate.open && this.#state.kind !== 'closed';
+  }
+
+  get waitingBytes(): number {
+    return this.#outgoing.length;
+  }
+
+  // Sending: a write waits in #outgoing until the session's round reaches this stream.
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#offer([chunk], done);
+  }
+
+  override _writev(entries: { chunk: Buffer }[], done: () => void): void {
+    this.#offer(
+      entries.map((entry) => entry.chunk),
+      done,
+    );
+  }
+
+  override _final(done: () => void): void {
+    this.#endLocally();
+    done();
+  }
+
+  /** The next Data message, filled from as many chunks as it takes. */
+  takeMessage(): Buffer {
+    const length = Math.min(this.#outgoing.length, PROTOCOL_LIMITS.sentDataBytes);
+    const { message, bodyOffset } = this.#link.encoder.data(this.id, length);
+    this.#outgoing.take(message, bodyOffset);
+    return message;
+  }
+
+  messageSent(): void {
+    this.#sendGate.sent();
+    this.#outgoing.settle();
+  }
+
+  // Receiving.
+
+  override _read(): void {
+    this.#hungry = true;
+    this.#deliver();
+  }
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
+    this.#failWhenDrained();
+    return chunk;
+  }
+
+  acceptData(payload: Buffer): void {
+    if (this.#state.kind === 'remote-ended') {
+      this.destroy(
+        new TunnelError('streamReset', 'the peer sent data after its end', { streamId: this.id }),
+      );
+      return;
+    }
+    if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
+    this.#receiveGate.heard();
+    for (let at = 0; at < payload.length; at += READ_AHEAD_BYTES) {
+      const whole = payload.length <= READ_AHEAD_BYTES;
+      this.#acceptPiece(whole ? payload : payload.subarray(at, at + READ_AHEAD_BYTES));
+      if (this.destroyed) return;
+    }
+  }
+
+  /** The peer sends nothing more and still listens. */
+  acceptEnd(): void {
+    if (this.#state.kind === 'open') this.#move({ kind: 'remote-ended' });
+    else if (this.#state.kind !== 'local-ended') return;
+    else if (this.#state.told) this.#close({ reason: 'finished' });
+    else this.#endAsAWhole();
+    this.#finishReading();
+  }
+
+  /** The peer ended the stream as a whole, cleanly or not. */
+  acceptError(text: string): void {
+    if (text === CLEAN_END) {
+      this.#close({ reason: 'peer-closed' });
+      this.#finishReading();
+      this.destroyIfPeerClosed();
+      return;
+    }
+    const peerText = escapeText(text);
+    const refusal = readRefusal(text);
+    const { code, rule } = refusal ?? { code: 'streamReset' };
+    const found =
+      refusal === undefined
+        ? 'the peer reset the stream'
+        : 'cannot open the stream: the peer answered';
+    const fields = { streamId: this.id, rule, peerText };
+    this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
+  }
+
+  /** The stream is over without a word to the peer, which knows; what it sent before is delivered first. */
+  failAfterHeld(error: TunnelError): void {
+    this.#failure = error;
+    this.#close({ reason: 'failed', error });
+    this.#failWhenDrained();
+  }
+
+  acceptPause(): void {
+    this.#sendGate.pause();
+  }
+
+  acceptResume(): void {
+    this.#sendGate.resume();
+    this.#link.ready(this);
+  }
+
+  /** The session ended: the stream is over at once. */
+  abandon(error: TunnelError): void {
+    this.#close({ reason: 'failed', error });
+    this.destroy(error);
+  }
+
+  /** The peer has just turned out to know a half-close: an end that was held back can be told. */
+  peerBecameExtended(): void {
+    if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
+  }
+
+  /** Repeats what may have got lost and counts idle time; the session calls it for every live stream at each tick. */
+  tick(): void {
+    const { encoder, peerExtended } = this.#link;
+    const repeat = this.#receiveGate.tick();
+    if (repeat === 'pause') this.#link.control(encoder.pause(this.id));
+    if (repeat === 'resume') this.#link.control(encoder.resume(this.id));
+    if (this.#sendGate.tick(peerExtended)) this.#link.ready(this);
+    if (this.#state.kind !== 'local-ended') return;
+    const idleTicks = this.#state.idleTicks + 1;
+    if (idleTicks >= this.#link.halfClosedIdleTicks) this.#endAsAWhole();
+    else {
+      if (this.#state.told) this.#link.control(encoder.end(this.id));
+      this.#move({ ...this.#state, idleTicks });
+    }
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (this.#state.kind !== 'closed') {
+      const known = error instanceof TunnelError ? error : resetError(this.id, error);
+      this.#link.control(this.#link.encoder.error(this.id, writeFailure(known)));
+      this.#close({ reason: 'failed', error: known });
+    }
+    this.#held.clear();
+    this.#receiveGate.dispose();
+    this.#outgoing.discard();
+    this.#link.gone(this);
+    done(error);
+  }
+
+  #offer(chunks: readonly Buffer[], done: () => void): void {
+    this.#outgoing.put(chunks, done);
+    // Nobody listens any more, as with a socket between the peer's close and the reset.
+    if (this.#state.kind === 'closed') this.#outgoing.discard();
+    else if (this.#outgoing.length === 0) this.#outgoing.settle();
+    else this.#link.ready(this);
+  }
+
+  #endLocally(): void {
+    if (this.#state.kind === 'remote-ended') {
+      this.#link.control(this.#link.encoder.end(this.id));
+      this.#close({ reason: 'finished' });
+      return;
+    }
+    if (this.#state.kind !== 'open') return;
+    this.#move({ kind: 'local-ended', told: false, idleTicks: 0 });
+    if (this.#link.peerExtended) this.#tellEnd();
+    else if (!this.#link.holdsLocalEnd) this.#endAsAWhole();
+  }
+
+  #tellEnd(): void {
+    this.#link.control(this.#link.encoder.end(this.id));
+    this.#move({ kind: 'local-ended', told: true, idleTicks: 0 });
+  }
+
+  #endAsAWhole(): void {
+    this.#link.control(this.#link.encoder.error(this.id, CLEAN_END));
+    this.#close({ reason: 'finished' });
+    this.#finishReading();
+  }
+
+  #acceptPiece(view: Buffer): void {
+    // Only what a reader takes at once is not copied.
+    const small = view.length * MOST_PINNED < view.buffer.byteLength;
+    const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
+    const piece = small || waits ? exactBuffer(view) : view;
+    if (this.#hungry && this.#held.length === 0) {
+      this.#hungry = this.push(piece);
+      return;
+    }
+    this.#held.push(piece);
+    const verdict = this.#receiveGate.hold(piece.length + CHUNK_OVERHEAD_BYTES);
+    if (verdict === 'pause') this.#link.control(this.#link.encoder.pause(this.id));
+    if (verdict === 'overflow') {
+      const message = `cannot hold more for the reader: found ${this.#receiveGate.heldBytes} bytes; wanted a peer that pauses`;
+      this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
+    }
+  }
+
+  #deliver(): void {
+    while (this.#hungry) {
+      const piece = this.#held.shift();
+      if (piece === undefined) break;
+      this.#hungry = this.push(piece);
+      const verdict = this.#receiveGate.release(piece.length + CHUNK_OVERHEAD_BYTES);
+      if (verdict === 'resume' && this.#state.kind !== 'closed')
+        this.#link.control(this.#link.encoder.resume(this.id));
+    }
+    this.#endWhenDelivered();
+  }
+
+  #finishReading(): void {
+    this.#remoteDone = true;
+    this.#endWhenDelivered();
+  }
+
+  #endWhenDelivered(): void {
+    if (this.#remoteDone && this.#held.length === 0 && !this.destroyed) this.push(null);
+  }
+
+  #failWhenDrained(): void {
+    if (this.#failure !== undefined && this.#held.length === 0 && this.readableLength === 0)
+      this.destroy(this.#failure);
+  }
+
+  /** Writes after the peer's close go nowhere, so a stream that is read to the end serves nobody. */
+  destroyIfPeerClosed(): void {
+    if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
+  }
+
+  #close(end: StreamEnd): void {
+    if (!this.#move({ kind: 'closed', end })) return;
+    this.#link.release(this);
+    this.#outgoing.discard();
+  }
+
+  #move(next: StreamState): boolean {
+    if (!mayMove(this.#state.kind, next.kind)) return false;
+    this.#state = next;
+    return true;
+  }
+}
+
+/** One function for the `end` of every stream, as there are many short ones. */
+function destroyIfPeerClosed(this: SessionStream): void {
+  this.destroyIfPeerClosed();
+}
+
+function resetError(streamId: Int64, cause: Error | null): TunnelError {
+  return new TunnelError('streamReset', 'connection reset', { streamId, cause });
+}

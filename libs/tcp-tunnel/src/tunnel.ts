@@ -1,0 +1,119 @@
+import { performance } from 'node:perf_hooks';
+import type { Socket } from 'node:net';
+
+import { Session } from './session/session.js';
+import type { SessionRole } from './session/session-role.js';
+import { completeOptions, type TunnelOptions } from './session/session-settings.js';
+import type { SessionState, TunnelEnd } from './session/session-state.js';
+import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import { WebSocketTransport } from './web-socket/web-socket-transport.js';
+
+/** After the end of a session, an answer that is complete and still being read gets this long. */
+const LEFTOVER_MS = 5_000;
+
+/**
+ * A running tunnel, in either role: a {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled.
+ * It owns its WebSocket and its streams; whoever began it closes it.
+ */
+export abstract class Tunnel {
+  /** Why the tunnel ended: the first cause. Never rejects. */
+  readonly closed: Promise<TunnelEnd>;
+  protected readonly session: Session;
+  readonly #sockets = new Set<Socket>();
+  readonly #whenIdle = new Set<() => void>();
+  #leftovers: NodeJS.Timeout | undefined;
+
+  /** @throws {TunnelError} `webSocketNotOpen`, `invalidOption`. */
+  protected constructor(
+    socket: TunnelWebSocket,
+    role: SessionRole,
+    options: TunnelOptions & { readonly heldEndIdleMs?: number },
+  ) {
+    const settings = completeOptions(options);
+    const { signal } = options;
+    const transport = new WebSocketTransport(socket, settings.closeTimeoutMs);
+    const abort = (): void => this.#begin({ reason: 'aborted' });
+    let settle: (end: TunnelEnd) => void = () => undefined;
+    this.closed = new Promise((resolve) => (settle = resolve));
+    let last = performance.now();
+    const ticker = setInterval(() => {
+      const now = performance.now();
+      this.session.tick(now - last);
+      last = now;
+    }, settings.tickMs);
+    this.session = new Session({
+      role,
+      transport,
+      settings,
+      onEnd: (end) => {
+        clearInterval(ticker);
+        signal?.removeEventListener('abort', abort);
+        if (!this.#idle) this.#leftovers = setTimeout(() => this.#destroyAll(), LEFTOVER_MS);
+        settle(end);
+      },
+      onIdle: () => this.#checkIdle(),
+    });
+    transport.listen(this.session);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+  }
+
+  get state(): SessionState['kind'] {
+    return this.session.state.kind;
+  }
+
+  /** Streams that are not gone yet. */
+  get streamCount(): number {
+    return Math.max(this.session.streamCount, this.#sockets.size);
+  }
+
+  /** The socket belongs to the tunnel: a drain waits for it and a close destroys it. */
+  protected own(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#checkIdle();
+    });
+  }
+
+  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
+  async drain(): Promise<TunnelEnd> {
+    this.session.drain();
+    await this.#becomeIdle();
+    this.#begin({ reason: 'closed' });
+    return this.closed;
+  }
+
+  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
+  async close(): Promise<void> {
+    this.#begin({ reason: 'closed' });
+    this.#destroyAll();
+    await this.closed;
+    await this.#becomeIdle();
+  }
+
+  #begin(end: TunnelEnd): void {
+    this.session.close(end);
+  }
+
+  get #idle(): boolean {
+    return this.session.streamCount === 0 && this.#sockets.size === 0;
+  }
+
+  #becomeIdle(): Promise<void> {
+    if (this.#idle) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.add(resolve));
+  }
+
+  #checkIdle(): void {
+    if (!this.#idle) return;
+    clearTimeout(this.#leftovers);
+    for (const resolve of this.#whenIdle) resolve();
+    this.#whenIdle.clear();
+  }
+
+  #destroyAll(): void {
+    this.session.destroyStreams();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
