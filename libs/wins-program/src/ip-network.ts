@@ -53,7 +53,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   if (bytes === undefined || more !== undefined) return undefined;
   const bits = bytes.length * 8;
   if (prefixText === undefined) return { bytes, prefix: bits };
-  const prefix = /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : Infinity;
+  const prefix = /^(?:0|[1-9]\d{0,2})$/.test(prefixText) ? Number(prefixText) : Infinity;
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
