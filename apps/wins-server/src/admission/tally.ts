@@ -11,8 +11,12 @@ export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;
 
+  readonly #tell: (facts: Facts, times: number) => void;
+
   /** @param tell - Told of one (`times` 1), or how often it came after that. */
-  constructor(private readonly tell: (facts: Facts, times: number) => void) {}
+  constructor(tell: (facts: Facts, times: number) => void) {
+    this.#tell = tell;
+  }
 
   /** Counts one of a kind. Of a kind the facts are those of its first. */
   add(kind: string, facts: Facts): void {
@@ -24,7 +28,7 @@ export class Tally<Facts extends object> implements Disposable {
     }
     this.#counts.set(key, { facts, more: 0 });
     this.#timer ??= setTimeout(() => this.#tellCounts(), PERIOD_MS).unref();
-    this.tell(facts, 1);
+    this.#tell(facts, 1);
   }
 
   /** Tells what was counted. */
@@ -35,7 +39,7 @@ export class Tally<Facts extends object> implements Disposable {
 
   #tellCounts(): void {
     this.#timer = undefined;
-    for (const { facts, more } of this.#counts.values()) if (more > 0) this.tell(facts, more);
+    for (const { facts, more } of this.#counts.values()) if (more > 0) this.#tell(facts, more);
     this.#counts.clear();
   }
 }

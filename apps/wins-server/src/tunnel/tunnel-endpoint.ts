@@ -147,4 +147,3 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     close: () => (closing ??= close()),
   };
 }
-
