@@ -7,7 +7,7 @@ const MOST_CALLS = 512;
 export class ClientCalls {
   readonly #calls = new Map<string, number>();
 
-  /** Whether a call of a client may begin; `ended` must follow. Administrators, and who cannot be told apart, have no quota. */
+  /** Whether a call of a client may begin; `ended` must follow. Administrators, and clients that the system does not know, have no quota. */
   begin({ key, isAdministrator, isEverybody }: ClientIdentity): boolean {
     if (isAdministrator || isEverybody) return true;
     const calls = this.#calls.get(key) ?? 0;

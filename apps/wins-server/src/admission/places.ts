@@ -2,18 +2,18 @@ import type { Duplex } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
 import { judgeGreeting, judgePlace, type Holding, type Room } from './judge-entry.js';
 
-/** Why a connection was ended for the sake of others. */
+/** Why a connection was ended to make room. */
 export type TurnedAway =
-  /** It had not greeted yet, and others wanted in. */
+  /** It had not greeted yet, and another one came. */
   | 'slow-greeting'
-  /** It had no call, and others wanted in. */
+  /** It had no call, and another one came. */
   | 'idle'
   /** Its client has as many as one may have. */
   | 'client-limit'
   /** No place is left. */
   | 'full';
 
-/** What a house is made with. */
+/** What {@link Places} is made with. */
 export interface PlacesOptions extends Room {
   /** Learns of each connection that is ended here. A hostile client can cause many of these. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
@@ -23,7 +23,7 @@ export interface PlacesOptions extends Room {
 export interface Place {
   /** The connection has greeted. False when there is no place for it: it has been ended. */
   settle(): boolean;
-  /** A call began: while one goes on, the connection ends for nobody. */
+  /** A call began: while it goes on, the connection does not make room for others. */
   begin(): void;
   /** A call ended. */
   end(): void;

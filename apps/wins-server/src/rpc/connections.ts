@@ -18,12 +18,12 @@ import type { Logger } from '../log/logger.js';
 import { clientLabel } from '../admission/client-label.js';
 
 const MIB = 1024 * 1024;
-/** What unfinished requests of all clients may take. */
+/** What unfinished requests of all clients may take in memory. */
 const INBOUND_OCTETS = 64 * MIB;
-/** What may wait for all clients that do not read. */
+/** What may wait in all for clients that do not read. */
 const OUTBOUND_OCTETS = 128 * MIB;
 
-/** What of a gRPC call says who made it. */
+/** The part of a gRPC call that says who made it. */
 export interface Caller {
   getPeer(): string;
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
@@ -55,7 +55,7 @@ export class Connections {
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
    * @param turns - Measures what each connection costs. The owner disposes of it.
-   * @param read - Told how many octets each read brought, before they are looked at.
+   * @param read - Called with the octets of each read, before they are processed.
    */
   constructor(
     calls: CallServer,
@@ -87,10 +87,7 @@ export class Connections {
     this.#disconnected.set(peer, disconnected);
     this.#clients.set(peer, client);
     const failed = (err: unknown): void =>
-      this.#logger.error(
-        { err, peer },
-        'a call failed in a way that no call may: its connection ends',
-      );
+      this.#logger.error({ err, peer }, 'a call failed unexpectedly: its connection ends');
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
       inbound: this.#inbound,
@@ -102,7 +99,8 @@ export class Connections {
       onStream: (stream, headers) => {
         this.#turns.name(clientLabel(headers[':path'] ?? ''));
         if (!this.#clientCalls.begin(client)) {
-          const message = 'this client has as many calls under way as one may have; wanted fewer';
+          const message =
+            'this client has the most calls that one may have under way; wanted fewer';
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
           return;
         }
@@ -112,7 +110,7 @@ export class Connections {
           place?.end();
         });
         void this.#opened.then(() => {
-          // What is gone meanwhile is shown to nobody.
+          // The stream may have ended while it waited.
           if (stream.destroyed) return;
           try {
             this.#calls.serve(stream, headers);
@@ -153,7 +151,7 @@ export class Connections {
     return {
       id,
       label: clientLabel(String(said ?? '')),
-      // Who has no quota is counted by connection.
+      // Clients without a quota are counted by connection.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
       disconnected: this.#disconnected.get(id)?.signal ?? AbortSignal.abort(),
     };
