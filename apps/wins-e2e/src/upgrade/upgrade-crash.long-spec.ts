@@ -3,7 +3,7 @@
  * node is restarted. Old or new, never neither.
  *
  * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and
- * together they take both ends. The model of the upgrade takes both sides of all.
+ * together they take both ends. The model in libs/service-upgrade takes both sides of all.
  */
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { forEachOf, sha256 } from '../testing/upgrade/upgrade-world.js';

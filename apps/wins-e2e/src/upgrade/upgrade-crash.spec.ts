@@ -24,10 +24,12 @@ describe('a helper that is killed when it puts the new program in place', () => 
       expect(world.installed).toBe(sha256(version === 'v1.0.0' ? OLD : upgrade.next));
     },
   );
+});
 
-  it('leaves the old release when the new one is not well and the node is restarted', async () => {
+describe('a helper that is killed when it has started a release that is not well', () => {
+  it('leaves the old release when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade('lies about its version');
-    await using world = await upgrade.interrupted(ACT, 'after');
+    await using world = await upgrade.interrupted('start service', 'after');
     await world.supervisor.powerCycle();
     expect(await world.rest()).toBe('v1.0.0');
     expect(world.installed).toBe(sha256(OLD));

@@ -20,12 +20,14 @@ describe('a helper that is killed when it puts the new program in place on Windo
       },
     });
   });
+});
 
-  it('leaves the old release when the new one is not well and the node is restarted', async () => {
+describe('a helper that is killed when it has started a release that is not well', () => {
+  it('leaves the old release when the node is restarted', async () => {
     await dieAtEachAct({
       offered: () => 'lies',
       moment: 'after',
-      only: ACT,
+      only: 'start service',
       recover: async ({ world }) => {
         await world.powerFails();
         assert.equal(await world.rest(), 'v1.0.0');
