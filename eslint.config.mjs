@@ -84,7 +84,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{libs,apps}/*/src/**/*.windows-spec.ts'],
+    files: ['{libs,apps}/*/src/**/*.windows-{,long-}spec.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',
@@ -113,6 +113,7 @@ export default tseslint.config(
             '{projectRoot}/**/*.spec.ts',
             '{projectRoot}/**/*.windows-spec.ts',
             '{projectRoot}/src/testing/*-harness.ts',
+            '{projectRoot}/**/*long-spec.ts',
           ],
         },
       ],

@@ -1,42 +1,46 @@
-// node tools/test-long.mjs [--minutes M] [--seed X]
-// Fuzzes every target for its share of M minutes (default 10), with a small young generation, in which a session of Node's lost
-// its memory. Prints a table; ends with 1 after a failure, which is printed with its case. Wants the built programs.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+// npm run test:long [-- --minutes M --seed X]
+// What takes long: soaks, gigabytes, a death at every act, and the fuzzer for M minutes (default 10).
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-
-const FUZZ = path.join(import.meta.dirname, 'fuzz/fuzz.mjs');
-const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
-const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];
+import { buildPrograms, prepare } from './prepare.mjs';
+import { runLongSpecs } from './suite/jest-projects.mjs';
+import { emptyResult, printReport } from './suite/report.mjs';
+import { runShown } from './suite/run-shown.mjs';
+import { runSuite } from './suite/run-suite.mjs';
+import { wine } from './windows/wine.mjs';
 
 const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
-  },
+  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
 });
-const seconds = (Number(values.minutes) * 60) / TARGETS.length;
-if (!(seconds > 0)) throw new Error('--minutes wants a number');
 
-const rows = [];
-for (const target of TARGETS) {
-  const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--seed', values.seed];
-  const args = ['--max-semi-space-size=1', FUZZ, '--target', target, ...limits];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const row = { target, cases: 0, took: '', slowest: '', result: 'ended without a result' };
-  const ended = once(child, 'close');
-  for await (const line of createInterface(child.stdout)) {
-    const [, , cases, took, slowest] = SUMMARY.exec(line) ?? [];
-    if (cases === undefined) console.log(line);
-    else Object.assign(row, { cases: Number(cases), took, slowest });
-  }
-  const [code, signal] = await ended;
-  if (row.cases > 0 || code !== 0)
-    row.result = code === 0 ? 'passed' : `FAILED (${signal ?? code})`;
-  rows.push(row);
+buildPrograms();
+prepare('package');
+console.log('\n── long tests');
+const results = await runLongSpecs();
+
+const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
+if (wine !== undefined || process.platform === 'win32' || isRequired) {
+  results.push(
+    await runSuite(
+      'Windows suite, long',
+      ['tools/windows/run-specs.mjs', '--long'],
+      'wins-windows',
+    ),
+  );
+} else {
+  const skipped = emptyResult('Windows suite, long');
+  skipped.notes.push('THE LONG WINDOWS SUITE WAS SKIPPED: it needs Wine');
+  results.push(skipped);
 }
-console.log(`seed ${values.seed}`);
-console.table(rows);
-process.exitCode = rows.every(({ result }) => result === 'passed') ? 0 : 1;
+
+console.log('\n── fuzzer');
+const seed = values.seed === undefined ? [] : ['--seed', values.seed];
+const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
+const { isGreen, ending, printed } = await runShown([file, '--minutes', values.minutes, ...seed]);
+const fuzzer = emptyResult('fuzzer');
+if (isGreen) fuzzer.passed = 1;
+else
+  fuzzer.failures.push({ file, title: ending, message: printed.split('\n').slice(-14).join('\n') });
+results.push(fuzzer);
+
+process.exitCode = printReport(results) ? 0 : 1;

@@ -14,6 +14,8 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
+/** What jest.preset.js chooses the long specs by. */
+const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
 
 /**
@@ -27,24 +29,7 @@ export async function runJestProjects(runs) {
   const endings = [];
   for (const run of runs) endings.push(await run());
   const results = [];
-  for (const project of projects) {
-    const result = emptyResult(project);
-    results.push(result);
-    const summary = readSummary(summaryOf(project));
-    if (summary === undefined) {
-      const message = 'it left no summary: see the runner of the specs below';
-      fail(result, 'no spec has run', message);
-      continue;
-    }
-    result.passed = summary.passed;
-    result.skipped = summary.skipped;
-    result.files = summary.files.map((file) => ({ ...file, file: path.join(project, file.file) }));
-    const failures = [...summary.failures, ...unfinished(project, summary)];
-    const second = await trySecondTime(failures, summary.files, (file) => runAlone(project, file));
-    result.passed += second.passed;
-    for (const key of ['failures', 'unsteady'])
-      result[key] = second[key].map((test) => ({ ...test, file: path.join(project, test.file) }));
-  }
+  for (const project of projects) results.push(await resultOf(project, summaryOf(project), {}));
   const isExplained =
     results.every(({ files }) => files.length > 0) &&
     results.some(({ failures, unsteady }) => failures.length + unsteady.length > 0);
@@ -57,23 +42,67 @@ export async function runJestProjects(runs) {
   return results;
 }
 
+/**
+ * Runs the long specs of all projects that have some, `*.long-spec.ts`.
+ *
+ * @returns One result for each such project.
+ */
+export async function runLongSpecs() {
+  const results = [];
+  for (const project of projects.filter(hasLongSpecs)) {
+    const cwd = path.join(root, project);
+    const WINS_TEST_SUMMARY = path.join(cwd, 'test-output', 'long-summary.json');
+    rmSync(WINS_TEST_SUMMARY, { force: true });
+    await runShown([jest], { cwd, env: { ...LONG, WINS_TEST_SUMMARY } });
+    results.push(await resultOf(project, WINS_TEST_SUMMARY, LONG));
+  }
+  return results;
+}
+
+function hasLongSpecs(project) {
+  const files = readdirSync(path.join(root, project, 'src'), { recursive: true });
+  return files.some((file) => file.endsWith('.long-spec.ts'));
+}
+
+/** What a project's run of Jest left, after a second try of what failed. */
+async function resultOf(project, summaryFile, env) {
+  const result = emptyResult(project);
+  const summary = readSummary(summaryFile);
+  if (summary === undefined) {
+    fail(result, 'no spec has run', 'it left no summary: what its runner printed says more');
+    return result;
+  }
+  result.passed = summary.passed;
+  result.skipped = summary.skipped;
+  result.files = summary.files.map((file) => ({ ...file, file: path.join(project, file.file) }));
+  const failures = [...summary.failures, ...unfinished(project, summary, env)];
+  const second = await trySecondTime(failures, summary.files, (file) =>
+    runAlone(project, file, env),
+  );
+  result.passed += second.passed;
+  for (const key of ['failures', 'unsteady'])
+    result[key] = second[key].map((test) => ({ ...test, file: path.join(project, test.file) }));
+  return result;
+}
+
 /** The specs of a run whose process died before they had ended. */
-function unfinished(project, { isComplete, files }) {
+function unfinished(project, { isComplete, files }, env) {
   if (isComplete) return [];
   const ended = new Set(files.map(({ file }) => file));
-  const options = { cwd: path.join(root, project), encoding: 'utf8' };
+  const cwd = path.join(root, project);
+  const options = { cwd, encoding: 'utf8', env: { ...process.env, ...env } };
   return execFileSync(process.execPath, [jest, '--listTests'], options)
     .split('\n')
     .filter(Boolean)
-    .map((file) => path.relative(options.cwd, file))
+    .map((file) => path.relative(cwd, file))
     .filter((file) => !ended.has(file))
     .map((file) => ({ file, title: 'the file was run to its end', message: 'Jest died before' }));
 }
 
-async function runAlone(project, file) {
+async function runAlone(project, file, more) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-second-try-'));
   try {
-    const env = { WINS_TEST_SUMMARY: path.join(folder, 'summary.json') };
+    const env = { ...more, WINS_TEST_SUMMARY: path.join(folder, 'summary.json') };
     const args = [jest, '--runInBand', '--runTestsByPath', file];
     const { isGreen, ending, printed } = await runShown(args, {
       cwd: path.join(root, project),

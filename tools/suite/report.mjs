@@ -5,7 +5,7 @@ const SLOWEST_FILES = 15;
 
 /** What a suite found: its results are added up by {@link printReport}. */
 export function emptyResult(suite) {
-  return { suite, passed: 0, skipped: 0, files: [], failures: [], unsteady: [] };
+  return { suite, passed: 0, skipped: 0, files: [], failures: [], unsteady: [], notes: [] };
 }
 
 /**
@@ -13,10 +13,10 @@ export function emptyResult(suite) {
  * counts.
  *
  * @param results - Of each suite: how many tests `passed` and were `skipped`; `files` with their `durationMs` and their `passed` tests; `failures` and
- *   `unsteady`, each with the `file`, the `title` and the `message` of a test.
+ *   `unsteady`, each with the `file`, the `title` and the `message` of a test; and `notes`, one line each.
  * @returns Whether nothing failed.
  */
-export function printReport(results, notes = []) {
+export function printReport(results) {
   const all = (key) => results.flatMap((result) => result[key]);
   const sum = (key) => results.reduce((total, result) => total + result[key], 0);
   const lines = [];
@@ -28,7 +28,7 @@ export function printReport(results, notes = []) {
   }
   for (const { suite, skipped } of results)
     if (skipped > 0) lines.push('', `${suite}: ${skipped} SKIPPED`);
-  for (const note of notes) lines.push('', note);
+  for (const note of all('notes')) lines.push('', note);
 
   const failures = all('failures');
   if (failures.length > 0) lines.push('', '── what failed');

@@ -1,7 +1,8 @@
-// The Windows suite: every `*.windows-spec.ts`, bundled, and run by the Windows node.exe with its own test runner; under
-// Wine here, directly on Windows. `node tools/windows/run-specs.mjs [PART OF A PATH …]`
+// The Windows suite: every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, bundled, and run by the Windows
+// node.exe with its own test runner; under Wine here, directly on Windows.
+// node tools/windows/run-specs.mjs [--long] [PART OF A PATH …]
 import { build } from 'esbuild';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -15,8 +16,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
+import { buildPrograms, prepare, whyNot } from '../prepare.mjs';
+import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
 import { cacheFolder, windowsFile } from './packages.mjs';
 import { startWine, wineEnvironment, windowsPath } from './wine.mjs';
@@ -26,17 +30,23 @@ const out = path.join(cacheFolder, 'suite');
 /** A bound for what hangs, not a measure. */
 const LIMIT_MS = 900_000;
 
+const { values, positionals: parts } = parseArgs({
+  options: { long: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const suffix = values.long ? '.windows-long-spec.ts' : '.windows-spec.ts';
 const specs = ['libs', 'apps']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((name) =>
       path.join(folder, name),
     ),
   )
-  .filter((name) => name.endsWith('.windows-spec.ts') && !name.includes('node_modules'))
-  .filter(
-    (name) => process.argv.length < 3 || process.argv.slice(2).some((part) => name.includes(part)),
-  )
+  .filter((name) => name.endsWith(suffix) && !name.includes('node_modules'))
+  .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
   .sort();
+
+const result = emptyResult(values.long ? 'Windows suite, long' : 'Windows suite');
+const runnable = withNeeds(specs);
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -46,11 +56,10 @@ for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
   copyFileSync(addon, path.join(folder, 'koffi-win32-x64.node'));
 }
 
-const result = emptyResult('Windows suite');
 const failures = [];
 let machine = startMachine();
 try {
-  for (const spec of specs) {
+  for (const spec of runnable) {
     const { durationMs, passed, skipped, failures: bad } = await runSpec(spec);
     result.files.push({ file: spec, durationMs, passed });
     result.passed += passed;
@@ -64,10 +73,11 @@ try {
   }
   const second = await trySecondTime(failures, result.files, runSpec);
   result.passed += second.passed;
-  result.failures = second.failures;
+  result.failures.push(...second.failures);
   result.unsteady = second.unsteady;
 } finally {
   machine.stop();
+  unmountDisks();
 }
 writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify(result));
 const isGreen = printReport([result]);
@@ -83,13 +93,46 @@ function startMachine() {
     };
   }
   const { node, program, stop } = startWine();
+  // The specs leave out the tests of disks that are not there.
+  if (hasDisks(runnable) && missingForDisks === undefined)
+    mountDisks(path.join(root, 'dist/upgrade/v1.0.0.exe'));
   return { command: [program, node], env: wineEnvironment, see: windowsPath, stop };
 }
 
-/** Runs what prepares a spec, or clears up after it, and lies beside it: it builds what the spec runs, for example. */
-function runBeside(spec, what) {
-  const program = path.join(root, spec.replace(/windows-spec\.ts$/, `${what}.mjs`));
-  if (existsSync(program)) execFileSync(process.execPath, [program], { stdio: 'inherit' });
+/** What a spec needs beside the built programs: it says so in its first lines. */
+function needsOf(spec) {
+  const [, needs = ''] =
+    /^\/\*\* @needs ([a-z ]+) \*\/$/m.exec(readFileSync(path.join(root, spec), 'utf8')) ?? [];
+  return needs.split(' ').filter(Boolean);
+}
+
+/** Makes what specs need; those that cannot have it are left out, loudly, or failed where nothing may be skipped. */
+function withNeeds(all) {
+  buildPrograms();
+  if (hasDisks(all) && missingForDisks !== undefined)
+    result.notes.push(
+      `SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`,
+    );
+  return all.filter((spec) => {
+    const needs = needsOf(spec).filter((need) => need !== 'disks');
+    const missing = needs.map(whyNot).find((reason) => reason !== undefined);
+    if (missing === undefined) {
+      for (const need of needs) prepare(need);
+      return true;
+    }
+    const message = `it needs ${missing}`;
+    if (process.env.WINS_REQUIRE_WINDOWS === '1')
+      result.failures.push({ file: spec, title: 'what it needs is there', message });
+    else {
+      result.skipped += 1;
+      result.notes.push(`SKIPPED: ${spec}: ${message}`);
+    }
+    return false;
+  });
+}
+
+function hasDisks(all) {
+  return all.some((spec) => needsOf(spec).includes('disks'));
 }
 
 /** Runs a spec file, and says what came of it. */
@@ -112,7 +155,6 @@ async function runSpec(spec) {
 }
 
 async function run(spec) {
-  runBeside(spec, 'prepare');
   const name = spec.replaceAll(path.sep, '+').replace(/\.ts$/, '');
   const files = Object.fromEntries(
     ['cjs', 'jsonl', 'log'].map((type) => [type, path.join(out, `${name}.${type}`)]),
@@ -150,7 +192,6 @@ async function run(spec) {
   const [code, signal] = await once(child, 'exit');
   clearTimeout(limit);
   closeSync(log);
-  runBeside(spec, 'finish');
   const results = existsSync(files.jsonl)
     ? readFileSync(files.jsonl, 'utf8')
         .trim()

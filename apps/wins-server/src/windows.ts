@@ -6,6 +6,7 @@ import {
   windowsFileTrust,
   type PipeClient,
 } from '@wins/windows-host';
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { windowsClients } from './admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
@@ -33,7 +34,7 @@ function processHost(): ProcessHost {
   return {
     ...host,
     start: ({ mark, ...command }) =>
-      host.start({ ...command, env: { ...command.env, RANCHER_WINS_RUN: mark } }),
+      host.start({ ...command, env: { ...command.env, [RUN_MARKER_VARIABLE]: mark } }),
   };
 }
 

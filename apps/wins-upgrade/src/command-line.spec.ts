@@ -1,5 +1,4 @@
 import { apartArguments, parseCommandLine } from './command-line.js';
-import { parseDurationMs } from './duration.js';
 
 describe('the command line of wins up', () => {
   it('has defaults', () => {
@@ -15,6 +14,8 @@ describe('the command line of wins up', () => {
       id: undefined,
       apart: false,
       askedBy: undefined,
+      attempt: undefined,
+      knownVersions: new Map(),
       sweep: false,
       show: undefined,
     });
@@ -42,10 +43,21 @@ describe('the command line of wins up', () => {
     [['up', 'down']],
     [['up', '--path']],
     [['up', '--sha256=1']],
-    [['up', '--wait', '2h']],
+    [['up', '--wait', '1h1s']],
+    [['up', '--wait', '0']],
+    [['up', '--attempt', 'x']],
+    [['up', '--known-version', 'x=y']],
     [['up', '--id', '../x']],
   ])('%j makes no sense', (argv) => {
     expect(() => parseCommandLine(argv)).toThrow('the command line makes no sense');
+  });
+
+  it.each([
+    ['60', 60_000],
+    ['1m30s', 90_000],
+    ['1h', 3_600_000],
+  ])('takes %s to wait', (text, waitMs) => {
+    expect(parseCommandLine(['up', '--wait', text]).waitMs).toBe(waitMs);
   });
 
   it('says the same to the helper that leaves its run', () => {
@@ -56,26 +68,9 @@ describe('the command line of wins up', () => {
       '--wait=90s',
       '--service=/s',
       ...['--id=a-1', '--asked-by=ab12', '--expect-config=/c'],
-      '--allow-downgrade',
+      ...['--allow-downgrade', '--attempt=2'],
+      ...[`--known-version=${digest}=v1.0.0`, `--known-version=${'b'.repeat(64)}=v1.1.0=x`],
     ]);
     expect(parseCommandLine(apartArguments(command))).toEqual({ ...command, apart: true });
-  });
-});
-
-describe('a duration', () => {
-  it.each([
-    ['60', 60_000],
-    ['60s', 60_000],
-    ['1m30s', 90_000],
-    ['250ms', 250],
-    ['60m', 3_600_000],
-    ['0', undefined],
-    ['61m', undefined],
-    ['-1s', undefined],
-    ['', undefined],
-    ['1.5s', undefined],
-    ['999999999999s', undefined],
-  ])('%j has %j milliseconds', (text, durationMs) => {
-    expect(parseDurationMs(text)).toBe(durationMs);
   });
 });

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { messageOf, UpgradeError, type UpgradeWish } from '@wins/service-upgrade';
-import { parseDurationMs } from './duration.js';
+import { UpgradeError, type UpgradeWish } from '@wins/service-upgrade';
+import { messageOf, parseDuration } from '@wins/wins-program';
+import { OPTION_LIST, OPTIONS, type OptionName } from './options.js';
 import { refusal, requireWordsOfRun } from './require-words-of-run.js';
 
 /** What `wins up` was asked. */
@@ -21,60 +22,27 @@ export interface UpgradeCommand {
   readonly apart: boolean;
   /** The run in which it was asked for, by its name; undefined for none. */
   readonly askedBy: string | undefined;
+  /** See {@link UpgradeContext}; undefined when it was asked for. */
+  readonly attempt: number | undefined;
+  /** See {@link UpgradeContext}. */
+  readonly knownVersions: ReadonlyMap<string, string>;
   /** Whether this process only removes the helper that started it. */
   readonly sweep: boolean;
   /** What to print instead of doing anything. */
   readonly show: 'help' | 'version' | 'result' | undefined;
 }
 
-const VALUES = [
-  ...['wins-args', 'expect-config', 'path', 'sha256', 'service', 'wait', 'id', 'asked-by'],
-] as const;
-const SWITCHES = [
-  'dry-run',
-  'allow-downgrade',
-  'json',
-  'debug',
-  'quiet',
-  'apart',
-  'sweep',
-  'show-result',
-] as const;
+/** What a process that leaves its run is told. */
+export type HelperCommand = Pick<UpgradeCommand, 'wish'> &
+  Partial<
+    Pick<
+      UpgradeCommand,
+      'path' | 'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
+    >
+  >;
 
-/** What helpers say to each other. */
-const HIDDEN: ReadonlySet<string> = new Set(['apart', 'sweep', 'asked-by']);
-
-/** What `wins up --help` says. */
-export const USAGE = `wins up: replaces the program of the daemon's service, or leaves it as it was (alias: upgrade)
-
-Usage: wins up [options]
-
-Options:
-  --path FILE          the new program; default: this one
-  --sha256 DIGEST      refuse a program with another SHA-256
-  --wins-args ARGS     arguments of the service, in place of those it has: "--config FILE"
-  --expect-config FILE refuse unless this is the config that the service reads
-  --allow-downgrade    take an older release as well
-  --wait TIME          how long the service may take to end, and to serve: 60s, 5m; default 60s
-  --service NAME       the service; default: that of the daemon
-  --dry-run            say what would be done
-  --show-result        say how the latest upgrade ended, and do nothing
-  --id NAME            a name for this upgrade, which its result will have
-  --json               print the result for programs
-  --debug              log to standard error as well
-  --quiet              say nothing but the exit code
-  --help, -h           says this
-  --version, -v        says which release this is
-
-Ends with 0 when the wanted release serves, 1 when the old one serves again, 64 when the command line makes no
-sense, 65 when the upgrade was refused, 70 when it failed, 75 when another upgrade is under way.
-`;
-
-/** The options, for the completion of a shell. */
-export const COMPLETIONS = [...VALUES, ...SWITCHES, 'help']
-  .filter((name) => !HIDDEN.has(name))
-  .map((name) => `--${name}\n`)
-  .join('');
+const DIGEST = '[0-9a-f]{64}';
+const WAIT = { minMs: 1, maxMs: 3_600_000 };
 
 /**
  * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word
@@ -85,44 +53,75 @@ export const COMPLETIONS = [...VALUES, ...SWITCHES, 'help']
  */
 export function parseCommandLine(argv: readonly string[], inRun = false): UpgradeCommand {
   const { values, positionals } = inRun ? parseInRun(argv) : parse(argv);
-  const show = shown(values);
+  const text = (name: OptionName, pattern = '[^]*', wanted = ''): string | undefined => {
+    const value = values[name];
+    if (typeof value !== 'string') return undefined;
+    if (new RegExp(`^(?:${pattern})$`, 'i').test(value)) return value;
+    throw usage(`--${name} is "${value}"; wanted ${wanted}`);
+  };
+  const has = (name: OptionName): boolean => values[name] === true;
+  const file = (name: OptionName): string | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : path.resolve(value);
+  };
+
+  const show = has('help')
+    ? 'help'
+    : has('version')
+      ? 'version'
+      : has('show-result')
+        ? 'result'
+        : undefined;
   const [command, ...rest] = positionals;
   const isTold = inRun && command === undefined && show !== undefined;
   if (!isTold && ((command !== 'up' && command !== 'upgrade') || rest.length > 0)) {
     throw usage(`found the words "${positionals.join(' ')}"; wanted up and options`);
   }
-  const { path: program, service, wait, sha256 } = values;
-  const { 'wins-args': winsArgs, 'expect-config': expectConfig, 'asked-by': askedBy } = values;
-  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
-    throw usage(`--sha256 is "${sha256}"; wanted 64 hexadecimal digits`);
-  }
-  if (values.id !== undefined && !/^[0-9A-Za-z-]{1,64}$/.test(values.id)) {
-    throw usage(`--id is "${values.id}"; wanted up to 64 letters, digits and dashes`);
-  }
-  const waitMs = wait === undefined ? undefined : parseDurationMs(wait);
-  if (wait !== undefined && waitMs === undefined) {
-    throw usage(`--wait is "${wait}"; wanted a time up to an hour, for example 60s or 5m`);
-  }
+  const [winsArgs, expectConfig] = [text('wins-args'), file('expect-config')];
+  const sha256 = text('sha256', DIGEST, '64 hexadecimal digits');
+  const attempt = text('attempt', '\\d{1,3}', 'a number');
   return {
     wish: {
-      allowDowngrade: values['allow-downgrade'] === true,
+      allowDowngrade: has('allow-downgrade'),
       ...(winsArgs !== undefined && { winsArgs }),
       ...(sha256 !== undefined && { sha256 }),
-      ...(expectConfig !== undefined && { expectConfig: path.resolve(expectConfig) }),
+      ...(expectConfig !== undefined && { expectConfig }),
     },
-    path: program === undefined ? undefined : path.resolve(program),
-    service,
-    waitMs,
-    dryRun: values['dry-run'] === true,
-    debug: values.debug === true,
-    quiet: values.quiet === true,
-    json: values.json === true,
-    id: values.id,
-    apart: values.apart === true,
-    askedBy,
-    sweep: values.sweep === true,
+    path: file('path'),
+    service: text('service'),
+    waitMs: waitMs(text('wait')),
+    dryRun: has('dry-run'),
+    debug: has('debug'),
+    quiet: has('quiet'),
+    json: has('json'),
+    id: text('id', '[0-9A-Za-z-]{1,64}', 'up to 64 letters, digits and dashes'),
+    apart: has('apart'),
+    askedBy: text('asked-by'),
+    attempt: attempt === undefined ? undefined : Number(attempt),
+    knownVersions: knownVersions(values['known-version']),
+    sweep: has('sweep'),
     show,
   };
+}
+
+function waitMs(text: string | undefined): number | undefined {
+  try {
+    return text === undefined ? undefined : parseDuration(text, WAIT);
+  } catch (error) {
+    throw usage(`--wait: ${messageOf(error)}`);
+  }
+}
+
+function knownVersions(pairs: unknown): Map<string, string> {
+  const texts: unknown[] = Array.isArray(pairs) ? pairs : [];
+  return new Map(
+    texts.map((pair) => {
+      const [, digest, version] =
+        new RegExp(`^(${DIGEST})=([\\x21-\\x7e]{1,100})$`).exec(String(pair)) ?? [];
+      if (digest !== undefined && version !== undefined) return [digest, version];
+      throw usage(`--known-version is "${String(pair)}"; wanted DIGEST=VERSION`);
+    }),
+  );
 }
 
 function parseInRun(argv: readonly string[]): ReturnType<typeof parse> {
@@ -136,45 +135,23 @@ function parseInRun(argv: readonly string[]): ReturnType<typeof parse> {
   return parsed;
 }
 
-function parse(argv: readonly string[]) {
+function parse(argv: readonly string[]): {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+} {
+  const options = OPTION_LIST.map(([name, { value, short, isList = false }]) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [name, { type, multiple: isList, ...(short !== undefined && { short }) }] as const;
+  });
   try {
     return parseArgs({
       args: joinValues(argv),
       allowPositionals: true,
-      options: {
-        'wins-args': { type: 'string' },
-        'expect-config': { type: 'string' },
-        'asked-by': { type: 'string' },
-        path: { type: 'string' },
-        sha256: { type: 'string' },
-        service: { type: 'string' },
-        wait: { type: 'string' },
-        id: { type: 'string' },
-        'dry-run': { type: 'boolean' },
-        'allow-downgrade': { type: 'boolean' },
-        json: { type: 'boolean' },
-        debug: { type: 'boolean' },
-        quiet: { type: 'boolean' },
-        apart: { type: 'boolean' },
-        sweep: { type: 'boolean' },
-        'show-result': { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean', short: 'v' },
-      },
+      options: Object.fromEntries(options),
     });
   } catch (error) {
     throw usage(messageOf(error));
   }
-}
-
-function shown(values: {
-  help?: boolean;
-  version?: boolean;
-  'show-result'?: boolean;
-}): UpgradeCommand['show'] {
-  if (values.help === true) return 'help';
-  if (values.version === true) return 'version';
-  return values['show-result'] === true ? 'result' : undefined;
 }
 
 function joinValues(argv: readonly string[]): string[] {
@@ -185,9 +162,8 @@ function joinValues(argv: readonly string[]): string[] {
     const next = argv[index + 1];
     if (name === undefined) joined.push(word);
     else if (value !== undefined) joined.push(`--${name}${value}`);
-    else if (next === undefined || !(VALUES as readonly string[]).includes(name)) {
-      joined.push(`--${name}`);
-    } else {
+    else if (next === undefined || !takesValue(name)) joined.push(`--${name}`);
+    else {
       joined.push(`--${name}=${next}`);
       index += 1;
     }
@@ -195,13 +171,14 @@ function joinValues(argv: readonly string[]): string[] {
   return joined;
 }
 
+function takesValue(name: string): boolean {
+  return Object.hasOwn(OPTIONS, name) && 'value' in OPTIONS[name as OptionName];
+}
+
 /** The words with which the same command is given to the helper that left the run. */
-export function apartArguments(
-  command: Pick<UpgradeCommand, 'wish'> &
-    Partial<Pick<UpgradeCommand, 'path' | 'service' | 'waitMs' | 'id' | 'askedBy'>>,
-): string[] {
-  const { wish, path: program, service, waitMs, id, askedBy } = command;
-  const value = (name: string, text: string | undefined) =>
+export function apartArguments(command: HelperCommand): string[] {
+  const { wish, path: program, service, waitMs, id, askedBy, attempt, knownVersions } = command;
+  const value = (name: OptionName, text: string | number | undefined) =>
     text === undefined ? [] : [`--${name}=${text}`];
   return [
     'up',
@@ -212,8 +189,10 @@ export function apartArguments(
     ...value('service', service),
     ...value('id', id),
     ...value('asked-by', askedBy),
+    ...value('attempt', attempt),
     ...value('expect-config', wish.expectConfig),
     ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
+    ...[...(knownVersions ?? [])].flatMap((known) => value('known-version', known.join('='))),
     ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
   ];
 }

@@ -8,12 +8,12 @@ import path from 'node:path';
 import {
   type Around,
   Effects,
-  messageOf,
   serviceOption,
   type UpgradeContext,
   UpgradeError,
   type UpgradeLog,
 } from '@wins/service-upgrade';
+import { messageOf } from '@wins/wins-program';
 import { createPosixUpgradeHost } from './posix/posix-upgrade-host.js';
 import { createDaemonProbe } from './probe-daemon.js';
 import { SupervisedService } from './posix/supervised-service.js';
@@ -26,13 +26,15 @@ export interface UpgradeSettings {
   readonly id?: string | undefined;
   /** See {@link UpgradeContext}. */
   readonly askedBy?: string | undefined;
+  /** See {@link UpgradeContext}. */
+  readonly attempt?: number | undefined;
+  /** See {@link UpgradeContext}. */
+  readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly log: UpgradeLog;
   /** The file that this process runs from. Default: found out. */
   readonly ownFile?: string | undefined;
   /** See {@link UpgradeContext}. Default 60,000. */
   readonly waitMs?: number | undefined;
-  /** How long a file that somebody else holds is waited for. Default 15,000. */
-  readonly heldFileMs?: number | undefined;
   /** Sees every effect. */
   readonly around?: Around | undefined;
 }
@@ -42,11 +44,13 @@ const LONGEST_RUN_MS = 30_000;
 
 /** Makes the parts for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
-  const { heldFileMs, waitMs = DEFAULT_WAIT_MS } = settings;
-  const effects = new Effects(settings.around, heldFileMs === undefined ? {} : { heldFileMs });
+  const { waitMs = DEFAULT_WAIT_MS } = settings;
+  const effects = new Effects(settings.around);
   return {
     id: settings.id ?? randomUUID(),
     askedBy: settings.askedBy,
+    attempt: settings.attempt,
+    knownVersions: settings.knownVersions,
     effects,
     ...(await systemParts(settings.service, effects)),
     log: settings.log,

@@ -1,15 +1,15 @@
-/** The mark of everything that a daemon runs and will end; who asks a daemon to run something can neither set nor clear it. */
-export const RUN_MARK = 'RANCHER_WINS_RUN';
-/** What a daemon tells its runs of itself. It sets them over whatever a client says, or takes them away. */
-const RUN_SERVICE = 'RANCHER_WINS_SERVICE';
-const RUN_RUNTIME_DIR = 'RANCHER_WINS_RUNTIME_DIR';
+import {
+  RUN_MARKER_VARIABLE,
+  RUN_RUNTIME_DIR_VARIABLE,
+  RUN_SERVICE_VARIABLE,
+} from '@wins/wins-program';
 
 /**
  * What a process keeps of its environment in a run, upper case: what belongs to the system, and the mark. All else may be a
  * client's, and would choose where pipes are looked for, which service is upgraded, or what is loaded.
  */
 const KEPT: ReadonlySet<string> = new Set([
-  ...[RUN_MARK, 'PATH', 'LANG', 'TZ'],
+  ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
   // Windows itself knows an account and its profile, Wine by these alone. Nothing here asks for them by name.
   ...['USERPROFILE', 'WINEUSERNAME'],
@@ -31,7 +31,11 @@ export interface DaemonRun {
  * @returns Undefined when this is no run.
  */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {
-  const { [RUN_MARK]: mark, [RUN_SERVICE]: service, [RUN_RUNTIME_DIR]: pipes } = environment;
+  const {
+    [RUN_MARKER_VARIABLE]: mark,
+    [RUN_SERVICE_VARIABLE]: service,
+    [RUN_RUNTIME_DIR_VARIABLE]: pipes,
+  } = environment;
   if (mark === undefined) return undefined;
   for (const name of Object.keys(environment)) {
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);

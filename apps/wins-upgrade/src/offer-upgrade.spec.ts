@@ -71,6 +71,7 @@ describe('a program that a daemon offers', () => {
       `--sha256=${SHA256}`,
       `--service=${service}`,
       `--id=${'id' in outcome ? outcome.id : ''}`,
+      '--attempt=1',
     ]);
     expect(helpers()).toHaveLength(1);
   });
@@ -79,7 +80,7 @@ describe('a program that a daemon offers', () => {
     ['rolled back', {}],
     ['refused', { outcome: 'refused' }],
     ['given up', { outcome: 'failed' }],
-    ['interrupted three times', { interrupted: true, id: 'watched-3-x' }],
+    ['interrupted three times', { interrupted: true, attempt: 3 }],
   ])('is not taken when it was %s the last time', async (_what, latest) => {
     result(latest);
     const { outcome = 'rolledBack', reason = 'why' } = latest;
@@ -90,7 +91,8 @@ describe('a program that a daemon offers', () => {
   it.each<[string, Partial<UpgradeResult>, string]>([
     ['another one was rolled back', { to: { sha256: 'cd'.repeat(32) } }, 'watched-1-'],
     ['it was in place before', { outcome: 'upgraded' }, 'watched-1-'],
-    ['its upgrade was interrupted', { interrupted: true, id: 'watched-1-x' }, 'watched-2-'],
+    ['its upgrade was interrupted', { interrupted: true, attempt: 1 }, 'watched-2-'],
+    ['a release without numbers began it', { interrupted: true, id: 'watched-3-x' }, 'watched-1-'],
     ["an operator's upgrade to it was interrupted", { interrupted: true }, 'watched-1-'],
     ['the result makes no sense', { outcome: 'odd' as 'failed' }, 'watched-1-'],
   ])('is taken when %s', async (_what, latest, id) => {
@@ -105,7 +107,7 @@ describe('a program that a daemon offers', () => {
   it('is taken again when power failed before the service was touched', async () => {
     const command = { imagePath: target, args: ['srv', 'app', 'run'] };
     const journal: UpgradeRecord = {
-      ...{ phase: 'staging', id: 'watched-1-x', staged: `${target}.upgrade/wins-1.1.0` },
+      ...{ phase: 'staging', id: 'x', attempt: 1, staged: `${target}.upgrade/wins-1.1.0` },
       to: { sha256: SHA256, sha1: 'ab'.repeat(20) },
       ...{ oldCommand: command, newCommand: command, pipe: 'p', oldPipe: 'p', disturbed: false },
     };

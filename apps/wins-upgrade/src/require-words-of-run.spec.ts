@@ -36,6 +36,8 @@ describe('in a run of a daemon', () => {
     [['up', '--apart'], 'found --apart', ''],
     [['up', '--asked-by=x'], 'found --asked-by', ''],
     [['up', '--sweep'], 'found --sweep', ''],
+    [['up', '--attempt=3'], 'found --attempt', ''],
+    [['up', '--known-version', 'x'], 'found --known-version', ''],
     [['up', '--config', '/his'], "Unknown option '--config'", ''],
     [['up', 'srv', 'app', 'run'], 'found the words "up srv app run"', ''],
     [['srv', 'app', 'run', '--register'], 'register', ''],
@@ -44,13 +46,13 @@ describe('in a run of a daemon', () => {
     [['--json'], 'found no command', ''],
     [[], 'found no command', ''],
   ])('%j is refused, and told what may be said', (words, found, instead) => {
-    const told = /^cannot do this in a run of a daemon: .*; wanted up, with nothing but --json, /;
+    const told = /^cannot do this in a run of a daemon: .*; wanted up, with nothing but --sha256, /;
     expect(() => inRun(...words)).toThrow(told);
     expect(() => inRun(...words)).toThrow(found);
     expect(() => inRun(...words)).toThrow(instead);
   });
 
-  it('nobody gives an upgrade a name by which a daemon counts its own', () => {
+  it('nobody gives an upgrade a name such as a daemon gives to its own', () => {
     const run = { name: 'ab12', service: '/s' };
     expect(decidedByRun(run, inRun('up', '--id=pod-1'))).toEqual({
       service: '/s',

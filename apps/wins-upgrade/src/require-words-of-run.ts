@@ -1,19 +1,7 @@
 import { UpgradeError } from '@wins/service-upgrade';
+import { OPTION_LIST, OPTIONS, type OptionName } from './options.js';
 
-/** Options that decide nothing but what is told, and whether the upgrade is refused. */
-const ALLOWED = [
-  ...['json', 'id', 'sha256', 'expect-config', 'dry-run', 'show-result', 'help', 'version'],
-] as const;
-
-/** What to do instead. */
-const INSTEAD: Readonly<Partial<Record<string, string>>> = {
-  'wins-args':
-    'the service stays registered as it is: bring the config to the path that it is registered with (wins cli deliver), or change the registration on the host itself (wins-upgrade up --wins-args)',
-  path: 'what is offered is the program that the daemon runs',
-  service: 'what is upgraded is the service of the daemon that runs this',
-  quiet: 'nobody who asks through a daemon can silence what it says',
-  'allow-downgrade': 'an older release is taken on the host itself only',
-};
+const ALLOWED = OPTION_LIST.filter(([, { inRun }]) => inRun === true).map(([name]) => `--${name}`);
 
 /** The words of a command line, as they were read. */
 export interface WordsOfRun {
@@ -33,16 +21,22 @@ export function requireWordsOfRun({ commands, options }: WordsOfRun): void {
   if (more.length > 0 || (command !== undefined && command !== 'up' && command !== 'upgrade')) {
     throw refusal(`found the words "${commands.join(' ')}"`);
   }
-  const refused = options.find((option) => !(ALLOWED as readonly string[]).includes(option));
-  if (refused !== undefined) throw refusal(`found --${refused}`, INSTEAD[refused]);
+  const refused = options.find((option) => !ALLOWED.includes(`--${option}`));
+  if (refused !== undefined) throw refusal(`found --${refused}`, insteadOf(refused));
   if (command === undefined && !options.includes('help') && !options.includes('version')) {
     throw refusal('found no command');
   }
 }
 
+function insteadOf(name: string): string | undefined {
+  if (!Object.hasOwn(OPTIONS, name)) return undefined;
+  const option = OPTIONS[name as OptionName];
+  return 'inRun' in option && option.inRun !== true ? option.inRun : undefined;
+}
+
 /** The refusal of words in a run, whoever found them. */
 export function refusal(found: string, instead?: string): UpgradeError {
-  const wanted = `wanted up, with nothing but ${ALLOWED.map((name) => `--${name}`).join(', ')}`;
+  const wanted = `wanted up, with nothing but ${ALLOWED.join(', ')}`;
   const more = instead === undefined ? '' : `; ${instead}`;
   return new UpgradeError(
     'refused',

@@ -11,7 +11,7 @@ import { refusal } from './require-words-of-run.js';
 /**
  * What a run decides, and no word of it: which service it is, and who asked.
  *
- * @throws UpgradeError `refused` for the name of an upgrade that a daemon itself would give: it counts by them.
+ * @throws UpgradeError `refused` for a name such as a daemon gives to the upgrades that it begins by itself.
  */
 export function decidedByRun(
   { service, name }: DaemonRun,

@@ -20,10 +20,10 @@ export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
 export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
   const log = new UpgradeLog(offered.log);
   const context = await composeUpgrade({ ...offered, log, ownFile: offered.runningFile });
-  return offer(context, offered, (helper, { path, sha256, service, id }) =>
+  return offer(context, offered, (helper, { sha256, ...order }) =>
     context.host.startApart(
       helper,
-      apartArguments({ wish: { allowDowngrade: false, sha256 }, path, service, id }),
+      apartArguments({ ...order, wish: { allowDowngrade: false, sha256 } }),
     ),
   );
 };
@@ -31,5 +31,5 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
   if (!isServiceNamed(service)) return undefined;
   const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  return latestResult(await findPlaces(context, await context.service.query()));
+  return latestResult(await findPlaces(context.service));
 };

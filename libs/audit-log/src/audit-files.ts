@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 const NAME = /^audit\.(\d{8})\.jsonl$/;
@@ -21,15 +21,4 @@ export function auditFileName(number: number): string {
 /** Where a file of a log lies. */
 export function auditFilePath(directory: string, number: number): string {
   return path.join(directory, auditFileName(number));
-}
-
-/** A new file is there after a power cut only if its folder was flushed; Windows sees to that by itself. */
-export async function flushDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const folder = await open(directory, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,7 +1,8 @@
-import { messageOf, quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/wins-program';
 import { AuditError } from './audit-error.js';
 import { encodeFacts, type AuditFacts } from './audit-record.js';
 import { ChainWriter } from './chain-writer.js';
+import { foundBy } from './found-by.js';
 import { FloodGate, type Flood } from './flood-gate.js';
 import { preparePrivateDirectory } from './private-directory.js';
 
@@ -232,7 +233,7 @@ class FileAuditLog implements AuditLog {
   }
 
   #fail(waiting: readonly Waiting[], cause: unknown): void {
-    const error = this.#unavailable(messageOf(cause), cause);
+    const error = this.#unavailable(foundBy(cause), cause);
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const { settle } of waiting) {

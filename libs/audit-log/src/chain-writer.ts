@@ -1,6 +1,7 @@
+import { syncFolder } from '@wins/trusted-files';
 import { constants } from 'node:fs';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
-import { auditFileName, auditFilePath, auditFiles, flushDirectory } from './audit-files.js';
+import { auditFileName, auditFilePath, auditFiles } from './audit-files.js';
 import {
   encodeFacts,
   encodeLine,
@@ -166,7 +167,7 @@ export class ChainWriter {
     const flags = constants.O_RDWR | constants.O_CREAT;
     this.#file = await open(auditFilePath(directory, number), flags, 0o600);
     const { size } = await this.#file.stat();
-    if (size === 0) await flushDirectory(directory);
+    if (size === 0) await syncFolder(directory);
     return size;
   }
 

@@ -8,13 +8,9 @@
  *
  * @packageDocumentation
  */
-export {
-  unixSocketPeers,
-  type UnixPeer,
-  type UnixSocketPeers,
-} from './clients/unix-socket-peers.js';
+export { unixSocketPeers, type UnixPeer } from './clients/unix-socket-peers.js';
 export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
 export { freeMemoryTrimmer } from './free-memory.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
-export { linuxHostSystem, type LinuxHostSystem } from './network/linux-host-system.js';
-export { posixProcessHost, type PosixProcessHost } from './processes/posix-process-host.js';
+export { linuxHostSystem } from './network/linux-host-system.js';
+export { posixProcessHost } from './processes/posix-process-host.js';

@@ -192,7 +192,8 @@ describe('listenPipe', () => {
   test('outlives the lack of file descriptors', async () => {
     const bundle = join(runtimeDir, 'pipe-transport.cjs');
     const entryPoints = [join(__dirname, 'index.ts')];
-    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node' });
+    const conditions = ['@wins/source'];
+    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node', conditions });
     const program = join(__dirname, 'fixtures', 'programs', 'exhaust-descriptors.cjs');
     const child = spawn(
       '/bin/sh',

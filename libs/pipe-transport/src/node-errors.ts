@@ -1,3 +1,4 @@
+import { TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
 import { PipeError, type PipeErrorCode } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
@@ -57,8 +58,9 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
  */
 export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: PipePath): PipeError {
   if (error instanceof PipeError) return error;
-  const [code, found] = translate(error);
-  return describePipeError(code, operation, path, found, error);
+  const cause = error instanceof TrustedFileError ? (error.cause ?? error) : error;
+  const [code, found] = translate(cause);
+  return describePipeError(code, operation, path, found, cause);
 }
 
 function translate(error: unknown): readonly [PipeErrorCode, string] {

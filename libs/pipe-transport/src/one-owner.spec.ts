@@ -21,7 +21,8 @@ describe('a pipe name on POSIX', () => {
     base = await mkdtemp(join(tmpdir(), 'wins-owner-'));
     bundle = join(base, 'pipe-transport.cjs');
     const entryPoints = [join(__dirname, 'index.ts')];
-    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node' });
+    const conditions = ['@wins/source'];
+    buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node', conditions });
   });
 
   beforeEach(async () => {

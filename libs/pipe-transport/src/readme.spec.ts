@@ -15,6 +15,8 @@ describe('the example', () => {
         alias: { '@wins/pipe-transport': join(__dirname, 'index.ts') },
         outfile,
         bundle: true,
+        // From sources, so that nothing has to be built.
+        conditions: ['@wins/source'],
         platform: 'node',
         format: 'esm',
       });

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 
 import type { AllowedExecutable } from './policy/executable-policy.js';
@@ -128,7 +129,7 @@ function refusingUnrecorded(onDecision: OnDecision): OnDecision {
 }
 
 function throwUnrecorded(cause: unknown): never {
-  const found = cause instanceof Error ? cause.message : String(cause);
+  const found = messageOf(cause);
   throw new ProcessError('auditUnavailable', `cannot record the decision: ${found}`, { cause });
 }
 

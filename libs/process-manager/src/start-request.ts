@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 
 import { allowsArguments, describeArgumentRules } from './policy/argument-rules.js';
@@ -11,7 +12,6 @@ import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js
 import type { PathDialect } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
 import { processName, stagedPathOf } from './policy/process-name.js';
-import { quoteText } from './quote-text.js';
 
 // More is no help to a reader.
 const MAX_DESCRIBED_RULES = 512;
@@ -102,7 +102,7 @@ function assertCaller({ client }: ProcessOwner, { path, for: wanted }: AllowedEx
   const caller =
     names.length === 0
       ? 'a caller that the system cannot identify'
-      : names.map(quoteText).join(', ');
+      : names.map((text) => quoteText(text)).join(', ');
   // A caller that is refused does not learn who is allowed.
   const message = `cannot run ${quoteText(path)} for ${caller}: found no such name in its entry; wanted one of these names in "for" of the entry`;
   throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });

@@ -7,11 +7,7 @@
  * @packageDocumentation
  */
 export { fileError, readText, remove, replaceText } from './journal/durable-files.js';
-export {
-  UpgradeJournal,
-  type ProgramIdentity,
-  type UpgradeRecord,
-} from './journal/upgrade-journal.js';
+export { UpgradeJournal, type UpgradeRecord } from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
 export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
 export {
@@ -21,7 +17,7 @@ export {
   type UpgradeOutcome,
   type UpgradeResult,
 } from './journal/upgrade-result.js';
-export { describePlan, type UpgradePlan, type UpgradeWish } from './plan/plan-upgrade.js';
+export { describePlan, type UpgradeWish } from './plan/plan-upgrade.js';
 export { runsDaemon, serviceOption } from './plan/service-args.js';
 export {
   formatServiceCommand,
@@ -29,9 +25,11 @@ export {
   parseServiceCommand,
   type ServiceCommand,
 } from './plan/service-command.js';
-export type { DaemonAnswer, ProbeDaemon } from './run/daemon-probe.js';
 export { Effects, type Around } from './run/effects.js';
-export { helpersIn, makeHelper } from './run/make-helper.js';
+export { findPlaces } from './run/find-places.js';
+export { removeLeftovers } from './run/finish-upgrade.js';
+export { handOver, helpersIn, planOnly, type Helper } from './run/hand-over.js';
+export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';
 export {
   offerUpgrade,
   WATCHED_PREFIX,
@@ -39,19 +37,13 @@ export {
   type OfferedProgram,
   type OfferOutcome,
 } from './run/offer-upgrade.js';
-export {
-  conclude,
-  findPlaces,
-  performUpgrade,
-  prepareUpgrade,
-  withLock,
-} from './run/perform-upgrade.js';
-export { runProgram } from './run/program-identity.js';
+export { performUpgrade } from './run/perform-upgrade.js';
 export {
   recoverAtStart,
   type RecoveredUpgrade,
   type RecoverOptions,
 } from './run/recover-at-start.js';
+export { runProgram } from './run/run-program.js';
 export type {
   ServiceControl,
   ServiceState,
@@ -59,7 +51,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
-export { tidy } from './run/undo-upgrade.js';
 export type { UpgradeContext } from './run/upgrade-context.js';
+export { withLock } from './run/upgrade-lock.js';
 export type { Upgrader } from './run/upgrader.js';
-export { messageOf, nodeCode, UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';
+export { UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';

@@ -27,14 +27,3 @@ export class UpgradeError extends Error {
     super(message, options);
   }
 }
-
-/** The `code` of an error that Node raised, such as `ENOSPC`. */
-export function nodeCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** What an unknown error says. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -40,7 +40,12 @@ export {
 } from './trusted-file-error.js';
 export { copyPendingFile, type CopyOptions, type PendingCopy } from './write/copy-file.js';
 export { moveFile } from './write/move-file.js';
-export type { FileRights, PendingFile, PlaceOptions } from './write/pending-file.js';
+export {
+  writePendingFile,
+  type FileRights,
+  type PendingFile,
+  type PlaceOptions,
+} from './write/pending-file.js';
 export { removeLeftovers } from './write/remove-leftovers.js';
 export { replaceFile, type ReplaceOptions } from './write/replace-file.js';
 export { syncFolder } from './write/sync-folder.js';

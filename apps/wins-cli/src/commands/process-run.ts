@@ -54,7 +54,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     // As with the Go client, an empty folder is none.
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
-  const { sha1, sha256 } = digestProgram(program);
+  const { sha1, sha256 } = await digestProgram(program);
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
   return withDaemon(address, async (client) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });

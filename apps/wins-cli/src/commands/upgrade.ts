@@ -55,7 +55,7 @@ const EXIT_OF = new Map<string, number>([
 export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   const file = path.resolve(options.path);
   await putBack(options, file);
-  const program = { path: file, ...digestProgram(file) };
+  const program = { path: file, ...(await digestProgram(file)) };
   const endMs = performance.now() + options['wait-timeout'];
   const tell = (text: string): void => {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);

@@ -1,9 +1,16 @@
+import {
+  copyPendingFile,
+  fileSystemError,
+  hashFile,
+  openRegularFile,
+  removeLeftovers,
+  TrustedFileError,
+  type OpenFile,
+} from '@wins/trusted-files';
 import { errnoOf, EXIT, messageOf } from '@wins/wins-program';
-import { createHash, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, open, readdir, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 
 /** A file that is to be at another place. */
@@ -26,24 +33,9 @@ export interface Delivered {
 }
 
 /** More than any release has. */
-const LARGEST_BYTES = 512 * 1024 * 1024;
-const CHUNK_BYTES = 1024 * 1024;
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 1000;
-/** What somebody writes now is not yet so old, what a killed delivery left is some time. */
+const LIMITS = { maxBytes: 512 * 1024 * 1024 };
+/** A file that another delivery writes now is younger; what a killed delivery left becomes older. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
-// Opening a FIFO must not wait, and a link that takes the target's place is not followed. Windows has neither flag.
-const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
-/** Scanners, and a target that runs, hold a file for a while; elsewhere than on Windows nobody keeps a name from being replaced. */
-const HELD = process.platform === 'win32' ? ['EBUSY', 'EPERM', 'EACCES'] : ['EBUSY'];
-const FOUND: Readonly<Partial<Record<string, string>>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EROFS: 'the file system is read-only',
-  EACCES: 'access is denied',
-  EPERM: 'the operation is not permitted',
-  EBUSY: 'another program holds the file',
-};
 
 /**
  * Copies a file to another place as one act: whoever opens the target, after a power failure too, finds the old bytes or the new
@@ -59,40 +51,34 @@ export async function deliverFile(delivery: Delivery): Promise<Delivered> {
   const { from, to } = delivery;
   const source = await openSource(from);
   try {
-    const sha256 = await digest(source, (found) => refuse(`${from} ${found}`));
+    const { sha256 } = await hashFile(source, ['sha256'], LIMITS);
     if (delivery.sha256 !== undefined && delivery.sha256.toLowerCase() !== sha256) {
       throw refuse(`${from} has the SHA-256 ${sha256}; wanted ${delivery.sha256.toLowerCase()}`);
     }
     const old = await lookAt(to);
     if (old !== undefined && (await hasDigest(to, sha256))) return { changed: false, sha256 };
-    const mode = ((old ?? (await source.stat())).mode & 0o755) | 0o600;
+    const mode = ((old ?? source.stats).mode & 0o755) | 0o600;
     await replace(source, delivery, { sha256, mode });
     return { changed: true, sha256 };
   } catch (error) {
     throw failure(delivery, error);
   } finally {
-    await source.close();
+    await source.handle.close();
   }
 }
 
-async function openSource(from: string): Promise<FileHandle> {
-  let handle: FileHandle;
+async function openSource(from: string): Promise<OpenFile> {
   try {
-    handle = await open(from, constants.O_RDONLY | O_NONBLOCK);
+    return await openRegularFile(from, { followLinks: true });
   } catch (error) {
-    const isMissing = errnoOf(error) === 'ENOENT';
-    const found = isMissing ? 'no such file' : `cannot be read (${errnoOf(error) ?? 'unknown'})`;
-    throw new CommandError(
-      `${from}: ${found}`,
-      isMissing ? EXIT.client.notFound : EXIT.client.failed,
-      {
-        cause: error,
-      },
-    );
+    if (!(error instanceof TrustedFileError)) throw error;
+    if (error.code === 'notRegularFile') throw refuse(`${from} is no plain file`);
+    const errno = errnoOf(error.cause);
+    const isMissing = errno === 'ENOENT';
+    const found = isMissing ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
+    const exitCode = isMissing ? EXIT.client.notFound : EXIT.client.failed;
+    throw new CommandError(`${from}: ${found}`, exitCode, { cause: error });
   }
-  if ((await handle.stat()).isFile()) return handle;
-  await handle.close();
-  throw refuse(`${from} is no plain file`);
 }
 
 /** @returns Undefined when there is nothing yet. */
@@ -109,12 +95,7 @@ async function lookAt(to: string): Promise<{ readonly mode: number } | undefined
 
 async function hasDigest(file: string, sha256: string): Promise<boolean> {
   try {
-    const handle = await open(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      return (await digest(handle, () => new Error('too large'))) === sha256;
-    } finally {
-      await handle.close();
-    }
+    return (await hashFile(file, ['sha256'], LIMITS)).sha256 === sha256;
   } catch {
     // What cannot be compared is replaced.
     return false;
@@ -122,122 +103,48 @@ async function hasDigest(file: string, sha256: string): Promise<boolean> {
 }
 
 async function replace(
-  source: FileHandle,
+  source: OpenFile,
   { to, waitTimeoutMs }: Delivery,
   { sha256, mode }: { readonly sha256: string; readonly mode: number },
 ): Promise<void> {
-  const folder = path.dirname(to);
-  await sweep(folder, path.basename(to));
-  const temporary = path.join(
-    folder,
-    `.${path.basename(to)}.${randomBytes(8).toString('hex')}.new`,
+  await removeLeftovers(
+    to,
+    /^[0-9a-f]{16}\.new$/,
+    (_name, { mtimeMs }) => Date.now() - mtimeMs > ABANDONED_AFTER_MS,
   );
-  let isMine = false;
-  try {
-    const handle = await open(temporary, 'wx+', mode);
-    isMine = true;
-    try {
-      for await (const chunk of chunks(source)) await writeWhole(handle, chunk);
-      // The creation mask has no say.
-      await handle.chmod(mode);
-      await handle.sync();
-      const written = await digest(handle, () => new Error('too large'));
-      if (written !== sha256) throw new CommandError(`it has changed meanwhile: ${written}`);
-    } finally {
-      await handle.close();
-    }
-    await renameWhenFree(temporary, to, waitTimeoutMs);
-    isMine = false;
-    await syncFolder(folder);
-  } finally {
-    if (isMine) await unlink(temporary).catch(() => undefined);
-  }
-}
-
-async function renameWhenFree(from: string, to: string, waitTimeoutMs: number): Promise<void> {
-  const endMs = performance.now() + waitTimeoutMs;
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
-    try {
-      await lookAt(to);
-      await rename(from, to);
-      return;
-    } catch (error) {
-      const leftMs = endMs - performance.now();
-      if (!HELD.includes(errnoOf(error) ?? '') || leftMs <= 0) throw error;
-      await delay(Math.min(delayMs, leftMs));
-    }
-  }
-}
-
-/** Removes what deliveries that were killed left of the same file. */
-async function sweep(folder: string, name: string): Promise<void> {
-  const isOurs = (entry: string): boolean =>
-    entry.startsWith(`.${name}.`) && /^[0-9a-f]{16}\.new$/.test(entry.slice(name.length + 2));
-  for (const entry of (await readdir(folder)).filter(isOurs)) {
-    const file = path.join(folder, entry);
-    try {
-      const age = Date.now() - (await lstat(file)).mtimeMs;
-      if (age > ABANDONED_AFTER_MS) await unlink(file);
-    } catch {
-      // It stays for the next delivery.
-    }
-  }
-}
-
-/** Makes a rename survive a power failure. Windows cannot open a folder, and needs no such step. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function digest(handle: FileHandle, tooLarge: (found: string) => Error): Promise<string> {
-  const hash = createHash('sha256');
-  let length = 0;
-  for await (const chunk of chunks(handle)) {
-    length += chunk.length;
-    if (length > LARGEST_BYTES) throw tooLarge(`has more than ${LARGEST_BYTES} bytes`);
-    hash.update(chunk);
-  }
-  return hash.digest('hex');
-}
-
-/** The file from its beginning; a chunk is valid until the next one is asked for. No more than the limit and one chunk. */
-async function* chunks(handle: FileHandle): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = 0; position <= LARGEST_BYTES;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
-}
-
-async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let offset = 0; offset < bytes.length;) {
-    offset += (await handle.write(bytes, offset)).bytesWritten;
-  }
+  const random = randomBytes(8).toString('hex');
+  const copy = await copyPendingFile(source, to, {
+    ...{ ...LIMITS, mode, algorithms: ['sha256'] },
+    temporary: path.join(path.dirname(to), `.${path.basename(to)}.${random}.new`),
+    accept: (written) => {
+      if (written.sha256 === sha256) return;
+      throw new CommandError(`it has changed meanwhile: ${written.sha256}`);
+    },
+  });
+  const beforeRename = async (): Promise<void> => void (await lookAt(to));
+  await copy.place({ heldFileMs: waitTimeoutMs, beforeRename });
 }
 
 function refuse(found: string): CommandError {
   return new CommandError(found, EXIT.client.refused);
 }
 
-function failure({ from, to }: Delivery, error: unknown): CommandError {
+function failure({ from, to }: Delivery, cause: unknown): CommandError {
   const tried = `cannot deliver ${from} to ${to}`;
-  const options = { cause: error };
+  const error = fileSystemError(cause, 'write', to);
   if (error instanceof CommandError) {
-    return new CommandError(`${tried}: ${error.message}`, error.exitCode, options);
+    return new CommandError(`${tried}: ${error.message}`, error.exitCode, { cause });
   }
-  const code = errnoOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
+  if (!(error instanceof TrustedFileError)) {
+    return new CommandError(`${tried}: ${messageOf(error)}`, EXIT.client.failed, { cause });
+  }
+  if (error.code === 'tooLarge') {
+    return new CommandError(`${tried}: ${from}: ${error.found}`, EXIT.client.refused, { cause });
+  }
+  if (error.code === 'notFound') {
     const found = `there is no folder ${path.dirname(to)}, and none is made`;
-    return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, options);
+    return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });
   }
-  const found = FOUND[code ?? ''] ?? 'an error of the system';
-  return new CommandError(`${tried}: ${found} (${messageOf(error)})`, EXIT.client.failed, options);
+  const found = `${error.found} (${messageOf(error.cause)})`;
+  return new CommandError(`${tried}: ${found}`, EXIT.client.failed, { cause });
 }

@@ -1,7 +1,6 @@
+import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/wins-program';
-import { statSync } from 'node:fs';
 import { CommandError } from '../command-error.js';
-import { digestFile } from './digest-file.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */
 export interface ProgramDigests {
@@ -15,23 +14,21 @@ export interface ProgramDigests {
  *
  * @throws CommandError (127) when there is no such file, or it cannot be read.
  */
-export function digestProgram(path: string): ProgramDigests {
-  const problem = (found: string, cause?: unknown) =>
-    new CommandError(
-      `--path ${path}: ${found}; the program must be at the same path here and on the host`,
-      EXIT.client.notFound,
-      { cause },
-    );
+export async function digestProgram(path: string): Promise<ProgramDigests> {
   try {
-    // Looked at before it is opened: opening a FIFO would wait for a writer.
-    if (!statSync(path).isFile()) throw problem('not a file');
-    return digestFile(path, ['sha1', 'sha256']);
+    return await hashFile(path, ['sha1', 'sha256'], { followLinks: true });
   } catch (error) {
-    if (error instanceof CommandError) throw error;
-    const code = errnoOf(error);
-    throw problem(
-      code === 'ENOENT' ? 'no such file' : `cannot be read (${code ?? 'unknown'})`,
-      error,
+    if (!(error instanceof TrustedFileError)) throw error;
+    throw new CommandError(
+      `--path ${path}: ${foundBy(error)}; the program must be at the same path here and on the host`,
+      EXIT.client.notFound,
+      { cause: error },
     );
   }
+}
+
+function foundBy({ code, cause }: TrustedFileError): string {
+  if (code === 'notRegularFile') return 'not a file';
+  const errno = errnoOf(cause);
+  return errno === 'ENOENT' ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
 }

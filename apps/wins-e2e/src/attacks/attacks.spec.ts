@@ -6,9 +6,9 @@ import {
 } from '@wins/wins-api';
 import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Daemon } from '../harness/daemon.js';
-import { startRequest } from '../harness/digests.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { Workspace } from '../testing/workspace.js';
 
 describe('an attacker at the pipe', () => {
   const workspace = new Workspace();

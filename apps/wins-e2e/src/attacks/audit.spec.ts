@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { runWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { startRequest } from '../harness/digests.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** A record of the audit log. */
 type AuditRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
@@ -205,7 +205,7 @@ describe('an attacker of the audit log', () => {
     const refused = await run();
     expect(refused.code).toBe(125);
     expect(refused.stderr).toMatch(
-      /cannot record the decision: .*mode 755; wanted a folder of mode 0700/,
+      /cannot record the decision: .*group or others have access \(mode 0755\); .*chmod 0700/,
     );
     await expect(client.startProcess(startRequest(tool))).rejects.toMatchObject({
       reason: 'auditUnavailable',

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { startProgram } from '../harness/built-program.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { ROOT } from '../testing/workspace.js';
 
 const FUZZ = path.join(ROOT, 'tools/fuzz/fuzz.mjs');
 const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];

@@ -14,11 +14,11 @@ import {
 import { once } from 'node:events';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
-import { runWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { mayMakeNetwork, startWinsInNetwork } from '../harness/network-namespace.js';
-import { peakBytes, residentBytes } from '../harness/process-memory.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace.js';
+import { peakBytes, residentBytes } from '../testing/process-memory.js';
+import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
 /** What steers a terminal, and octets that are no text. */

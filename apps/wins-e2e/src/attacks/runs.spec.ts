@@ -7,11 +7,11 @@ import {
   type WinsClientError,
 } from '@wins/wins-api';
 import { copyFileSync, existsSync } from 'node:fs';
-import { startWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { startRequest } from '../harness/digests.js';
-import { markOf } from '../harness/mark-of.js';
-import { Workspace } from '../harness/workspace.js';
+import { startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { markOf } from '../testing/mark-of.js';
+import { Workspace } from '../testing/workspace.js';
 
 const SECRET = 'a-secret-of-the-daemon';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { runWins, type Outcome } from '../harness/built-program.js';
-import { until } from '../harness/process-table.js';
-import { singleFile } from '../harness/single-file.js';
-import { Supervisor } from '../harness/supervisor.js';
-import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+import { runWins, type Outcome } from '../testing/built-program.js';
+import { until } from '../testing/process-table.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { Supervisor } from '../testing/upgrade/supervisor.js';
+import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** What the helper may load its answers from, were it asked; an entry of the whitelist that lets a client set all of them. */
 const ENVS = [

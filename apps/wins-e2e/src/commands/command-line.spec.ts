@@ -1,5 +1,5 @@
-import { runWins, startWins } from '../harness/built-program.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Workspace } from '../testing/workspace.js';
 
 describe('the command line', () => {
   const workspace = new Workspace();

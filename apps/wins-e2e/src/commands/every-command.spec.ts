@@ -1,14 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { startProgram, type Outcome, type RunningProgram } from '../harness/built-program.js';
-import { EVERY_COMMAND, type CommandHost } from '../harness/every-command.js';
-import { namedCommands, type NamedCommand } from '../harness/named-commands.js';
-import { HostProgram } from '../harness/tunnel.js';
-import { UpgradeWorld } from '../harness/upgrade-world.js';
-import { ROOT, Workspace } from '../harness/workspace.js';
+import path from 'node:path';
+import { startProgram, type Outcome, type RunningProgram } from '../testing/built-program.js';
+import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
+import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
+import { packageFolder } from '../testing/package-folder.js';
+import { HostProgram } from '../testing/tunnel/tunnel.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { Workspace } from '../testing/workspace.js';
 
-/** Made for this file alone: another spec makes the package anew at the same time. */
+/** A copy in a folder that other users can reach. */
 const made = new Workspace();
 const PACKAGED = made.path('wins');
 
@@ -86,7 +87,7 @@ class PackagedHost implements CommandHost, AsyncDisposable {
 }
 
 beforeAll(() => {
-  execFileSync(process.execPath, ['tools/package/probe/make-wins.mjs', PACKAGED], { cwd: ROOT });
+  copyFileSync(path.join(packageFolder(), 'wins'), PACKAGED);
   chmodSync(made.folder, 0o755);
 });
 afterAll(() => made[Symbol.dispose]());

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
-import { runWins, startWins } from '../harness/built-program.js';
-import { Daemon, type LogRecord } from '../harness/daemon.js';
-import { processesWith } from '../harness/process-table.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { processesWith } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
 
 describe('the daemon', () => {
   let workspace: Workspace;

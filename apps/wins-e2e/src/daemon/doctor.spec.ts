@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { runWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { Workspace } from '../testing/workspace.js';
 
 interface Report {
   readonly healthy: boolean;
@@ -175,7 +175,7 @@ describe('wins doctor', () => {
     await doctor();
     expect(files()).toEqual(before);
     // A busy machine may let the daemon stand still, which it says.
-    const stall = 'the daemon could do nothing for some time';
+    const stall = 'the event loop was blocked';
     const told = daemon.log
       .slice(lines)
       .filter(({ level, msg }) => level !== 'debug' && msg !== stall);

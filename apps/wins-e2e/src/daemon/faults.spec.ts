@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { runWins, startWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { until } from '../harness/process-table.js';
-import { Workspace, WINS } from '../harness/workspace.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { until } from '../testing/process-table.js';
+import { Workspace, WINS } from '../testing/workspace.js';
 
 /** Making a file system full or read-only takes the right to mount one, which CI has. */
 const mayMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;

@@ -11,10 +11,10 @@ import { once, setMaxListeners } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { Daemon } from '../harness/daemon.js';
-import { markOf } from '../harness/mark-of.js';
-import { startRequest } from '../harness/digests.js';
-import { ROOT, Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { markOf } from '../testing/mark-of.js';
+import { startRequest } from '../testing/digests.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 /** A service of a .proto file, by its path below the root of the checkout. */
 function service(

@@ -1,9 +1,9 @@
 import { hostname, release } from 'node:os';
 import { RecordedDaemon, type RecordedCommand } from '@wins/wins-api/testing';
-import { runWins, startWins, type Outcome } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { mayMakeNetwork, startWinsInNetwork } from '../harness/network-namespace.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startWins, type Outcome } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** Changing routes takes a network to change, which is never the one that the tests run in. */
 const inOwnNetwork = mayMakeNetwork() ? describe : describe.skip;

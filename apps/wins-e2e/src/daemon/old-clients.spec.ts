@@ -6,10 +6,10 @@ import {
 } from '@wins/wins-api';
 import { messagesOf, recordedClient } from '@wins/wins-api/testing';
 import { release } from 'node:os';
-import { Daemon } from '../harness/daemon.js';
-import { startRequest } from '../harness/digests.js';
-import { replay, replayRun } from '../harness/old-go-client.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { replay, replayRun } from '../testing/old-go-client.js';
+import { Workspace } from '../testing/workspace.js';
 
 describe('the daemon and a Go client of release 0.1.1', () => {
   const workspace = new Workspace();

@@ -1,8 +1,8 @@
 import { FLAG, FRAME, FrameClient, grpcMessage } from '@wins/http2-connection/testing';
 import { createWinsClient } from '@wins/wins-api';
-import { Daemon } from '../harness/daemon.js';
-import { peakBytes, residentBytes } from '../harness/process-memory.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { peakBytes, residentBytes } from '../testing/process-memory.js';
+import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
 const CONNECTIONS = 400;

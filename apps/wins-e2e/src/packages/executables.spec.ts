@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { startProgram } from '../harness/built-program.js';
-import { copyCheckout } from '../harness/checkout-copy.js';
-import { ROOT, Workspace } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { copyCheckout } from '../testing/checkout-copy.js';
+import { packageFolder } from '../testing/package-folder.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 interface Component {
   readonly purl: string;
@@ -17,7 +18,7 @@ interface SoftwareBill {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: string[] }[];
 }
 
-const PACKAGE = path.join(ROOT, 'dist', 'package');
+const PACKAGE = packageFolder();
 const WINS = path.join(PACKAGE, 'wins');
 const TOOLS = path.join(ROOT, 'tools', 'package');
 
@@ -35,9 +36,6 @@ describe('the package', () => {
   const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}, file = WINS) =>
     startProgram(file, args, { ...environment, ...more }).outcome;
 
-  beforeAll(() => {
-    tool('package.mjs', []);
-  });
   afterAll(() => workspace[Symbol.dispose]());
 
   it('holds each file under its sum, and no other', () => {

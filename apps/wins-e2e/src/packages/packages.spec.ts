@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT, Workspace } from '../harness/workspace.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 interface Manifest {
   readonly name: string;

@@ -1,7 +1,7 @@
-import { runWins, startWins, type RunningProgram } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { processesWith, until } from '../harness/process-table.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** A program that starts a child of its own, one of them in a session of its own, and tells. */
 const FAMILY = `const { spawn } = require('node:child_process');

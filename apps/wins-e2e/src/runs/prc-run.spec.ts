@@ -12,10 +12,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { runWins, startWins, type Outcome } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { processesWith, until } from '../harness/process-table.js';
-import { Workspace, WINS } from '../harness/workspace.js';
+import { runWins, startWins, type Outcome } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { Workspace, WINS } from '../testing/workspace.js';
 
 describe('wins cli prc run', () => {
   const workspace = new Workspace();

@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync } from 'node:fs';
-import { runWins, startWins } from '../harness/built-program.js';
-import { Daemon } from '../harness/daemon.js';
-import { processesWith } from '../harness/process-table.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { processesWith } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
 
 describe('the command line of a run, as process lists of the host show it', () => {
   const workspace = new Workspace();

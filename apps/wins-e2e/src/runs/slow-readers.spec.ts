@@ -1,11 +1,11 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
-import { Daemon } from '../harness/daemon.js';
-import { markOf } from '../harness/mark-of.js';
-import { startRequest } from '../harness/digests.js';
-import { memoryGrowth, memoryOver } from '../harness/process-memory.js';
-import { until } from '../harness/process-table.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { markOf } from '../testing/mark-of.js';
+import { startRequest } from '../testing/digests.js';
+import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
+import { until } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -1,50 +1,14 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import { Daemon } from '../harness/daemon.js';
-import { readPattern, writePattern } from '../harness/pattern.js';
-import { until } from '../harness/process-table.js';
-import { freePorts, HostProgram, textOf, Tunnel } from '../harness/tunnel.js';
-import { MESSAGE, TunnelFrames } from '../harness/tunnel-frames.js';
-import { TunnelRelay, type Passing, type Sender } from '../harness/tunnel-relay.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { readPattern, writePattern } from '../testing/tunnel/pattern.js';
+import { until } from '../testing/process-table.js';
+import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { connected, Loss } from '../testing/tunnel/lost-messages.js';
+import { TunnelRelay } from '../testing/tunnel/tunnel-relay.js';
+import { Workspace } from '../testing/workspace.js';
 
 const SIZE_BYTES = 64 * 1024 * 1024;
-type Kind = keyof typeof MESSAGE;
-
-/** Loses the first message of each of these kinds, and doubles the second. */
-class Loss {
-  private readonly seen = new Map<string, number>();
-
-  constructor(private readonly kinds: readonly `${Sender} ${Kind}`[]) {}
-
-  times(kind: `${Sender} ${Kind}`): number {
-    return this.seen.get(kind) ?? 0;
-  }
-
-  readonly passing: Passing = (from) => {
-    const frames = new TunnelFrames();
-    return (chunk) =>
-      frames.add(chunk).flatMap(({ bytes, type }) => {
-        const kind = this.kinds.find((each) => each === `${from} ${nameOf(type)}`);
-        if (kind === undefined) return [bytes];
-        const times = this.times(kind) + 1;
-        this.seen.set(kind, times);
-        return times === 1 ? [] : times === 2 ? [bytes, bytes] : [bytes];
-      });
-  };
-}
-
-function nameOf(type: number): string {
-  return Object.entries(MESSAGE).find(([, number]) => number === type)?.[0] ?? '';
-}
-
-async function connected(port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  await once(socket, 'connect');
-  return socket;
-}
-
 describe('a message of the tunnel that gets lost', () => {
   let workspace: Workspace;
   beforeEach(() => {
@@ -105,45 +69,6 @@ describe('a message of the tunnel that gets lost', () => {
     expect([received, answer, reply]).toEqual([SIZE_BYTES, String(SIZE_BYTES), 'you said: what?']);
     for (const kind of ['client resume', 'client end', 'daemon resume'] as const)
       expect(loss.times(kind)).toBeGreaterThan(1);
-    expect(tunnel.program.stderr()).not.toContain('lost');
-  });
-
-  it('is made up for when it is an Error: both sides learn within the minute that the stream is gone', async () => {
-    const sockets: Socket[] = [];
-    await using fragile = await HostProgram.tcp((socket) => {
-      sockets.push(socket);
-      socket.write('hello');
-    });
-    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    await using daemon = await start(fragile, echo);
-    const loss = new Loss(['client error', 'daemon error']);
-    await using relay = await TunnelRelay.start(workspace, daemon, loss.passing);
-    const [port = 0, other = 0] = await freePorts(2);
-    await using tunnel = await Tunnel.start(
-      workspace,
-      `TCP:${port}:${fragile.port} TCP:${other}:${echo.port}`,
-      '--proxy',
-      relay.path,
-    );
-    const open = async (): Promise<Socket> => {
-      const socket = await connected(port);
-      await once(socket, 'data');
-      return socket;
-    };
-    const [first, second] = [await open(), await open()];
-    const steady = await connected(other);
-    const heard = textOf(steady);
-    steady.write('before, ');
-    const ends = [first, sockets[1]].map(
-      (socket) => new Promise((resolve) => socket?.once('error', resolve)),
-    );
-    sockets[0]?.resetAndDestroy();
-    second.resetAndDestroy();
-    await until(() => loss.times('client error') > 0 && loss.times('daemon error') > 0);
-    for (const error of await Promise.all(ends))
-      expect(error).toMatchObject({ code: 'ECONNRESET' });
-    steady.end('after');
-    expect(await heard).toBe('before, after');
     expect(tunnel.program.stderr()).not.toContain('lost');
   });
 });

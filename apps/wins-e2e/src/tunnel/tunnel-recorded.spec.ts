@@ -5,11 +5,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { WebSocketServer } from 'ws';
-import { Daemon } from '../harness/daemon.js';
-import { until } from '../harness/process-table.js';
-import { freePorts, HostProgram, Tunnel } from '../harness/tunnel.js';
-import { MESSAGE, TunnelFrames } from '../harness/tunnel-frames.js';
-import { ROOT, Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { until } from '../testing/process-table.js';
+import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
+import { MESSAGE, TunnelFrames } from '../testing/tunnel/tunnel-frames.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', (release) => {
   const RECORDED_PORT = 5401;

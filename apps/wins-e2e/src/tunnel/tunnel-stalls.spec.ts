@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { Daemon } from '../harness/daemon.js';
-import { readPattern, writePattern } from '../harness/pattern.js';
-import { until } from '../harness/process-table.js';
-import { freePorts, HostProgram, Tunnel } from '../harness/tunnel.js';
-import { OPCODE, TunnelFrames } from '../harness/tunnel-frames.js';
-import { TunnelRelay } from '../harness/tunnel-relay.js';
-import { Workspace } from '../harness/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { readPattern, writePattern } from '../testing/tunnel/pattern.js';
+import { until } from '../testing/process-table.js';
+import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
+import { OPCODE, TunnelFrames } from '../testing/tunnel/tunnel-frames.js';
+import { TunnelRelay } from '../testing/tunnel/tunnel-relay.js';
+import { Workspace } from '../testing/workspace.js';
 
 const SIZE_BYTES = 200 * 1024 * 1024;
 
@@ -36,35 +36,6 @@ describe('a tunnel that falls silent', () => {
   });
   const config = (more: object = {}) =>
     workspace.config([], { white_list: { proxyPorts: [echo.port, web.port] }, ...more });
-
-  it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
-    // With one place only, the next tunnel needs that of the dead one.
-    await using daemon = await Daemon.start(workspace, config({ tunnel: { maxSessions: 1 } }));
-    await using relay = await TunnelRelay.start(workspace, daemon);
-    const [port = 0] = await freePorts(1);
-    await using tunnel = await Tunnel.start(
-      workspace,
-      `TCP:${port}:${echo.port}`,
-      '--proxy',
-      relay.path,
-    );
-    const socket = connect(port, '127.0.0.1');
-    expect(await say(socket, 'hello')).toBe('hello');
-    const cut = new Promise((resolve) => socket.once('error', resolve));
-    relay.freeze();
-    const ended = await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
-    expect(ended).toMatchObject({ reason: 'failed', err: { code: 'peerSilent' } });
-    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
-    await tunnel.program.said('the tunnel is back');
-    // It looks at every ping, each 5 s.
-    expect(tunnel.program.stderr()).toMatch(
-      /the tunnel is lost: cannot reach the peer: found no sign of life for 6[0-7]\d{3} ms; wanted one within 60000 ms/,
-    );
-    const next = connect(port, '127.0.0.1');
-    expect(await say(next, 'again')).toBe('again');
-    expect(echo.openSockets).toHaveLength(1);
-    next.destroy();
-  });
 
   it.each(['daemon', 'client'] as const)(
     'because the %s is stopped for some seconds goes on where it was',

@@ -13,9 +13,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { runWins } from '../harness/built-program.js';
-import { startRequest } from '../harness/digests.js';
-import { WINS, Workspace } from '../harness/workspace.js';
+import { runWins } from '../testing/built-program.js';
+import { startRequest } from '../testing/digests.js';
+import { WINS, Workspace } from '../testing/workspace.js';
 
 describe('wins cli deliver', () => {
   let workspace: Workspace;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { startWins, type RunningProgram } from '../harness/built-program.js';
-import { until } from '../harness/process-table.js';
-import { singleFile } from '../harness/single-file.js';
-import { UpgradeWorld } from '../harness/upgrade-world.js';
+import { startWins, type RunningProgram } from '../testing/built-program.js';
+import { until } from '../testing/process-table.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** A node whose daemon may run the helper. */
 async function node(): Promise<{ world: UpgradeWorld; helper: string }> {

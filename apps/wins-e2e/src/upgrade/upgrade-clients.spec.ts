@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { runWins, startProgram, startWins, type RunningProgram } from '../harness/built-program.js';
-import { nodeWithDaemon } from '../harness/node-with-daemon.js';
-import { processesWith, until } from '../harness/process-table.js';
-import { singleFile } from '../harness/single-file.js';
-import { freePorts, HostProgram, Tunnel } from '../harness/tunnel.js';
-import type { UpgradeWorld } from '../harness/upgrade-world.js';
+import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
+import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
+import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const WELL = singleFile('v1.1.0');
 /** Its daemon serves, as a release that nobody wanted. */

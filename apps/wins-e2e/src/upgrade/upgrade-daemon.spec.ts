@@ -3,13 +3,13 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync } from '
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import path from 'node:path';
-import { runWins, startProgram, type Outcome } from '../harness/built-program.js';
-import { nodeWithDaemon } from '../harness/node-with-daemon.js';
-import { processesWith, until } from '../harness/process-table.js';
-import { singleFile } from '../harness/single-file.js';
-import { Supervisor } from '../harness/supervisor.js';
-import { sha256, type UpgradeWorld } from '../harness/upgrade-world.js';
-import { Workspace } from '../harness/workspace.js';
+import { runWins, startProgram, type Outcome } from '../testing/built-program.js';
+import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { Supervisor } from '../testing/upgrade/supervisor.js';
+import { sha256, type UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** Lets the daemon run the helper with any words. */
 function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Promise<Outcome> {

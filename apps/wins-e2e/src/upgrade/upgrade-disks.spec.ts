@@ -4,8 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fakeRelease } from '../harness/fake-release.js';
-import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+import { fakeRelease } from '../testing/upgrade/fake-release.js';
+import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** Making a file system full or read-only takes the right to mount one, which CI has. */
 const mayMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;

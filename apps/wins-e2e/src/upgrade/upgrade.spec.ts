@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fakeRelease, type Misbehaviour } from '../harness/fake-release.js';
-import { sha256, UpgradeWorld } from '../harness/upgrade-world.js';
+import { fakeRelease, type Misbehaviour } from '../testing/upgrade/fake-release.js';
+import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** A program for Windows, as far as its header goes. */
 function windowsProgram(): Buffer {
@@ -244,7 +244,7 @@ describe('what is refused', () => {
 
   it.each([
     [['--sha256', 'xyz'], '64 hexadecimal digits'],
-    [['--wait', 'soon'], 'wanted a time'],
+    [['--wait', 'soon'], 'wanted a duration'],
     [['--unknown'], 'unknown'],
     [['more', 'words'], 'wanted up and options'],
   ])('is the command line %j', async (args, reason) => {

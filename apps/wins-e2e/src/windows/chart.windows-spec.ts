@@ -1,3 +1,4 @@
+/** @needs chart */
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import {
@@ -12,8 +13,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram } from '../harness/built-program.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 /** One init container of the rendered chart, as the kubelet would run it. */
@@ -31,11 +32,10 @@ interface Release {
 }
 
 const NAME = 'rancher-wins';
-const built = (name: string) => path.join(ROOT, 'dist', 'chart', name);
-const rendered = built('releases.json');
-const skip = existsSync(rendered) ? false : 'the chart could not be rendered here';
+const built = (name: string) => path.join(ROOT, 'dist', 'upgrade', name);
+const rendered = path.join(ROOT, 'dist', 'chart', 'releases.json');
 
-describe('the commands of the chart', { skip }, () => {
+describe('the commands of the chart', () => {
   const releases = JSON.parse(readFileSync(rendered, 'utf8')) as Record<string, Release>;
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import type { RunningProgram } from '../harness/built-program.js';
-import { freePorts } from '../harness/tunnel.js';
+import type { RunningProgram } from '../testing/built-program.js';
+import { freePorts } from '../testing/tunnel/tunnel.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
 const SHOW = `process.stdout.write(JSON.stringify({

@@ -1,14 +1,15 @@
+/** @needs package */
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram, type RunningProgram } from '../harness/built-program.js';
-import { EVERY_COMMAND, type CommandHost } from '../harness/every-command.js';
-import { namedCommands, type NamedCommand } from '../harness/named-commands.js';
-import { HostProgram } from '../harness/tunnel.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
+import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
+import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
+import { HostProgram } from '../testing/tunnel/tunnel.js';
+import { ROOT } from '../testing/workspace.js';
 import { WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';

@@ -1,3 +1,4 @@
+/** @needs package probe */
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ExecFileException } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,9 +2,9 @@ import { ApplicationInfoResponse, ProcessStartResponse, ProcessWaitResponse } fr
 import { messagesOf, recordedClient, type Answer } from '@wins/wins-api/testing';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { RunningProgram } from '../harness/built-program.js';
-import { startRequest } from '../harness/digests.js';
-import { replay, replayRun } from '../harness/old-go-client.js';
+import type { RunningProgram } from '../testing/built-program.js';
+import { startRequest } from '../testing/digests.js';
+import { replay, replayRun } from '../testing/old-go-client.js';
 import { WindowsWorkspace } from './windows-workspace.js';
 
 describe('a Go client of release 0.1.1 on a named pipe', () => {

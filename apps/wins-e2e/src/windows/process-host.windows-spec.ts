@@ -1,5 +1,6 @@
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
+import { processHostContract } from '@wins/process-manager/testing';
 import { distrustOfFile, fileSecurity, holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -38,6 +39,15 @@ async function daemon(): Promise<void> {
 
 if (role === 'daemon') void daemon();
 else {
+  describe('the process host of job objects', () => {
+    for (const [name, check] of processHostContract({
+      host: hostOnWindows(),
+      findsDescendants: true,
+    })) {
+      it(name, check);
+    }
+  });
+
   describe('a process manager on Windows', () => {
     const programs = new WindowsPrograms();
     programs.add('tool.exe', process.execPath);

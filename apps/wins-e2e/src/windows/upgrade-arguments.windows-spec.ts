@@ -1,9 +1,10 @@
+/** @needs releases */
 // How the service is registered: its program and its arguments, in every spelling that a service manager takes.
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { startProgram } from '../harness/built-program.js';
+import { startProgram } from '../testing/built-program.js';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
 
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\Windows';

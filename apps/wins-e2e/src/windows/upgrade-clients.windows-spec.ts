@@ -1,3 +1,4 @@
+/** @needs releases */
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -5,9 +6,9 @@ import { copyFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram, type RunningProgram } from '../harness/built-program.js';
-import { freePorts, HostProgram } from '../harness/tunnel.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
+import { freePorts, HostProgram } from '../testing/tunnel/tunnel.js';
+import { ROOT } from '../testing/workspace.js';
 import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';

@@ -1,3 +1,4 @@
+/** @needs releases disks */
 // Files that cannot be had, and disks that take none.
 import { holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';

@@ -1,9 +1,10 @@
+/** @needs releases */
 // The first installation: there is no service, and afterwards there is one that serves, or none.
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram } from '../harness/built-program.js';
+import { startProgram } from '../testing/built-program.js';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
 
 const NAME = 'rancher-wins';

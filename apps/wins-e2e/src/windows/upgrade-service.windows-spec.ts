@@ -1,3 +1,4 @@
+/** @needs releases */
 // What the service is doing, or is not, when it is to be upgraded.
 import type { ServiceStatus } from '@wins/windows-host';
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/** @needs releases */
 // An upgrade that a container asks for, through the pipe of the very daemon that it replaces.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

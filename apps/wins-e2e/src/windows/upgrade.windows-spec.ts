@@ -1,10 +1,11 @@
+/** @needs releases */
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram } from '../harness/built-program.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';

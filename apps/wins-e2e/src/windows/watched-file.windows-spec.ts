@@ -1,3 +1,4 @@
+/** @needs releases */
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import {
@@ -11,8 +12,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram } from '../harness/built-program.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram } from '../testing/built-program.js';
+import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
@@ -48,7 +49,7 @@ describe('a service that watches a file on Windows', () => {
     workspace.config([], [], { upgrade, debug: true }),
   ];
 
-  const release = (name: string) => path.join(ROOT, 'dist', 'watched-file', `${name}.exe`);
+  const release = (name: string) => path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await startProgram(target, args, process.env).outcome;
     return { code, stdout: stdout.toString(), stderr };

@@ -4,8 +4,8 @@ import { createWinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { startProgram, type Outcome, type RunningProgram } from '../harness/built-program.js';
-import { ROOT } from '../harness/workspace.js';
+import { startProgram, type Outcome, type RunningProgram } from '../testing/built-program.js';
+import { ROOT } from '../testing/workspace.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
 /** What happens to the helper at one of its effects: it is killed before or after it. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startProgram, type Outcome, type RunningProgram } from '../harness/built-program.js';
-import { WINS } from '../harness/workspace.js';
+import { startProgram, type Outcome, type RunningProgram } from '../testing/built-program.js';
+import { WINS } from '../testing/workspace.js';
 
 /**
  * A folder that only administrators may write, with a blank in its name: programs and a config. Pipes have names of

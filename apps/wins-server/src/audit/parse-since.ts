@@ -1,23 +1,22 @@
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const DURATION = /^(?:\d{1,6}[smhd])+$/;
-const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+import { DurationError, parseDuration } from '@wins/wins-program';
 
-/** Reads `90s`, `2h30m` or `7d` before now, or a time as in `2026-03-01` or `2026-03-01T12:00Z`; undefined for other text. */
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
+
+/**
+ * Reads `90s`, `2h30m` or `7d` before now, at most `36500d`, or a time as in `2026-03-01` or `2026-03-01T12:00Z`; undefined for
+ * other text.
+ */
 export function parseSince(text: string, nowMs: number): Date | undefined {
-  if (DURATION.test(text)) {
-    const parts = [...text.matchAll(/(\d+)([smhd])/g)];
-    const agoMs = parts.reduce(
-      (sum, [, n, unit = '']) => sum + Number(n) * (UNIT_MS[unit] ?? 0),
-      0,
-    );
-    return dateOf(Math.max(0, nowMs - agoMs));
+  if (DATE.test(text)) return dateOf(Date.parse(text));
+  // A number without a unit would be seconds: 2026 is meant as a year.
+  if (!/[a-z]$/.test(text)) return undefined;
+  try {
+    return dateOf(nowMs - parseDuration(text, LIMITS));
+  } catch (error) {
+    if (error instanceof DurationError) return undefined;
+    throw error;
   }
-  return DATE.test(text) ? dateOf(Date.parse(text)) : undefined;
 }
 
 function dateOf(ms: number): Date | undefined {

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '@wins/audit-log';
-import { printable } from '../printable.js';
+import { escapeText } from '@wins/wins-program';
 
 const WIDTHS = [24, 8, 14, 8, 12] as const;
 const MAX_FACTS = 400;
@@ -13,13 +13,12 @@ export function recordRow({ seq, time, kind, prev: _prev, ...facts }: AuditRecor
   const rest = Object.entries(others)
     .map(([name, value]) => `${name}=${textOf(value)}`)
     .join(' ');
-  const shown = rest.length > MAX_FACTS ? `${rest.slice(0, MAX_FACTS)}…` : rest;
-  return row([time, String(seq), kind, textOf(verdict), textOf(requester)], shown);
+  return row([time, String(seq), kind, textOf(verdict), textOf(requester)], rest);
 }
 
 function row(cells: readonly string[], rest: string): string {
-  const columns = cells.map((cell, index) => printable(cell).padEnd(WIDTHS[index] ?? 0));
-  return `${columns.join('  ')}  ${printable(rest)}`.trimEnd();
+  const columns = cells.map((cell, index) => escapeText(cell).padEnd(WIDTHS[index] ?? 0));
+  return `${columns.join('  ')}  ${escapeText(rest, { maxLength: MAX_FACTS })}`.trimEnd();
 }
 
 function textOf(value: unknown): string {

@@ -1,8 +1,8 @@
 import { defaultConfigPath } from '@wins/config';
+import { escapeText, messageOf } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { printable } from '../printable.js';
 import { UsageError } from '../usage-error.js';
 
 /** Which audit log a command is about. */
@@ -21,12 +21,12 @@ export async function auditPlace({ config, directory }: AuditPlaceOptions): Prom
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
-    const found = printable(error instanceof Error ? error.message : String(error));
+    const found = escapeText(messageOf(error));
     throw new UsageError(
       `cannot read the audit log: ${found}; wanted the folder of a daemon's log`,
     );
   }
-  throw new UsageError(`cannot read the audit log: ${printable(folder)} is no folder`);
+  throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is not a folder`);
 }
 
 async function configured(config: string | undefined): Promise<string> {

@@ -1,9 +1,8 @@
 import { readAuditLog } from '@wins/audit-log';
+import { escapeJson, EXIT, quoteText } from '@wins/wins-program';
 import { once } from 'node:events';
 import { parseSince } from '../audit/parse-since.js';
 import { RECORD_HEAD, recordRow } from '../audit/record-row.js';
-import { EXIT } from '../exit-codes.js';
-import { printable } from '../printable.js';
 import { UsageError } from '../usage-error.js';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
@@ -21,11 +20,11 @@ export async function showAudit(options: ShowOptions): Promise<number> {
   if (isTable) stdout.write(`${RECORD_HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {
     if (stdout.destroyed) break;
-    const line = isTable ? recordRow(record) : printable(JSON.stringify(record));
+    const line = isTable ? recordRow(record) : escapeJson(JSON.stringify(record));
     if (!stdout.write(`${line}\n`))
       await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]);
   }
-  return EXIT.ok;
+  return EXIT.server.ok;
 }
 
 function sinceOf(text: string | undefined): Date | undefined {
@@ -33,6 +32,6 @@ function sinceOf(text: string | undefined): Date | undefined {
   const since = parseSince(text, Date.now());
   if (since !== undefined) return since;
   throw new UsageError(
-    `--since: ${JSON.stringify(text)} is no time; wanted 90s, 2h30m, 7d or 2026-03-01T12:00Z`,
+    `--since: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
   );
 }

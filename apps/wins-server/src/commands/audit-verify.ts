@@ -1,6 +1,5 @@
 import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
-import { EXIT } from '../exit-codes.js';
-import { printable } from '../printable.js';
+import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
 interface VerifyOptions extends AuditPlaceOptions {
@@ -13,20 +12,21 @@ export async function verifyAudit(options: VerifyOptions): Promise<number> {
   const verdict = await verifyAuditLog(directory);
   const text =
     options.output === 'json'
-      ? `${JSON.stringify({ directory, ...verdict }, null, 2)}\n`
+      ? `${escapeJson(JSON.stringify({ directory, ...verdict }, null, 2))}\n`
       : reportOf(directory, verdict);
   process.stdout.write(text);
-  return verdict.ok ? EXIT.ok : EXIT.doubtful;
+  return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
 }
 
 function reportOf(directory: string, verdict: AuditVerdict): string {
   const { records, firstSeq, lastSeq, lastHash, lost, unfinishedBytes } = verdict;
-  const lines = [`${printable(directory)}: ${records} records`];
+  const lines = [`${escapeText(directory)}: ${records} records`];
   if (firstSeq !== undefined)
     lines.push(`numbers ${firstSeq} to ${lastSeq}, the last line has SHA-256 ${lastHash}`);
-  if (lost > 0) lines.push(`the log says that it lost ${lost} records`);
+  if (lost > 0) lines.push(`the log reports ${lost} lost records`);
   if (unfinishedBytes > 0) lines.push(`the last line is unfinished: ${unfinishedBytes} bytes`);
-  for (const { file, line, what } of verdict.problems) lines.push(`${file}:${line}: ${what}`);
+  for (const { file, line, what } of verdict.problems)
+    lines.push(escapeText(`${file}:${line}: ${what}`));
   const more = verdict.problemCount - verdict.problems.length;
   if (more > 0) lines.push(`and ${more} more`);
   lines.push(

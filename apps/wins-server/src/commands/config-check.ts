@@ -1,8 +1,8 @@
 import { defaultConfigPath } from '@wins/config';
+import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
 import { doubtfulEntries } from '../configuration/allowed-executables.js';
 import { explainMigration } from '../configuration/explain-migration.js';
 import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { EXIT } from '../exit-codes.js';
 import { thisSystem } from '../this-system.js';
 
 interface CheckOptions {
@@ -23,18 +23,22 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
   const load = isCopied ? loadCopiedConfig : loadDaemonConfig;
   const { config, found, origins, warnings } = await load(file, { strict: !options.lenient });
   if (isCopied && !found) {
-    process.stderr.write(`${file}: no such file; wanted the config that will be copied\n`);
-    return EXIT.config;
+    process.stderr.write(
+      `${escapeText(file)}: no such file; wanted the config that will be copied\n`,
+    );
+    return EXIT.server.config;
   }
   if (options['explain-migration']) {
-    process.stdout.write(explainMigration(config));
+    process.stdout.write(escapeJson(explainMigration(config)));
   } else if (options.output === 'json') {
     process.stdout.write(
-      `${JSON.stringify({ file, found, values: origins, warnings }, null, 2)}\n`,
+      `${escapeJson(JSON.stringify({ file, found, values: origins, warnings }, null, 2))}\n`,
     );
   } else {
-    process.stdout.write(`# ${file}${found ? '' : ' (no such file: all defaults)'}\n`);
-    const lines = origins.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`);
+    process.stdout.write(`# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`);
+    const lines = origins.map(
+      ({ key, value }) => `${escapeText(key)}: ${escapeJson(JSON.stringify(value))}`,
+    );
     const width = Math.max(...lines.map((line) => line.length));
     for (const [index, { origin }] of origins.entries()) {
       const place = origin === 'default' ? 'default' : `line ${origin.line}`;
@@ -46,5 +50,5 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
   for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     process.stderr.write(`${message}\n`);
   }
-  return EXIT.ok;
+  return EXIT.server.ok;
 }

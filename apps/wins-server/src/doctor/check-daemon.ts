@@ -1,8 +1,9 @@
 import type { WinsConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
+import { messageOf } from '@wins/wins-program';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import { ok, problem, warning, type Finding } from './finding.js';
 
 /** The oldest Node that the sources are written for. */
 const OLDEST_NODE = [20, 19] as const;

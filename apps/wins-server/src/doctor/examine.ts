@@ -1,8 +1,9 @@
 import { ConfigError, parseConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { messageOf } from '@wins/wins-program';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList } from './check-files.js';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import { ok, problem, warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [
   checkDaemon,

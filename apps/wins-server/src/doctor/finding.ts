@@ -23,8 +23,3 @@ export function warning(check: string, found: string, advice: string): Finding {
 export function problem(check: string, found: string, advice: string): Finding {
   return { check, level: 'problem', found, advice };
 }
-
-/** The message of an error. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,28 +1,27 @@
-import { EXIT } from '../exit-codes.js';
-import { printable } from '../printable.js';
+import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
 import type { Finding } from './finding.js';
 
 /** The report for people: a line for each finding, what to do below it. */
 export function textReport(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, found, advice }) => {
-    const line = `${level.padEnd('problem'.length)}  ${check.padEnd(width)}  ${printable(found)}`;
+    const line = `${level.padEnd('problem'.length)}  ${check.padEnd(width)}  ${escapeText(found)}`;
     return advice === undefined
       ? [line]
-      : [line, `${' '.repeat(width + 11)}→ ${printable(advice)}`];
+      : [line, `${' '.repeat(width + 11)}→ ${escapeText(advice)}`];
   });
   return `${lines.join('\n')}\n\n${summary(findings)}\n`;
 }
 
 /** The report for programs. */
 export function jsonReport(findings: readonly Finding[]): string {
-  return `${JSON.stringify({ healthy: exitCodeForFindings(findings) === EXIT.ok, findings }, null, 2)}\n`;
+  return `${escapeJson(JSON.stringify({ healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings }, null, 2))}\n`;
 }
 
 /** 0 when all is well, 2 when something is wrong, else 1. */
 export function exitCodeForFindings(findings: readonly Finding[]): number {
-  if (findings.some(({ level }) => level === 'problem')) return EXIT.unwell;
-  return findings.some(({ level }) => level === 'warning') ? EXIT.doubtful : EXIT.ok;
+  if (findings.some(({ level }) => level === 'problem')) return EXIT.doctor.problems;
+  return findings.some(({ level }) => level === 'warning') ? EXIT.doctor.warnings : EXIT.doctor.ok;
 }
 
 function summary(findings: readonly Finding[]): string {

@@ -9,7 +9,7 @@ import {
   WindowsError,
 } from '@wins/windows-host';
 import { resolvePipePath } from '@wins/pipe-transport';
-import { SERVICE_NAME } from '../service/windows-service-definition.js';
+import { SERVICE_NAME } from '@wins/wins-program';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';

@@ -1,5 +1,5 @@
+import { escapeJson } from '@wins/wins-program';
 import pino, { type DestinationStream, type Logger } from 'pino';
-import { printable } from '../printable.js';
 
 export type { Logger };
 
@@ -7,9 +7,6 @@ export type { Logger };
 const STDERR = 2;
 /** What waits for a slow reader of the log, in characters; beyond it lines are dropped, the daemon goes on. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
-
-/** What of a line of JSON still steers a terminal that shows the log: JSON itself escapes the rest of the control characters. */
-const STEERING = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** How much to log. */
 export interface LogOptions {
@@ -46,7 +43,7 @@ export function createLoggerTo(options: LogOptions, destination: DestinationStre
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    hooks: { streamWrite: (line: string) => line.replace(STEERING, printable) },
+    hooks: { streamWrite: (line: string) => escapeJson(line) },
   };
   return pino(settings, destination);
 }

@@ -1,6 +1,6 @@
+import { escapeText } from '@wins/wins-program';
 import pretty from 'pino-pretty';
 import { Writable } from 'node:stream';
-import { printable } from '../printable.js';
 
 /** Where a person reads the log. */
 export interface TerminalLog {
@@ -21,13 +21,14 @@ export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog 
   const stream = pretty({ colorize: true, sync: true, destination });
   return {
     write: (line) => {
-      stream.write(`${JSON.stringify(JSON.parse(line, escapeText))}\n`);
+      stream.write(`${JSON.stringify(JSON.parse(line, escapeValue))}\n`);
     },
   };
 }
 
-/** A reviver: the line breaks of a stack are ours, all else is not. */
-function escapeText(key: string, value: unknown): unknown {
+/** A reviver: the line breaks of a stack are ours, all others are escaped. */
+function escapeValue(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
+  const lines = key === 'stack' ? value.split('\n') : [value];
+  return lines.map((line) => escapeText(line)).join('\n');
 }

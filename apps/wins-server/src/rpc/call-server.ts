@@ -1,5 +1,6 @@
 import { Server, status } from '@grpc/grpc-js';
 import type { Http2Stream, RequestHeaders } from '@wins/http2-connection';
+import { quoteText } from '@wins/wins-program';
 
 /** What of grpc-js is used beyond its public face: the way in for a stream that no session of Node's made. */
 interface ServerInside {
@@ -48,7 +49,7 @@ export function createCallServer(): CallServer {
     serve: (stream, headers) => {
       const encoding = headers['grpc-encoding'] ?? IDENTITY;
       if (encoding !== IDENTITY) {
-        const message = `cannot take messages of the encoding ${JSON.stringify(encoding)}; wanted ${IDENTITY}`;
+        const message = `cannot take messages of the encoding ${quoteText(encoding)}; wanted ${IDENTITY}`;
         stream.refuse({ status: status.UNIMPLEMENTED, message });
         return;
       }

@@ -2,6 +2,7 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { messageOf } from '@wins/wins-program';
 import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
 
 /**
@@ -63,7 +64,7 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
     const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
     return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
-  const details = error instanceof Error ? error.message : String(error);
+  const details = messageOf(error);
   if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
   const hostCode = hostSystemErrorCode(error);
   if (hostCode === undefined) return { code: status.INTERNAL, details };

@@ -1,8 +1,6 @@
 import type { ServiceDefinition } from '@wins/windows-host';
+import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
-
-/** What the service, its source of events and its log files are called, as by earlier releases. */
-export const SERVICE_NAME = 'rancher-wins';
 
 /** What is asked for with `--register`. */
 export interface RegisterOptions {

@@ -1,5 +1,6 @@
 import { loadConfig } from '@wins/config';
 import { serviceControlManager } from '@wins/windows-host';
+import { SERVICE_NAME } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { registerService, unregisterService } from '../commands/app-register.js';
-import { SERVICE_NAME } from './windows-service-definition.js';
 import { serviceLogFolder } from '../log/windows-service-log.js';
 import { runAsWindowsService } from './windows-service.js';
 

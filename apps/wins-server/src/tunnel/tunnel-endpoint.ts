@@ -3,6 +3,7 @@ import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import { createConnectLimits, serveTunnel, type ServerTunnel } from '@wins/tcp-tunnel';
 import type { WebSocket } from 'ws';
 import type { IdentifyClient } from '../admission/client-identity.js';
+import type { ClientTurns } from '../admission/client-turns.js';
 import { Places } from '../admission/places.js';
 import { Tally } from '../admission/tally.js';
 import { TurnedAwayLog } from '../admission/turned-away-log.js';
@@ -24,6 +25,8 @@ export interface TunnelEndpointOptions {
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
+  /** Measures what each open tunnel costs. */
+  readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
 }
@@ -55,8 +58,13 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const untold = new Tally<object>((facts, times) =>
     logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
   );
-  const handshakes = new WebSocketHandshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
-    serve(webSocket, guest, label),
+  const handshakes = new WebSocketHandshakes(
+    limits.handshakeTimeoutMs,
+    (webSocket, socket, guest, label) => {
+      const mayResume = (): boolean => !webSocket.isPaused;
+      serve(webSocket, guest, label);
+      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
+    },
   );
   const sessions = new Set<ServerTunnel>();
   let { allowedPorts } = options;

@@ -1,4 +1,5 @@
 import { webSocketServerOptions } from '@wins/tcp-tunnel';
+import { TUNNEL_CLIENT_HEADER } from '@wins/wins-program';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,8 +8,6 @@ import type { ClientIdentity } from '../admission/client-identity.js';
 import { clientLabel } from '../admission/client-label.js';
 import type { Place } from '../admission/places.js';
 
-/** The header in which a client of the tunnel names itself; every release sends it. */
-const CLIENT_HEADER = 'rancher-wins-cli-proxy';
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;
 
@@ -28,16 +27,16 @@ export class WebSocketHandshakes {
   });
   readonly #guests = new WeakMap<Duplex, Guest & { readonly endDeadline: () => void }>();
   readonly #timeoutMs: number;
-  readonly #opened: (webSocket: WebSocket, guest: Guest, label: string) => void;
+  readonly #opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void;
   #isRefusing = false;
 
   /**
    * @param timeoutMs - For the whole handshake, in milliseconds.
-   * @param opened - Gets each WebSocket that is open, and what its client calls itself.
+   * @param opened - Gets each WebSocket that is open, its connection, and what its client calls itself.
    */
   constructor(
     timeoutMs: number,
-    opened: (webSocket: WebSocket, guest: Guest, label: string) => void,
+    opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void,
   ) {
     this.#timeoutMs = timeoutMs;
     this.#opened = opened;
@@ -60,7 +59,7 @@ export class WebSocketHandshakes {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const label = clientLabel(String(request.headers[CLIENT_HEADER] ?? '').trim());
+    const label = clientLabel(String(request.headers[TUNNEL_CLIENT_HEADER] ?? '').trim());
     const guest = this.#guests.get(socket);
     if (guest === undefined || this.#isRefusing) {
       answer(socket, 503);
@@ -73,7 +72,7 @@ export class WebSocketHandshakes {
     if (!guest.place.settle()) return;
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       guest.endDeadline();
-      this.#opened(webSocket, guest, label);
+      this.#opened(webSocket, socket, guest, label);
     });
   }
 }

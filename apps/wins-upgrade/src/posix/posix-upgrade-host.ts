@@ -3,15 +3,8 @@ import { once } from 'node:events';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  type Effects,
-  fileError,
-  messageOf,
-  nodeCode,
-  UpgradeError,
-  type UpgradeHost,
-} from '@wins/service-upgrade';
-import { RUN_MARK } from '../enter-run.js';
+import { type Effects, fileError, UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
+import { RUN_MARKER_VARIABLE, errnoOf, messageOf } from '@wins/wins-program';
 
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -35,7 +28,7 @@ export function createPosixUpgradeHost(effects: Effects): UpgradeHost {
 async function ensurePrivateFolder(effects: Effects, folder: string, uid: number): Promise<void> {
   try {
     const stats = await lstat(folder).catch(async (error: unknown) => {
-      if (nodeCode(error) !== 'ENOENT') throw error;
+      if (errnoOf(error) !== 'ENOENT') throw error;
       await effects.run('make folder', () => mkdir(folder, { mode: 0o700 }));
       return lstat(folder);
     });
@@ -85,7 +78,7 @@ function folderFault(
 }
 
 async function startApart(file: string, args: readonly string[]): Promise<void> {
-  const { [RUN_MARK]: _mark, ...env } = process.env;
+  const { [RUN_MARKER_VARIABLE]: _mark, ...env } = process.env;
   const child = spawn(file, [...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
   try {
     await once(child, 'spawn');

@@ -1,7 +1,6 @@
 import {
   type Effects,
   formatServiceCommand,
-  messageOf,
   parseServiceCommand,
   readText,
   remove,
@@ -13,6 +12,7 @@ import {
   UpgradeError,
   type UpgradeLock,
 } from '@wins/service-upgrade';
+import { messageOf } from '@wins/wins-program';
 import { listenPipe, PipeError } from '@wins/pipe-transport';
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -41,20 +41,20 @@ export type SupervisorAnswer = { readonly state: ServiceState } | { readonly err
  * supervisor that starts what the file names, listens on `<file>.control`, and starts it again when it fails.
  */
 export class SupervisedService implements ServiceControl {
-  readonly name: string;
+  readonly #effects: Effects;
   readonly defaultTarget: string;
 
-  /** @param definition - The file: `{"command": "…"}`, an absolute path. */
+  /** @param name - The file: `{"command": "…"}`, an absolute path. */
   constructor(
-    private readonly definition: string,
-    private readonly effects: Effects,
+    readonly name: string,
+    effects: Effects,
   ) {
-    this.name = definition;
-    this.defaultTarget = path.join(path.dirname(definition), 'wins');
+    this.#effects = effects;
+    this.defaultTarget = path.join(path.dirname(name), 'wins');
   }
 
   async query(): Promise<ServiceStatus | undefined> {
-    const text = await readText(this.definition, LIMIT_BYTES);
+    const text = await readText(this.name, LIMIT_BYTES);
     if (text === undefined) return undefined;
     await this.#requireOwnFile();
     const command = parseDefinition(text);
@@ -64,39 +64,36 @@ export class SupervisedService implements ServiceControl {
 
   async setCommand(command: ServiceCommand): Promise<void> {
     const text = `${JSON.stringify({ command: formatServiceCommand(command) })}\n`;
-    const temporary = `${this.definition}.${randomBytes(6).toString('hex')}.tmp`;
+    const temporary = `${this.name}.${randomBytes(6).toString('hex')}.tmp`;
     try {
-      await replaceText(this.effects, this.definition, temporary, text);
+      await replaceText(this.#effects, this.name, temporary, text);
     } catch (error) {
       throw this.#failure('register', messageOf(error), error);
     }
   }
 
   remove(): Promise<void> {
-    return remove(this.effects, 'service', this.definition);
+    return remove(this.#effects, 'service', this.name);
   }
 
   async start(): Promise<void> {
-    await this.effects.once('start service', () => this.#ask({ do: 'start' }));
+    await this.#effects.once('start service', () => this.#ask({ do: 'start' }));
   }
 
   async stop(graceMs: number): Promise<void> {
-    await this.effects.once('stop service', () => this.#ask({ do: 'stop', graceMs }));
+    await this.#effects.once('stop service', () => this.#ask({ do: 'stop', graceMs }));
   }
 
   async lock(): Promise<UpgradeLock | undefined> {
     try {
-      return await this.effects.once('lock', () =>
-        listenPipe(`${this.definition}.lock`, { onConnection: (socket) => socket.destroy() }),
+      return await this.#effects.once('lock', () =>
+        listenPipe(`${this.name}.lock`, { onConnection: (socket) => socket.destroy() }),
       );
     } catch (error) {
       if (error instanceof PipeError && error.code === 'inUse') return undefined;
       if (error instanceof PipeError && error.code === 'notFound') {
         const found = 'there is no such service, and no folder for one';
-        throw new UpgradeError(
-          'refused',
-          `cannot upgrade the service ${this.definition}: ${found}`,
-        );
+        throw new UpgradeError('refused', `cannot upgrade the service ${this.name}: ${found}`);
       }
       throw this.#failure('lock', messageOf(error), error);
     }
@@ -104,7 +101,7 @@ export class SupervisedService implements ServiceControl {
 
   /** Who can write the file decides what the system runs. */
   async #requireOwnFile(): Promise<void> {
-    const { uid, mode } = await lstat(this.definition);
+    const { uid, mode } = await lstat(this.name);
     if ((uid === 0 || uid === process.getuid?.()) && (mode & WRITABLE_BY_OTHERS) === 0) return;
     throw this.#failure(
       'trust',
@@ -116,7 +113,7 @@ export class SupervisedService implements ServiceControl {
     return new Promise((resolve, reject) => {
       const fail = (found: string, cause?: unknown): void =>
         reject(this.#failure(request.do, found, cause));
-      const socket = connect(`${this.definition}.control`);
+      const socket = connect(`${this.name}.control`);
       let text = '';
       socket.setEncoding('utf8');
       socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));

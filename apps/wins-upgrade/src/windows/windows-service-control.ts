@@ -24,10 +24,8 @@ import {
   UpgradeError,
   type UpgradeLock,
 } from '@wins/service-upgrade';
+import { SERVICE_NAME } from '@wins/wins-program';
 import { requirePrivateFolder } from './windows-upgrade-host.js';
-
-/** The name under which the daemon registers itself. */
-export const SERVICE_NAME = 'rancher-wins';
 
 const LOOK_EVERY_MS = 20;
 /** A process that has said that it stopped, or was ended by force, is gone much sooner. */
@@ -37,11 +35,14 @@ const REGISTER_MS = 30_000;
 /** A service of Windows. */
 export class WindowsServiceControl implements ServiceControl {
   readonly #services = serviceControlManager();
+  readonly #effects: Effects;
 
   constructor(
     readonly name: string,
-    private readonly effects: Effects,
-  ) {}
+    effects: Effects,
+  ) {
+    this.#effects = effects;
+  }
 
   /** Where the original's installer puts it. The environment is not asked: it may come from a container. */
   get defaultTarget(): string {
@@ -72,7 +73,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   setCommand(command: ServiceCommand): Promise<void> {
-    return this.effects.once('write service', () =>
+    return this.#effects.once('write service', () =>
       this.#attempt('register', async () => {
         const words = [command.imagePath, ...command.args];
         const isThere = await this.query();
@@ -85,7 +86,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   remove(): Promise<void> {
-    return this.effects.once('remove service', () =>
+    return this.#effects.once('remove service', () =>
       this.#attempt('remove', async () => {
         this.#services.remove(this.name);
         if (await this.#services.gone(this.name, { timeoutMs: END_MS })) return;
@@ -95,7 +96,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   start(): Promise<void> {
-    return this.effects.once('start service', () =>
+    return this.#effects.once('start service', () =>
       this.#attempt('start', async () => {
         const started = new AbortController();
         try {
@@ -113,7 +114,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   stop(graceMs: number): Promise<void> {
-    return this.effects.once('stop service', () =>
+    return this.#effects.once('stop service', () =>
       this.#attempt('stop', async () => {
         const { pid } = this.#services.status(this.name);
         const running = pid === 0 ? undefined : processIdentity(pid);
@@ -140,8 +141,8 @@ export class WindowsServiceControl implements ServiceControl {
    * could be taken by anybody who wants no upgrade.
    */
   lock(): Promise<UpgradeLock | undefined> {
-    return this.effects.once('lock', async () => {
-      const { folder, lock } = await findPlaces({ service: this }, await this.query());
+    return this.#effects.once('lock', async () => {
+      const { folder, lock } = await findPlaces(this);
       // A folder that others can use is refused; no service manager has failed.
       await requirePrivateFolder(folder);
       const held = await this.#attempt('lock', () => lockFile(lock));
@@ -178,7 +179,12 @@ export class WindowsServiceControl implements ServiceControl {
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it is absent, and what can be made is ${SERVICE_NAME}`);
-    const { code, stderr } = await runProgram(imagePath, [...args, '--register'], REGISTER_MS);
+    const { code, stderr } = await runProgram(
+      this.#effects,
+      imagePath,
+      [...args, '--register'],
+      REGISTER_MS,
+    );
     if (code === 0) return;
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
   }

@@ -1,7 +1,7 @@
 import { ensurePrivateFolder, startDetachedProcess, WindowsError } from '@wins/windows-host';
 import path from 'node:path';
-import { messageOf, UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
-import { RUN_MARK } from '../enter-run.js';
+import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
+import { RUN_MARKER_VARIABLE, messageOf } from '@wins/wins-program';
 
 const HELD_BY_DAEMON =
   'cannot leave the run: the daemon does not let this program start one that outlives it; wanted mayBreakAway: true in the entry of the whitelist for the helper';
@@ -40,7 +40,7 @@ async function judgeFolder(tried: string, folder: string): Promise<void> {
 async function startApart(file: string, args: readonly string[]): Promise<void> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && name !== RUN_MARK) env[name] = value;
+    if (value !== undefined && name !== RUN_MARKER_VARIABLE) env[name] = value;
   }
   const directory = path.win32.dirname(file);
   try {
@@ -50,7 +50,7 @@ async function startApart(file: string, args: readonly string[]): Promise<void> 
     if (error.code === 'access-denied') {
       throw new UpgradeError(
         'refused',
-        process.env[RUN_MARK] === undefined ? HELD : HELD_BY_DAEMON,
+        process.env[RUN_MARKER_VARIABLE] === undefined ? HELD : HELD_BY_DAEMON,
         {
           cause: error,
         },

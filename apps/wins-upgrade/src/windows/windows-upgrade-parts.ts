@@ -1,8 +1,9 @@
 import { connectPipe } from '@wins/pipe-transport';
 import { securedPipeClient, serviceControlManager, WindowsError } from '@wins/windows-host';
 import { type Effects, type UpgradeContext } from '@wins/service-upgrade';
+import { SERVICE_NAME } from '@wins/wins-program';
 import { createDaemonProbe } from '../probe-daemon.js';
-import { SERVICE_NAME, WindowsServiceControl } from './windows-service-control.js';
+import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
 /** What Windows gives to an upgrade. */

@@ -6,6 +6,8 @@ import { processOrigin } from './process-origin.js';
 const ID = '0123456789abcdef'.repeat(4);
 const INNER = 'f'.repeat(64);
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
+if (process.platform !== 'linux')
+  process.stderr.write('SKIPPED: where a process lives, which only Linux says\n');
 
 onLinux('where a process lives', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-origin-'));

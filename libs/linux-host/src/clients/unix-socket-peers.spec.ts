@@ -8,6 +8,10 @@ import { unixSocketPeers } from './unix-socket-peers.js';
 
 const NOBODY = 65_534;
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
+if (process.platform !== 'linux')
+  process.stderr.write('SKIPPED: who connected a Unix socket, which only Linux says\n');
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
+if (itAsRoot === it.skip) process.stderr.write('SKIPPED: another user, whom only root can be\n');
 
 onLinux('who connected a Unix socket', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-peers-'));
@@ -50,8 +54,7 @@ onLinux('who connected a Unix socket', () => {
     socket.destroy();
   });
 
-  const asRoot = process.getuid?.() === 0 ? it : it.skip;
-  asRoot('is another process with another user, also once that has ended', async () => {
+  itAsRoot('is another process with another user, also once that has ended', async () => {
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const source = `require('net').connect(${JSON.stringify(address)}, () => process.exit())`;
     const child = spawn(process.execPath, ['-e', source], { uid: NOBODY, gid: NOBODY, cwd: '/' });

@@ -1,4 +1,4 @@
-import { formatNetwork, readRouteDestinations } from '@wins/wins-program';
+import { errnoOf, formatNetwork, readRouteDestinations } from '@wins/wins-program';
 import { readFile } from 'node:fs/promises';
 import { endianness, hostname, networkInterfaces, release, version } from 'node:os';
 import { LinuxError } from '../linux-error.js';
@@ -190,7 +190,7 @@ async function readOrNone(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (errnoOf(error) === 'ENOENT') return '';
     throw new LinuxError('unknown', `cannot read ${file}: ${String(error)}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { posixFileTrust, type Distrust } from '@wins/trusted-files';
-import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -126,7 +126,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       try {
         trust.ensurePrivateFolder(path);
       } catch (cause) {
-        const message = cause instanceof Error ? cause.message : String(cause);
+        const message = messageOf(cause);
         throw failure('stateUnavailable', message, { cause, path });
       }
     },
@@ -153,7 +153,11 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
 
 /** What it throws rejects. */
 function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
-  return (path) => new Promise((resolve) => resolve(act(path)));
+  return (path) =>
+    new Promise((resolve) => {
+      act(path);
+      resolve();
+    });
 }
 
 async function startWhenFree(

@@ -1,6 +1,6 @@
+import { quoteText } from '@wins/wins-program';
 import { parsePath } from './parse-path.js';
 import type { PathDialect } from './parsed-path.js';
-import { quoteText } from '../quote-text.js';
 
 /** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;
@@ -99,7 +99,7 @@ function describePattern(pattern: ArgumentPattern): string {
 }
 
 function describeForm(form: ArgumentForm): string {
-  if ('oneOf' in form) return `{one of ${form.oneOf.map(quoteText).join(', ')}}`;
+  if ('oneOf' in form) return `{one of ${form.oneOf.map((text) => quoteText(text)).join(', ')}}`;
   if ('pathUnder' in form) return `{path under ${quoteText(form.pathUnder)}}`;
   if ('port' in form) return '{port}';
   return `{integer from ${form.integer.min} to ${form.integer.max}}`;

@@ -1,5 +1,5 @@
+import { quoteText } from '@wins/wins-program';
 import type { PathDialect } from './parsed-path.js';
-import { quoteText } from '../quote-text.js';
 
 /** The names that the hosts of each kind have for a caller, and so the names an entry can list. */
 const KNOWN: Readonly<Record<PathDialect, RegExp>> = {

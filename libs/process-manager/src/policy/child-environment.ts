@@ -1,7 +1,7 @@
+import { quoteText } from '@wins/wins-program';
 import { isGuardedVariable, isRunMarker, variableKey } from './guarded-variables.js';
 import type { PathDialect } from './parsed-path.js';
 import { ProcessError } from '../process-error.js';
-import { quoteText } from '../quote-text.js';
 
 /**
  * What clients may set for a program: the variables of these names, a trailing `*` standing for every name with that beginning;

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfCallers } from './caller-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
@@ -5,7 +6,6 @@ import { isKnownTool } from './known-tools.js';
 import { parsePath } from './parse-path.js';
 import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
 import { PROCESS_NAME_PREFIX } from './process-name.js';
-import { quoteText } from '../quote-text.js';
 
 /** One program that clients may run. */
 export interface AllowedExecutable {

@@ -1,6 +1,6 @@
+import { quoteText } from '@wins/wins-program';
 import { isLoaderVariable } from './guarded-variables.js';
 import type { PathDialect } from './parsed-path.js';
-import { quoteText } from '../quote-text.js';
 
 /**
  * Says which variables may not be given to every run alike, because programs load code by them: name by name, why. An entry

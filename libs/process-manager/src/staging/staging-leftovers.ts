@@ -1,7 +1,6 @@
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { removeLeftovers } from '@wins/trusted-files';
+import { errnoOf } from '@wins/wins-program';
 import path from 'node:path';
-
-import { errnoOf } from '../node-errors.js';
 
 /** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
 export function stagingTemporaryPath(target: string, pid: number, random: string): string {
@@ -14,18 +13,12 @@ export function stagingTemporaryPath(target: string, pid: number, random: string
  * meets and reports the same cause.
  */
 export async function removeStagingLeftovers(target: string): Promise<void> {
-  const directory = path.dirname(target);
-  const prefix = `.${path.basename(target)}.`;
-  const entries = await readdir(directory).catch(() => []);
-  for (const entry of entries) {
-    if (!entry.startsWith(prefix)) continue;
-    const writer = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/.exec(entry.slice(prefix.length))?.[1];
-    if (writer === undefined) continue;
-    const file = path.join(directory, entry);
-    const stats = await lstat(file).catch(() => undefined);
-    if (stats?.isFile() !== true || isWriting(Number(writer), stats.mtimeMs)) continue;
-    await unlink(file).catch(() => undefined);
-  }
+  const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
+  await removeLeftovers(
+    target,
+    suffix,
+    ([, writer], { mtimeMs }) => !isWriting(Number(writer), mtimeMs),
+  );
 }
 
 function isWriting(pid: number, writtenAtMs: number): boolean {

@@ -1,7 +1,7 @@
+import { quoteText } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 
 import { ProcessError } from '../process-error.js';
-import { quoteText } from '../quote-text.js';
 
 /** @throws ProcessError `directoryNotFound` unless the path names a directory. */
 export async function assertDirectory(path: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import type { ExposedPort } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
@@ -56,7 +57,7 @@ export class ExposedPorts {
       this.close(mark);
       this.#onEvent({ type: 'startFailed', mark, error: cause });
       const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
-      const found = cause instanceof Error ? cause.message : String(cause);
+      const found = messageOf(cause);
       throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {
         cause,
         mark,

@@ -1,5 +1,5 @@
+import { quoteText } from '@wins/wins-program';
 import { ProcessError } from '../process-error.js';
-import { quoteText } from '../quote-text.js';
 
 /** The right of one start to use a name. */
 export interface TakenName {

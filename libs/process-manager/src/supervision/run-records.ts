@@ -1,3 +1,4 @@
+import { errnoOf, quoteText } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -11,10 +12,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { errnoOf } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import type { RememberedProcess } from '../host/process-host.js';
-import { quoteText } from '../quote-text.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 

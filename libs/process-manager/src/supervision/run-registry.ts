@@ -1,5 +1,5 @@
+import { quoteText } from '@wins/wins-program';
 import { ProcessError } from '../process-error.js';
-import { quoteText } from '../quote-text.js';
 
 /** What the registry needs to know of a run. */
 export interface RegisteredRun {

@@ -7,3 +7,4 @@
  */
 export { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 export { digestsOf, writeTestProgram, type TestProgram } from './test-program.js';
+export { processHostContract, type ProcessHostSubject } from './process-host-contract.js';

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { open, readdir, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { errnoOf, messageOf } from '@wins/wins-program';
 import type { Effects } from '../run/effects.js';
-import { messageOf, nodeCode, UpgradeError } from '../upgrade-error.js';
+import { UpgradeError } from '../upgrade-error.js';
 
 const PRIVATE = 0o600;
 // Windows has no such flag.
@@ -20,9 +21,8 @@ export async function replaceText(
   temporary: string,
   text: string,
 ): Promise<void> {
-  const name = path.basename(file);
   try {
-    await effects.run(`write ${name}`, async () => {
+    await effects.run(`write ${path.basename(file)}`, async () => {
       const handle = await open(temporary, 'w', PRIVATE);
       try {
         await handle.writeFile(text);
@@ -30,9 +30,9 @@ export async function replaceText(
       } finally {
         await handle.close();
       }
+      await rename(temporary, file);
+      await syncFolder(path.dirname(file));
     });
-    await effects.run(`rename ${name}`, () => rename(temporary, file));
-    await effects.run(`sync folder of ${name}`, () => syncFolder(path.dirname(file)));
   } catch (error) {
     await discard(effects, temporary);
     throw fileError('write', file, error);
@@ -61,7 +61,7 @@ export async function readText(file: string, limitBytes: number): Promise<string
       await handle.close();
     }
   } catch (error) {
-    if (nodeCode(error) === 'ENOENT') return undefined;
+    if (errnoOf(error) === 'ENOENT') return undefined;
     throw fileError('read', file, error);
   }
 }
@@ -74,11 +74,11 @@ export async function moveOver(
   to: string,
 ): Promise<void> {
   try {
-    await effects.run(`move ${what}`, () => rename(from, to));
-    await effects.run(`sync folder of ${what}`, () => syncFolder(path.dirname(to)));
-    if (path.dirname(from) !== path.dirname(to)) {
-      await effects.run(`sync old folder of ${what}`, () => syncFolder(path.dirname(from)));
-    }
+    await effects.run(`move ${what}`, async () => {
+      await rename(from, to);
+      await syncFolder(path.dirname(to));
+      if (path.dirname(from) !== path.dirname(to)) await syncFolder(path.dirname(from));
+    });
   } catch (error) {
     throw fileError(`move ${from} to`, to, error);
   }
@@ -108,7 +108,7 @@ export async function sweep(
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (nodeCode(error) === 'ENOENT') return;
+    if (errnoOf(error) === 'ENOENT') return;
     throw fileError('look into', folder, error);
   }
   for (const entry of entries) {
@@ -117,7 +117,7 @@ export async function sweep(
     try {
       await effects.once('sweep', () => unlinkIfThere(file));
     } catch (error) {
-      if (!['EBUSY', 'EPERM', 'EACCES'].includes(nodeCode(error) ?? '')) {
+      if (!['EBUSY', 'EPERM', 'EACCES'].includes(errnoOf(error) ?? '')) {
         throw fileError('remove', file, error);
       }
     }
@@ -128,7 +128,7 @@ async function unlinkIfThere(file: string): Promise<void> {
   try {
     await unlink(file);
   } catch (error) {
-    if (nodeCode(error) !== 'ENOENT') throw error;
+    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -157,7 +157,7 @@ const FOUND: Readonly<Partial<Record<string, string>>> = {
 /** Says which file operation failed, on what, and why. */
 export function fileError(tried: string, file: string, error: unknown): UpgradeError {
   if (error instanceof UpgradeError) return error;
-  const found = FOUND[nodeCode(error) ?? ''] ?? 'an error of the system';
+  const found = FOUND[errnoOf(error) ?? ''] ?? 'an error of the system';
   return new UpgradeError('fileFailed', `cannot ${tried} ${file}: ${found} (${messageOf(error)})`, {
     cause: error,
   });

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { moveOver, remove, sweep } from './durable-files.js';
 import { Effects } from '../run/effects.js';
-import { askVersion, readProgram } from '../run/program-identity.js';
+import { readProgram } from '../run/read-program.js';
+import { askVersion } from '../run/run-program.js';
 import { isRunnable } from '../plan/program-format.js';
 
 describe('programs on Windows', () => {
@@ -39,7 +40,7 @@ describe('programs on Windows', () => {
   it('are told by their header', async () => {
     const content = await readProgram(file('wins.exe'));
     assert.ok(content !== undefined && isRunnable(content.format, 'win32', 'x64'));
-    assert.equal(await askVersion(file('wins.exe'), 30_000), undefined);
+    assert.equal(await askVersion(effects, file('wins.exe'), 30_000), undefined);
   });
 
   it('are waited for while they run, and are then an error that says so', async () => {

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf } from '@wins/wins-program';
 import { replaceText } from './durable-files.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
-import { messageOf } from '../upgrade-error.js';
 import { RECORD_PREFIX, recordPath, temporaryPath, type UpgradePlaces } from './upgrade-places.js';
 import type { UpgradeResult } from './upgrade-result.js';
 

@@ -1,31 +1,8 @@
 import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
+import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
 import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
-
-/**
- * What an upgrade is about to do; written before it does it.
- *
- * - `staging`: the new program is made and judged; the service is as it was.
- * - `stopping`: the service is stopped.
- * - `trial`: the service names the new program for the moment of its start, and the new daemon is judged.
- * - `committing`: the new daemon is proven: the target becomes the new program. Only forward from here.
- * - `installing`: there is no old program to go back to.
- * - `undoing`: all is put back.
- */
-export type JournalPhase =
-  'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
-
-/** Which phase may follow which; every phase may also be the last. */
-const MOVES: Readonly<Record<JournalPhase, readonly JournalPhase[]>> = {
-  staging: ['stopping', 'trial', 'installing', 'undoing'],
-  stopping: ['trial', 'undoing'],
-  trial: ['committing', 'undoing'],
-  // While the target is still the old program.
-  committing: ['undoing'],
-  installing: ['undoing'],
-  undoing: [],
-};
 
 /** A program of which a daemon can be told. */
 export interface ProgramIdentity {
@@ -58,6 +35,8 @@ export interface UpgradeRecord {
   readonly reason?: string;
   /** The run in which it was asked for; absent when that was on the host itself. */
   readonly askedBy?: string;
+  /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
+  readonly attempt?: number;
 }
 
 const FORMAT = 1;
@@ -90,7 +69,7 @@ export class UpgradeJournal {
     change: Partial<Pick<UpgradeRecord, 'disturbed' | 'reason'>> = {},
   ): Promise<UpgradeRecord> {
     if (phase === record.phase) return record;
-    if (!MOVES[record.phase].includes(phase)) {
+    if (!PHASES[record.phase].next.includes(phase)) {
       throw new Error(`an upgrade that is ${record.phase} cannot be ${phase}`);
     }
     return this.begin({ ...record, ...change, phase });
@@ -115,13 +94,14 @@ function parseRecord(text: string): UpgradeRecord | undefined {
 function isRecord(value: unknown): value is UpgradeRecord {
   if (!isObject(value) || value['format'] !== FORMAT) return false;
   const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed } = value;
-  const { reason, askedBy } = value;
+  const { reason, askedBy, attempt } = value;
   return (
     typeof phase === 'string' &&
-    Object.hasOwn(MOVES, phase) &&
+    Object.hasOwn(PHASES, phase) &&
     [id, staged, pipe, oldPipe].every((text) => typeof text === 'string') &&
     typeof disturbed === 'boolean' &&
     [reason, askedBy].every((text) => text === undefined || typeof text === 'string') &&
+    (attempt === undefined || Number.isSafeInteger(attempt)) &&
     (from === undefined || isIdentity(from)) &&
     isIdentity(to) &&
     (oldCommand === undefined || isCommand(oldCommand)) &&

@@ -30,6 +30,8 @@ export interface UpgradeResult {
   readonly askedBy?: string;
   /** Whether it was undone because it was interrupted, and not because of what it found. */
   readonly interrupted?: boolean;
+  /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
+  readonly attempt?: number;
 }
 
 const OUTCOMES: Readonly<Record<UpgradeOutcome, true>> = {

@@ -18,7 +18,9 @@ const TRIAL = 'lend start reclaim prove replace';
 
 function stepsOf(facts: Partial<UpgradeFacts>): string {
   const plan = planUpgrade({ ...FACTS, ...facts });
-  return plan.kind === 'steps' ? plan.steps.join(' ') : `${plan.kind}: ${plan.reason}`;
+  return plan.kind === 'steps'
+    ? plan.steps.map(({ step }) => step).join(' ')
+    : `${plan.kind}: ${plan.reason}`;
 }
 
 function wish(more: Partial<UpgradeFacts['wish']>): Partial<UpgradeFacts> {

@@ -4,19 +4,8 @@ import { mergeServiceArgs, refuseConfig } from './service-args.js';
 import { isSameCommand, type ServiceCommand } from './service-command.js';
 import type { ServiceStatus } from '../run/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
-import type { JournalPhase, ProgramIdentity } from '../journal/upgrade-journal.js';
-
-/** One step of an upgrade. */
-export type UpgradeStep =
-  | 'stage'
-  | 'checkConfig'
-  | 'stop'
-  | 'lend'
-  | 'start'
-  | 'reclaim'
-  | 'prove'
-  | 'replace'
-  | 'register';
+import type { ProgramIdentity } from '../journal/upgrade-journal.js';
+import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
 /** What an operator wants. */
 export interface UpgradeWish {
@@ -54,23 +43,10 @@ export type UpgradePlan =
   | { readonly kind: 'refusal'; readonly reason: string }
   | {
       readonly kind: 'steps';
-      readonly steps: readonly UpgradeStep[];
+      readonly steps: readonly PlannedStep[];
       /** How the service will be registered. */
       readonly command: ServiceCommand;
     };
-
-/** The phase of the journal in which a step is taken, when there is an old program to go back to. */
-export const PHASE_OF: Readonly<Record<UpgradeStep, JournalPhase>> = {
-  stage: 'staging',
-  checkConfig: 'staging',
-  stop: 'stopping',
-  lend: 'trial',
-  start: 'trial',
-  reclaim: 'trial',
-  prove: 'trial',
-  replace: 'committing',
-  register: 'committing',
-};
 
 /**
  * Judges a program by what it is, before it is run for the first time.
@@ -128,15 +104,13 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   if (service?.isDisabled === true) {
     return refuse('the service is disabled: once stopped it could not be started again');
   }
-  const steps = new Set<UpgradeStep>(['stage', 'checkConfig']);
-  // One that has just crashed says that it is stopped, and is started again when its service manager pleases.
-  if (service !== undefined) steps.add('stop');
-  const trial: UpgradeStep[] = ['lend', 'start', 'reclaim', 'prove', 'replace'];
-  const install: UpgradeStep[] = ['replace', 'register', 'start', 'prove'];
-  const canGoBack = service !== undefined && installed !== undefined;
-  for (const step of canGoBack ? trial : install) steps.add(step);
-  if (!sameCommand) steps.add('register');
-  return { kind: 'steps', steps: [...steps], command };
+  const isTrial = service !== undefined && installed !== undefined;
+  const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
+    // A service that has just crashed says that it is stopped, and its service manager may start it at any moment.
+    if (step === 'stop') return service !== undefined;
+    return step !== 'register' || !isTrial || !sameCommand;
+  });
+  return { kind: 'steps', steps, command };
 }
 
 function refuseVersion(
@@ -169,5 +143,5 @@ const TEXT: Readonly<Record<UpgradeStep, string>> = {
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
-  return plan.steps.map((step, index) => `${index + 1}. ${step}: ${TEXT[step]}\n`).join('');
+  return plan.steps.map(({ step }, index) => `${index + 1}. ${step}: ${TEXT[step]}\n`).join('');
 }

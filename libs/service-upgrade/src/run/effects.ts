@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { nodeCode } from '../upgrade-error.js';
+import { errnoOf } from '@wins/wins-program';
 
 /** Sees every act that changes something outside this process, by name, and does it, or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
@@ -19,6 +19,8 @@ export interface Patience {
   /** How long a file that somebody else holds is waited for, in milliseconds. Default 15,000. */
   readonly heldFileMs?: number;
   readonly platform?: NodeJS.Platform;
+  /** What waits. Default: the clock of the system. */
+  readonly sleep?: (delayMs: number) => Promise<void>;
 }
 
 /**
@@ -29,10 +31,13 @@ export class Effects {
   readonly #around: Around;
   readonly #heldFileMs: number;
   readonly #held: ReadonlySet<string>;
+  /** Waits before something is tried again. */
+  readonly sleep: (delayMs: number) => Promise<void>;
 
   constructor(around: Around = (_effect, act) => act(), patience: Patience = {}) {
     this.#around = around;
     this.#heldFileMs = patience.heldFileMs ?? 15_000;
+    this.sleep = patience.sleep ?? ((delayMs) => delay(delayMs));
     this.#held = HELD[(patience.platform ?? process.platform) === 'win32' ? 'win32' : 'posix'];
   }
 
@@ -46,9 +51,9 @@ export class Effects {
       try {
         return await this.#around(effect, act);
       } catch (error) {
-        if (!this.#held.has(nodeCode(error) ?? '') || performance.now() >= end) throw error;
+        if (!this.#held.has(errnoOf(error) ?? '') || performance.now() >= end) throw error;
       }
-      await delay(delayMs);
+      await this.sleep(delayMs);
     }
   };
 }

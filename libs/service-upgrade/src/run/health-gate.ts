@@ -1,8 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProbeDaemon } from './daemon-probe.js';
 import type { ServiceControl } from './service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
+
+/** What a daemon says of itself. */
+export interface DaemonAnswer {
+  readonly version: string;
+  /** SHA-1 of its program, hexadecimal. */
+  readonly sha1: string;
+  /** Whether it takes new work; undefined when it has no health service. */
+  readonly serving: boolean | undefined;
+}
+
+/** Port: asks the daemon on a pipe, each time over a new connection; undefined when none answers there yet. */
+export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
 
 const POLL_MS = 50;
 const LONGEST_PROBE_MS = 5000;

@@ -4,12 +4,13 @@ import path from 'node:path';
 import type { UpgradePlaces } from '../journal/upgrade-places.js';
 import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { makeHelper } from './make-helper.js';
-import { findPlaces, withLock } from './perform-upgrade.js';
+import { findPlaces } from './find-places.js';
+import { makeHelper } from './hand-over.js';
 import { recoverInterrupted } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
+import { withLock } from './upgrade-lock.js';
 
-/** How the names of upgrades begin that a daemon itself gives; the number of the attempt follows. */
+/** How the ids of the upgrades begin that a daemon begins by itself. */
 export const WATCHED_PREFIX = 'watched-';
 /** How often one program is tried whose upgrade was interrupted: it may be the reason of the interruption. */
 const ATTEMPTS = 3;
@@ -37,6 +38,8 @@ export interface HelperOrder {
   readonly service: string;
   /** Names the upgrade. */
   readonly id: string;
+  /** See {@link UpgradeResult}. */
+  readonly attempt: number;
 }
 
 /** What came of an offer. */
@@ -60,8 +63,8 @@ export async function offerUpgrade(
   offer: OfferedProgram,
   startHelper: (file: string, order: HelperOrder) => Promise<void>,
 ): Promise<OfferOutcome> {
-  return withLock(context, async () => {
-    const places = await findPlaces(context, await context.service.query());
+  return withLock(context.service, async () => {
+    const places = await findPlaces(context.service);
     await requireOtherFile(offer.program, places.target);
     await context.host.requireTrustedFolder(path.dirname(places.target));
     await context.host.ensurePrivateFolder(places.folder);
@@ -80,17 +83,17 @@ export async function offerUpgrade(
     offer.signal.throwIfAborted();
     const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
     const { program, sha256, service } = offer;
-    await startHelper(helper, { path: program, sha256, service, id });
+    await startHelper(helper, { path: program, sha256, service, id, attempt });
     return { kind: 'handedOver', id };
   });
 }
 
 /** The number of the next attempt for the program of this result; undefined when there is none. */
-function attemptAfter({ id, outcome, interrupted }: UpgradeResult): number | undefined {
+function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
-  const name = id.startsWith(WATCHED_PREFIX) ? id.slice(WATCHED_PREFIX.length) : '';
-  const [, attempt = '0'] = /^(\d{1,3})-/.exec(name) ?? [];
-  return interrupted === true && Number(attempt) < ATTEMPTS ? Number(attempt) + 1 : undefined;
+  // A result of an older release has no number: such an upgrade counts as none.
+  const last = Number.isSafeInteger(attempt) ? Number(attempt) : 0;
+  return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }
 
 /** Whoever writes over the program of the service itself leaves nothing to go back to. */
@@ -112,7 +115,7 @@ async function finishInterrupted(
   places: UpgradePlaces,
   runningFile: string,
 ): Promise<void> {
-  const recovered = await recoverInterrupted(context, places, await context.service.query(), {
+  const recovered = await recoverInterrupted(context, places, {
     ...{ worker: 'daemon', runningFile, serving: Promise.resolve() },
   });
   if (recovered?.restart !== true) return;

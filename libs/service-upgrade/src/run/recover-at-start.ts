@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { nodeCode } from '../upgrade-error.js';
+import { errnoOf } from '@wins/wins-program';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
-import { findPlaces } from './perform-upgrade.js';
+import { findPlaces } from './find-places.js';
 import { recoverInterrupted } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
@@ -42,7 +42,7 @@ export async function recoverAtStart(
   const none = { outcome: 'none', reason: 'no upgrade was under way', restart: false } as const;
   const status = await context.service.query();
   if (status === undefined) return none;
-  const places = await findPlaces(context, status);
+  const places = await findPlaces(context.service, status);
   if (!(await exists(places.folder))) return none;
 
   const lock = await context.service.lock();
@@ -52,11 +52,8 @@ export async function recoverAtStart(
     await context.host.ensurePrivateFolder(places.folder);
     context.log.keepIn(places.log);
     const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
-    // Asked again: until we had the lock, a helper may have been at work.
-    const recovered = await recoverInterrupted(context, places, await context.service.query(), {
-      worker: 'daemon',
-      runningFile,
-      serving,
+    const recovered = await recoverInterrupted(context, places, {
+      ...{ worker: 'daemon', runningFile, serving },
     });
     return recovered ?? none;
   } finally {
@@ -68,7 +65,7 @@ async function exists(folder: string): Promise<boolean> {
   try {
     return (await lstat(folder)).isDirectory();
   } catch (error) {
-    if (nodeCode(error) === 'ENOENT') return false;
+    if (errnoOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,23 +1,18 @@
 import path from 'node:path';
+import { messageOf } from '@wins/wins-program';
 import { moveOver } from '../journal/durable-files.js';
-import { copyProgram, readProgram } from './program-identity.js';
+import type { UpgradeStep } from '../plan/upgrade-phases.js';
+import { copyProgram, readProgram } from './read-program.js';
 import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
 import type { ServiceStatus } from './service-control.js';
-import {
-  finish,
-  INTERRUPTED,
-  nameOldProgram,
-  noteUndoing,
-  tidy,
-  undoUpgrade,
-  type Worker,
-} from './undo-upgrade.js';
+import { finishUpgrade, INTERRUPTED, removeLeftovers } from './finish-upgrade.js';
+import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
-import { messageOf, UpgradeError } from '../upgrade-error.js';
+import { UpgradeError } from '../upgrade-error.js';
 import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
 import { temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
-import { proveNew, type UpgradeRun } from './upgrade-steps.js';
+import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
 /** Who recovers. */
 export type Recoverer =
@@ -46,14 +41,14 @@ export type Recovered =
 export async function recoverInterrupted(
   context: UpgradeContext,
   places: UpgradePlaces,
-  status: ServiceStatus | undefined,
   who: Recoverer,
 ): Promise<Recovered> {
+  const status = await context.service.query();
   const journal = new UpgradeJournal(places, context.effects);
   const found = await journal.read();
   const isLent = status !== undefined && path.dirname(status.command.imagePath) === places.folder;
   if (found === undefined && !isLent) {
-    await tidy({ context, places });
+    await removeLeftovers({ context, places });
     return undefined;
   }
   context.log.write('an upgrade was interrupted', {
@@ -63,34 +58,35 @@ export async function recoverInterrupted(
   const record = known ? found : await recordOfReality(context, places, status);
   if (record === undefined) {
     await journal.end();
-    await tidy({ context, places });
+    await removeLeftovers({ context, places });
     return undefined;
   }
   // When power failed the loan may have been kept, and what the journal said of it lost.
   const disturbed = record.disturbed || isLent;
-  const run: UpgradeRun = { context, places, journal, record: { ...record, disturbed } };
+  const { worker } = who;
+  const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
   if (!known) run.record = await journal.begin(record);
   return who.worker === 'helper' ? recoverAsHelper(run) : recoverAsDaemon(run, who);
 }
 
 async function recoverAsHelper(run: UpgradeRun): Promise<Recovered> {
   const { context, record } = run;
-  if (await isInPlace(run)) return done(await goForward(run, 'helper'));
-  if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record), 'helper'));
+  if (await isInPlace(run)) return done(await goForward(run));
+  if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // The same program with other arguments cannot be told from the old one by asking it.
+  // Asking a daemon cannot tell the same program with other arguments.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {
-      await proveNew(run);
-      return done(await commit(run, 'helper'));
+      await proceed(run, 'prove');
+      return done(await commit(run));
     } catch (error) {
       if (await isInPlace(run)) throw error;
       context.log.write('not proven', { found: messageOf(error) });
     }
   }
-  return done(await undoUpgrade(run, INTERRUPTED, 'helper'));
+  return done(await undoUpgrade(run, INTERRUPTED));
 }
 
 async function recoverAsDaemon(
@@ -101,29 +97,28 @@ async function recoverAsDaemon(
   if (await isInPlace(run)) {
     await serving;
     // What was being installed was never proven.
-    if (record.phase === 'installing') await proveNew(run, false);
-    return done(await goForward(run, 'daemon'));
+    if (record.phase === 'installing') await proceed(run, 'prove');
+    return done(await goForward(run));
   }
   const onTrial = runningFile === record.staged;
   // First of all: should this daemon fail, the next start is that of the old one.
   await nameOldProgram(run);
   if (!isTrial(record) || !onTrial) {
-    // What is told afterwards is that the old daemon serves.
+    // The result says that the old daemon serves.
     if (!onTrial) await serving;
-    const result = await undoUpgrade(run, reasonOf(record), 'daemon');
-    return { ...result, restart: onTrial };
+    return { ...(await undoUpgrade(run, reasonOf(record))), restart: onTrial };
   }
   try {
     await serving;
-    await proveNew(run, false);
+    await proceed(run, 'prove');
   } catch (error) {
     const reason = `after a restart the new daemon was found unfit: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
-    // The old daemon, which is started next, tidies up.
+    // The old daemon, which is started next, finishes.
     await noteUndoing(run, reason);
     return { id: record.id, outcome: 'rolledBack', reason, restart: true };
   }
-  return done(await commit(run, 'daemon'));
+  return done(await commit(run));
 }
 
 function done(result: UpgradeResult): Recovered {
@@ -138,38 +133,38 @@ function isTrial({ phase }: UpgradeRecord): boolean {
   return phase === 'trial' || phase === 'committing';
 }
 
+/** Takes a step of the plan in the phase that the upgrade is in. */
+function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
+  return takeStep(run, { step, phase: run.record.phase });
+}
+
 /** Whether the target is the new program already, so that the upgrade can only be finished. */
 async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
   if (record.phase !== 'committing' && record.phase !== 'installing') return false;
   return (await readProgram(places.target))?.sha256 === record.to.sha256;
 }
 
-async function commit(run: UpgradeRun, worker: Worker): Promise<UpgradeResult> {
-  run.record = await run.journal.move(run.record, 'committing');
-  await moveOver(run.context.effects, 'new program', run.record.staged, run.places.target);
-  return goForward(run, worker);
+async function commit(run: UpgradeRun): Promise<UpgradeResult> {
+  await takeStep(run, { step: 'replace', phase: 'committing' });
+  return goForward(run);
 }
 
 /** Does what is left once the target is the new program. */
-async function goForward(run: UpgradeRun, worker: Worker): Promise<UpgradeResult> {
-  const { context, record } = run;
-  const { service } = context;
-  const status = await service.query();
-  if (status === undefined || !isSameCommand(status.command, record.newCommand)) {
-    await service.setCommand(record.newCommand);
-  }
-  if (worker === 'helper') {
+async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
+  await proceed(run, 'register');
+  if (run.worker === 'helper') {
     try {
-      if (status?.state !== 'running') await service.start();
-      await proveNew(run);
+      await proceed(run, 'start');
+      await proceed(run, 'prove');
     } catch (error) {
       if (!(error instanceof UpgradeError)) throw error;
-      if (record.phase === 'installing') return undoUpgrade(run, error.message, worker);
+      if (run.record.phase === 'installing') return undoUpgrade(run, error.message);
       // It was proven once, and there is no way back: what is offered now may be the cure.
-      return finish(run, 'failed', `an interrupted upgrade was finished, but ${error.message}`);
+      const reason = `an interrupted upgrade was finished, but ${error.message}`;
+      return finishUpgrade(run, 'failed', reason);
     }
   }
-  return finish(run, 'upgraded', 'an interrupted upgrade was finished');
+  return finishUpgrade(run, 'upgraded', 'an interrupted upgrade was finished');
 }
 
 /** Without a journal that can be read: what is there is what is kept. */

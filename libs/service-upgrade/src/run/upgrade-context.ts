@@ -1,5 +1,5 @@
 import type { Effects } from './effects.js';
-import type { ProbeDaemon } from './daemon-probe.js';
+import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, UpgradeHost } from './service-control.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
@@ -9,6 +9,10 @@ export interface UpgradeContext {
   readonly id: string;
   /** The run in which it was asked for; undefined when that was on the host itself. */
   readonly askedBy?: string | undefined;
+  /** The how manieth upgrade to this program in a row a daemon began by itself; undefined when it was asked for. */
+  readonly attempt?: number | undefined;
+  /** Releases that programs were already asked for, by SHA-256: these programs are not run again. Default: none. */
+  readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;

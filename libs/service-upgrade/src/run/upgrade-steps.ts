@@ -1,12 +1,13 @@
 import { moveOver } from '../journal/durable-files.js';
-import { passHealthGate } from './health-gate.js';
-import { PHASE_OF, type UpgradeStep } from '../plan/plan-upgrade.js';
-import { runProgram } from './program-identity.js';
-import { serviceOption } from '../plan/service-args.js';
-import type { UpgradeContext } from './upgrade-context.js';
-import { UpgradeError } from '../upgrade-error.js';
 import type { UpgradeJournal, UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import { serviceOption } from '../plan/service-args.js';
+import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
+import type { PlannedStep, UpgradeStep } from '../plan/upgrade-phases.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { passHealthGate } from './health-gate.js';
+import { runProgram } from './run-program.js';
+import type { UpgradeContext } from './upgrade-context.js';
 
 const CHECK_CONFIG = ['srv', 'config', 'check', '--lenient'];
 const LONGEST_COMPLAINT = 2000;
@@ -16,67 +17,60 @@ export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
+  /** Who works: the helper, which starts and stops the service, or the daemon of that service itself. */
+  readonly worker: 'helper' | 'daemon';
+  /** The private copy of the offered program, until it is staged. */
+  readonly copy?: string;
   /** What the journal on disk says. */
   record: UpgradeRecord;
 }
 
+const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = {
+  stage: ({ context, copy, record: { staged } }) =>
+    moveOver(context.effects, 'staged program', copy ?? staged, staged),
+  checkConfig,
+  stop: ({ context }) => context.service.stop(context.waitMs),
+  lend: ({ context, record: { staged, newCommand } }) =>
+    context.service.setCommand({ imagePath: staged, args: newCommand.args }),
+  start: ({ context }) => context.service.start(),
+  reclaim: ({ context, record: { oldCommand } }) =>
+    oldCommand === undefined ? Promise.resolve() : register(context, oldCommand),
+  prove,
+  replace: ({ context, places, record: { staged } }) =>
+    moveOver(context.effects, 'new program', staged, places.target),
+  register: ({ context, record: { newCommand } }) => register(context, newCommand),
+};
+
 /** Takes one step, after the journal says so. */
-export async function takeStep(
-  run: UpgradeRun,
-  step: UpgradeStep,
-  temporary: string,
-): Promise<void> {
-  const { context, places, journal } = run;
-  const { service, effects, log } = context;
-  const canGoBack = run.record.from !== undefined && run.record.oldCommand !== undefined;
-  const phase = PHASE_OF[step];
-  const inInstall = !canGoBack && phase !== 'staging';
-  run.record = await journal.move(run.record, inInstall ? 'installing' : phase, {
-    disturbed: phase !== 'staging',
-  });
-  log.write('step', { step });
-  const { staged, newCommand, oldCommand } = run.record;
-  switch (step) {
-    case 'stage':
-      return moveOver(effects, 'staged program', temporary, staged);
-    case 'checkConfig':
-      return checkConfig(context, run.record);
-    case 'stop':
-      return service.stop(context.waitMs);
-    case 'lend':
-      return service.setCommand({ imagePath: staged, args: newCommand.args });
-    case 'start':
-      return service.start();
-    case 'reclaim':
-      return oldCommand && service.setCommand(oldCommand);
-    case 'prove':
-      return proveNew(run);
-    case 'replace':
-      return moveOver(effects, 'new program', staged, places.target);
-    case 'register':
-      return service.setCommand(newCommand);
+export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): Promise<void> {
+  const disturbed = run.record.disturbed || phase !== 'staging';
+  run.record = await run.journal.move(run.record, phase, { disturbed });
+  run.context.log.write('step', { step });
+  await ACTS[step](run);
+}
+
+async function register({ service }: UpgradeContext, command: ServiceCommand): Promise<void> {
+  const status = await service.query();
+  if (status === undefined || !isSameCommand(status.command, command)) {
+    await service.setCommand(command);
   }
 }
 
 /** Waits until the new daemon serves. */
-export function proveNew({ context, record }: UpgradeRun, ownService = true): Promise<void> {
-  return passHealthGate({
-    probe: context.probe,
-    service: ownService ? context.service : undefined,
-    pipe: record.pipe,
-    wanted: record.to,
-    limitMs: context.waitMs,
-    healthRequired: true,
+async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
+  const { probe, service, waitMs } = context;
+  await passHealthGate({
+    // A daemon knows that its own service runs.
+    ...{ probe, service: worker === 'helper' ? service : undefined, limitMs: waitMs },
+    ...{ pipe: record.pipe, wanted: record.to, healthRequired: true },
   });
 }
 
-/**
- * Lets the new program judge the config as its daemon will: what it refuses would be a service that ends at once.
- */
-async function checkConfig(context: UpgradeContext, record: UpgradeRecord): Promise<void> {
+/** Lets the new program judge the config as its daemon will: a daemon ends at once with a config that it refuses. */
+async function checkConfig({ context, record }: UpgradeRun): Promise<void> {
   const file = serviceOption(record.newCommand.args, 'config');
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
-  const { code, stderr } = await runProgram(record.staged, args, context.runMs);
+  const { code, stderr } = await runProgram(context.effects, record.staged, args, context.runMs);
   if (code === 0) return;
   throw new UpgradeError(
     'programFailed',

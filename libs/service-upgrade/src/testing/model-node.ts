@@ -13,13 +13,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileError } from '../journal/durable-files.js';
 import { Effects } from '../run/effects.js';
-import { findPlaces, performUpgrade, withLock } from '../run/perform-upgrade.js';
+import { findPlaces } from '../run/find-places.js';
+import { handOver, type Helper } from '../run/hand-over.js';
+import { performUpgrade } from '../run/perform-upgrade.js';
 import type { UpgradeWish } from '../plan/plan-upgrade.js';
-import type { DaemonAnswer } from '../run/daemon-probe.js';
+import type { DaemonAnswer } from '../run/health-gate.js';
 import { recoverInterrupted, type Recoverer } from '../run/recover-upgrade.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
+import { withLock } from '../run/upgrade-lock.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { UpgradeLog } from '../journal/upgrade-log.js';
 import { upgradePlaces } from '../journal/upgrade-places.js';
@@ -56,11 +59,11 @@ export class ModelNode implements Disposable {
   /** Where the invariant did not hold. */
   readonly violations: string[] = [];
   effects = 0;
-  private readonly whole = new Set<string>();
-  private lockHolder: symbol | undefined;
+  readonly #whole = new Set<string>();
+  #lockHolder: symbol | undefined;
 
   offer(text: string): string {
-    this.whole.add(text);
+    this.#whole.add(text);
     const file = path.join(this.folder, 'offered');
     writeFileSync(file, text);
     return file;
@@ -68,7 +71,7 @@ export class ModelNode implements Disposable {
 
   /** Puts a program in place and registers it. */
   install(text: string, isRunning: boolean): void {
-    this.whole.add(text);
+    this.#whole.add(text);
     writeFileSync(this.target, text, { mode: 0o755 });
     this.command = { imagePath: this.target, args: ['srv', 'app', 'run'] };
     if (isRunning) this.running = { file: this.target, text };
@@ -80,11 +83,32 @@ export class ModelNode implements Disposable {
     faults: ReadonlyMap<number, Fault> = new Map(),
     wish: UpgradeWish = { allowDowngrade: true },
   ): Promise<LifeEnd> {
-    return this.live(faults, async (context) => {
-      const status = await context.service.query();
-      const places = await findPlaces(context, status);
+    return this.#live(faults, async (context) => {
+      const places = await findPlaces(context.service);
       await context.host.ensurePrivateFolder(places.folder);
       return (await performUpgrade(context, places, program, wish)).outcome;
+    });
+  }
+
+  /** As from a container: one process plans and leaves a helper, which does the rest. */
+  async upByHelper(
+    program: string,
+    wish: UpgradeWish = { allowDowngrade: true },
+  ): Promise<LifeEnd> {
+    let helper: Helper | undefined;
+    const end = await this.#live(new Map(), async (context) => {
+      const places = await findPlaces(context.service);
+      await context.host.ensurePrivateFolder(places.folder);
+      const decided = await handOver({ ...context, ownFile: program }, places, wish);
+      if ('outcome' in decided) return decided.outcome;
+      helper = decided;
+      return 'none';
+    });
+    if (helper === undefined) return end;
+    const { file, knownVersions } = helper;
+    return this.#live(new Map(), async (context) => {
+      const known = { ...context, ownFile: file, knownVersions };
+      return (await performUpgrade(known, this.places, file, wish)).outcome;
     });
   }
 
@@ -94,17 +118,16 @@ export class ModelNode implements Disposable {
     for (let starts = 0; starts < 3; starts += 1) {
       this.running = undefined;
       if (this.command === undefined) return 'none';
-      await this.begin();
+      await this.#begin();
       const found = { restart: false };
-      end = await this.live(starts === 0 ? faults : new Map(), async (context) => {
+      end = await this.#live(starts === 0 ? faults : new Map(), async (context) => {
         if (!existsSync(this.places.folder)) return 'none';
         const who: Recoverer = {
           worker: 'daemon',
-          runningFile: this.runningFile,
+          runningFile: this.#runningFile,
           serving: Promise.resolve(),
         };
-        const status = await context.service.query();
-        const recovered = await recoverInterrupted(context, this.places, status, who);
+        const recovered = await recoverInterrupted(context, this.places, who);
         found.restart = recovered?.restart === true;
         return recovered?.outcome ?? 'none';
       });
@@ -114,7 +137,7 @@ export class ModelNode implements Disposable {
     return end;
   }
 
-  private get runningFile(): string {
+  get #runningFile(): string {
     return this.running?.file ?? '';
   }
 
@@ -134,7 +157,7 @@ export class ModelNode implements Disposable {
   }
 
   /** Runs a task until it ends or dies. */
-  private async live(
+  async #live(
     faults: ReadonlyMap<number, Fault>,
     task: (context: UpgradeContext) => Promise<LifeEnd>,
   ): Promise<LifeEnd> {
@@ -146,7 +169,7 @@ export class ModelNode implements Disposable {
       async (effect, act) => {
         this.effects += 1;
         const fault = faults.get(this.effects);
-        this.check(`before ${effect}`);
+        this.#check(`before ${effect}`);
         if (fault === 'before') {
           die('died');
           return NEVER;
@@ -155,7 +178,7 @@ export class ModelNode implements Disposable {
           throw Object.assign(new Error(`${fault}: made up`), { code: fault });
         }
         const result = await act();
-        this.check(`after ${effect}`);
+        this.#check(`after ${effect}`);
         if (fault === 'after') {
           die('died');
           return NEVER;
@@ -167,9 +190,9 @@ export class ModelNode implements Disposable {
     const context: UpgradeContext = {
       id: 'model',
       effects,
-      service: this.service(effects, life),
-      host: this.host(effects),
-      probe: () => Promise.resolve(this.probe()),
+      service: this.#service(effects, life),
+      host: this.#host(effects),
+      probe: () => Promise.resolve(this.#probe()),
       log: new UpgradeLog(),
       ownFile: '',
       defaultConfig: '',
@@ -177,16 +200,16 @@ export class ModelNode implements Disposable {
       waitMs: 20,
       runMs: 30_000,
     };
-    const ended = withLock(context, () => task(context)).catch((error: unknown) => {
+    const ended = withLock(context.service, () => task(context)).catch((error: unknown) => {
       if (error instanceof UpgradeError) return 'error' as const;
       throw error;
     });
     const end = await Promise.race([ended, death]);
-    if (this.lockHolder === life) this.lockHolder = undefined;
+    if (this.#lockHolder === life) this.#lockHolder = undefined;
     return end;
   }
 
-  private host(effects: Effects): UpgradeHost {
+  #host(effects: Effects): UpgradeHost {
     return {
       platform: 'linux',
       arch: process.arch,
@@ -204,7 +227,7 @@ export class ModelNode implements Disposable {
     };
   }
 
-  private service(effects: Effects, life: symbol): ServiceControl {
+  #service(effects: Effects, life: symbol): ServiceControl {
     return {
       name: 'model',
       defaultTarget: this.target,
@@ -220,14 +243,14 @@ export class ModelNode implements Disposable {
         effects
           .run('remove service', () => Promise.resolve(void (this.command = undefined)))
           .catch(refuse),
-      start: () => effects.once('start', () => this.begin()).catch(refuse),
+      start: () => effects.once('start', () => this.#begin()).catch(refuse),
       stop: () =>
         effects.once('stop', () => Promise.resolve(void (this.running = undefined))).catch(refuse),
       lock: () => {
-        if (this.lockHolder !== undefined) return Promise.resolve(undefined);
-        this.lockHolder = life;
+        if (this.#lockHolder !== undefined) return Promise.resolve(undefined);
+        this.#lockHolder = life;
         const close = (): Promise<void> => {
-          if (this.lockHolder === life) this.lockHolder = undefined;
+          if (this.#lockHolder === life) this.#lockHolder = undefined;
           return Promise.resolve();
         };
         return Promise.resolve({ close });
@@ -235,7 +258,7 @@ export class ModelNode implements Disposable {
     };
   }
 
-  private begin(): Promise<void> {
+  #begin(): Promise<void> {
     const file = this.command?.imagePath ?? '';
     if (this.running === undefined && existsSync(file)) {
       this.running = { file, text: readFileSync(file, 'utf8') };
@@ -243,18 +266,18 @@ export class ModelNode implements Disposable {
     return Promise.resolve();
   }
 
-  private probe(): DaemonAnswer | undefined {
+  #probe(): DaemonAnswer | undefined {
     if (this.running === undefined) return undefined;
     const { text } = this.running;
     const version = text.includes('# lies') ? 'v9.9.9' : (/version (\S+)"/.exec(text)?.[1] ?? '');
     return { version, sha1: sha('sha1', text), serving: !text.includes('# idle') };
   }
 
-  private check(moment: string): void {
+  #check(moment: string): void {
     const file = this.command?.imagePath;
     if (file === undefined) return;
     const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-    if (text === undefined || !this.whole.has(text)) {
+    if (text === undefined || !this.#whole.has(text)) {
       this.violations.push(
         `${moment}: the service names ${file}, which is ${text === undefined ? 'not there' : 'not whole'}`,
       );

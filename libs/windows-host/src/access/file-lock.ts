@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import type { HeldFile } from './held-file.js';
 import { FILE_FLAG_OPEN_REPARSE_POINT, GENERIC_READ, GENERIC_WRITE } from '../win32/file-facts.js';
 import { files } from '../win32/files.js';
@@ -25,7 +26,7 @@ export function lockFile(path: string): HeldFile | undefined {
       FILE_FLAG_OPEN_REPARSE_POINT,
       0,
     );
-    check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `locked ${JSON.stringify(path)}`);
+    check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `locked ${quoteText(path)}`);
     return new OwnedHandle(handle);
   } catch (error) {
     if (error instanceof WindowsError && error.code === 'busy') return undefined;

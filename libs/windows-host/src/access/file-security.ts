@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { systemError } from '../windows-error.js';
 import {
   FILE_FLAG_BACKUP_SEMANTICS,
@@ -80,7 +81,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];
-  const tried = `read the security descriptor ${JSON.stringify(sddl)}`;
+  const tried = `read the security descriptor ${quoteText(sddl)}`;
   const { ConvertStringSecurityDescriptorToSecurityDescriptorW: convert, koffi } = security();
   check(
     convert(sddl, SDDL_REVISION_1, out, sizeBytes) !== 0,

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { INVALID_HANDLE_VALUE, check } from '../win32/kernel32.js';
 import { files, OPEN_EXISTING } from '../win32/files.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
@@ -28,6 +29,6 @@ export function holdFile(path: string): HeldFile {
     FILE_FLAG_OPEN_REPARSE_POINT,
     0,
   );
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `held ${JSON.stringify(path)}`);
+  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `held ${quoteText(path)}`);
   return new OwnedHandle(handle);
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { accessRights, canonicalSid } from './security-descriptor-words.js';
 import { WindowsError } from '../windows-error.js';
 
@@ -34,7 +35,7 @@ const NO_LIST = 'NO_ACCESS_CONTROL';
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
   const bad = (found: string): WindowsError => {
     const shown = sddl.length > 300 ? `${sddl.slice(0, 300)}…` : sddl;
-    const message = `read the security descriptor ${JSON.stringify(shown)}: ${found}; wanted SDDL such as D:P(A;;GA;;;BA)`;
+    const message = `read the security descriptor ${quoteText(shown)}: ${found}; wanted SDDL such as D:P(A;;GA;;;BA)`;
     return new WindowsError('invalid-argument', message);
   };
   if (sddl.length > MAX_CHARACTERS) throw bad(`it has ${sddl.length} characters`);

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { handleSecurity } from './file-security.js';
 import {
   FILE_ATTRIBUTE_DIRECTORY,
@@ -35,7 +36,7 @@ export interface FileFacts {
  * @throws WindowsError `not-found`, `access-denied` and whatever else the system says.
  */
 export function readFileFacts(path: string): FileFacts {
-  const tried = `looked at ${JSON.stringify(path)}`;
+  const tried = `looked at ${quoteText(path)}`;
   const handle = files().CreateFileW(
     path,
     READ_CONTROL | FILE_READ_ATTRIBUTES,

@@ -1,4 +1,5 @@
 import type { Distrust, TrustRule } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
 import type { FileFacts } from './trusted-file-facts.js';
 import { whoMayReplace, whoMayWrite } from './who-may-write.js';
 
@@ -34,7 +35,7 @@ export function judgeStep(
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
   // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.
   if (foldAscii(shown) !== foldAscii(path)) {
-    return distrust('A7 another path', `what it opens is ${JSON.stringify(shown)}`);
+    return distrust('A7 another path', `what it opens is ${quoteText(shown)}`);
   }
   if (facts.isDirectory === (wanted === 'file')) {
     const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';

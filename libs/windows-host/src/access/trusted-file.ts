@@ -1,4 +1,5 @@
 import type { Distrust } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -68,7 +69,7 @@ export function ensurePrivateFolder(absolute: string): void {
   const distrust = makePrivateFolder(absolute);
   if (distrust === undefined) return;
   const { path: step, found, remedy } = distrust;
-  const tried = `made the private folder ${JSON.stringify(path.win32.resolve(absolute))}`;
+  const tried = `made the private folder ${quoteText(path.win32.resolve(absolute))}`;
   const wanted = 'wanted a folder that only administrators and this account can change';
   const message = [`${tried}: ${found} (${step})`, wanted, remedy].filter(Boolean).join('; ');
   throw new WindowsError('access-denied', message);
@@ -87,7 +88,7 @@ export function makePrivateFolder(absolute: string): Distrust | undefined {
   const security = securityAttributes({ descriptor, inheritable: false });
   const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
   try {
-    check(made, 'CreateDirectoryW', `made the private folder ${JSON.stringify(folder)}`);
+    check(made, 'CreateDirectoryW', `made the private folder ${quoteText(folder)}`);
   } catch (error) {
     if (!(error instanceof WindowsError && error.code === 'already-exists')) throw error;
   }

@@ -8,7 +8,7 @@ describe('the text of an event', () => {
 
   it('does not turn words around, and holds no half characters', () => {
     expect(eventText(['\u202eexe.txt', '\ud800', 'tag\u{e0041}', '😀'])).toBe(
-      '\\u202eexe.txt\r\n\\ud800\r\ntag\\udb40\\udc41\r\n😀',
+      '\\u202eexe.txt\r\n\\ud800\r\ntag\\u{e0041}\r\n😀',
     );
   });
 
@@ -23,7 +23,7 @@ describe('the text of an event', () => {
     [Array.from({ length: 40_000 }, () => 'a'), '…'],
   ])('is never longer than the event log takes', (lines, end) => {
     const text = eventText(lines);
-    expect(text).toHaveLength(LONGEST_EVENT_TEXT);
+    expect(text.length).toBeLessThanOrEqual(LONGEST_EVENT_TEXT);
     expect(text.at(-1)).toBe(end);
   });
 });

@@ -1,3 +1,5 @@
+import { escapeText } from '@wins/wins-program';
+
 /** The most characters that the event log takes in one string. */
 export const LONGEST_EVENT_TEXT = 31_839;
 
@@ -12,8 +14,7 @@ const CUT = '…';
 export function eventText(lines: readonly string[]): string {
   let text = '';
   for (const line of lines) {
-    // Escapes only lengthen, so what is cut here would have been cut anyway; a line may be of any size.
-    text += `${text === '' ? '' : '\r\n'}${escapeLine(line.slice(0, LONGEST_EVENT_TEXT + 1))}`;
+    text += `${text === '' ? '' : '\r\n'}${escapeLine(line)}`;
     if (text.length > LONGEST_EVENT_TEXT) break;
   }
   return text.length > LONGEST_EVENT_TEXT
@@ -22,7 +23,5 @@ export function eventText(lines: readonly string[]): string {
 }
 
 function escapeLine(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|%(?=\d)/gu, (found) =>
-    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
+  return escapeText(line, { maxLength: LONGEST_EVENT_TEXT + 1 }).replace(/%(?=\d)/g, '\\u0025');
 }

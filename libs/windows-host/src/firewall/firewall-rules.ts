@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
 import { netshAddArguments, netshDeleteArguments } from './firewall-netsh.js';
 import { formatRanges, joinRanges, portSet, type FirewallPort } from './firewall-ports.js';
@@ -152,7 +153,7 @@ const systemFirewall: FirewallHost = {
 function ruleName(mark: string): string {
   const name = `rancher-wins-${mark}`;
   if (NAME.test(name)) return name;
-  const message = `named firewall rules after the run ${JSON.stringify(mark)}: wanted 32 hexadecimal digits`;
+  const message = `named firewall rules after the run ${quoteText(mark)}: wanted 32 hexadecimal digits`;
   throw new WindowsError('invalid-argument', message);
 }
 

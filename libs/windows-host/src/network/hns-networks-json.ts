@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 /** One subnet of an HNS network. */
 export interface HnsSubnet {
   /** Such as `10.42.0.0/24`. */
@@ -61,7 +62,7 @@ export function decodeSecondVersion(json: string): NamedHnsNetwork {
 export function decodeFirstVersion(json: string): readonly NamedHnsNetwork[] {
   const answer: unknown = JSON.parse(json);
   if (field(answer, 'Success') !== true) {
-    throw new Error(`HNS refused: ${JSON.stringify(text(answer, 'Error').slice(0, 500))}`);
+    throw new Error(`HNS refused: ${quoteText(text(answer, 'Error'), { maxLength: 500 })}`);
   }
   return items(field(answer, 'Output')).map((network) => ({
     id: text(network, 'ID'),

@@ -1,3 +1,4 @@
+import { escapeJson, messageOf, quoteText } from '@wins/wins-program';
 import {
   decodeFirstVersion,
   decodeNetworkIds,
@@ -57,7 +58,7 @@ async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNetwork[]
       const wanted = 'wanted the Windows feature Containers, which is not installed';
       throw new WindowsError('unavailable', `${tried}: ${found}; ${wanted}`, { cause });
     }
-    const found = cause instanceof Error ? cause.message : String(cause);
+    const found = messageOf(cause);
     throw new WindowsError('unknown', `${tried}: ${found}`, { cause });
   }
 }
@@ -82,7 +83,7 @@ function matcher(which: NameOrAddress): (network: NamedHnsNetwork) => boolean {
   if ('name' in which) return ({ name }) => name === which.name;
   const address = parseIpAddress(which.address);
   if (address === undefined) {
-    const tried = `looked for the HNS network of the address ${JSON.stringify(which.address)}`;
+    const tried = `looked for the HNS network of the address ${quoteText(which.address)}`;
     throw new WindowsError('invalid-argument', `${tried}: wanted an IPv4 or IPv6 address`);
   }
   return ({ subnets }) =>
@@ -99,9 +100,9 @@ function choose(
 ): NamedHnsNetwork {
   const network = networks.find(isMeant);
   if (network !== undefined) return network;
-  const known = networks.map(({ name }) => JSON.stringify(name)).join(', ');
+  const known = networks.map(({ name }) => quoteText(name)).join(', ');
   const found = known === '' ? 'there are no networks' : `there are only ${known}`;
-  const tried = `looked for the HNS network ${JSON.stringify(which)}`;
+  const tried = `looked for the HNS network ${escapeJson(JSON.stringify(which))}`;
   throw new WindowsError('not-found', `${tried}: ${found}`);
 }
 

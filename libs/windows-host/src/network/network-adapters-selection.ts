@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import {
   formatIpAddress,
   formatIpNetwork,
@@ -84,12 +85,12 @@ function byDefaultRoute(state: NetworkState): NetworkAdapter {
 
 function byName(state: NetworkState, name: string): NetworkAdapter {
   const wanted = name.toLowerCase();
-  const tried = `looked for the network adapter ${JSON.stringify(name)}`;
+  const tried = `looked for the network adapter ${quoteText(name)}`;
   const adapter = state.adapters.find((entry) =>
     [entry.name, entry.guid].some((known) => known.toLowerCase() === wanted),
   );
   if (adapter === undefined) {
-    const known = state.adapters.map((entry) => JSON.stringify(entry.name)).join(', ');
+    const known = state.adapters.map((entry) => quoteText(entry.name)).join(', ');
     throw new WindowsError('not-found', `${tried}: there are only ${known}`);
   }
   for (const family of FAMILIES) {
@@ -101,7 +102,7 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
 }
 
 function byAddress(state: NetworkState, text: string): NetworkAdapter {
-  const tried = `looked for the network adapter with the address ${JSON.stringify(text)}`;
+  const tried = `looked for the network adapter with the address ${quoteText(text)}`;
   const wanted = parseIpAddress(text);
   if (wanted === undefined) {
     throw new WindowsError('invalid-argument', `${tried}: wanted an IPv4 or IPv6 address`);

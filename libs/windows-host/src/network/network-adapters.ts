@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import { decodeAdapters, type AdapterEntry } from './ip-adapter-addresses.js';
 import {
   AF_UNSPEC,
@@ -57,7 +58,7 @@ export function readAdapters({ call, addressOf }: AdapterListing): readonly Adap
       try {
         return decodeAdapters(buffer, addressOf(buffer));
       } catch (cause) {
-        const found = cause instanceof Error ? cause.message : String(cause);
+        const found = messageOf(cause);
         throw new WindowsError('unknown', `${tried}: ${functionName} wrote nonsense: ${found}`, {
           cause,
         });

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
 import { handleSecurity } from '../access/file-security.js';
@@ -99,7 +100,7 @@ function assertServer(
       throw new WindowsError('access-denied', `did not speak to it: ${verdict.reason}`);
   } catch (error) {
     // What cannot be found out is no reason to trust.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const message = `its server is not trusted: ${reason}`;
     throw Object.assign(new Error(message, { cause: error }), {
       code: 'ERR_UNTRUSTED_PIPE_SERVER',

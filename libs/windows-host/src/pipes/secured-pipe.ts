@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { openServedPipe } from './served-pipe.js';
 import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
 import { parseSecurityDescriptor } from '../access/security-descriptor.js';
@@ -37,7 +38,7 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
   const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;
   if (parseSecurityDescriptor(sddl).entries === undefined) {
     const found = 'it has no access list, so everyone might';
-    const message = `read who may open the pipe from ${JSON.stringify(sddl)}: ${found}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
+    const message = `read who may open the pipe from ${quoteText(sddl)}: ${found}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
     throw new WindowsError('invalid-argument', message);
   }
   return { open: ({ address }, events) => openServedPipe(address, sddl, events) };

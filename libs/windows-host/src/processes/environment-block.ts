@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { WindowsError } from '../windows-error.js';
 
 /**
@@ -10,7 +11,7 @@ export function windowsEnvironmentBlock(environment: Readonly<Record<string, str
   const entries = new Map<string, string>();
   for (const [name, value] of Object.entries(environment)) {
     if (name === '' || name.includes('=') || `${name}${value}`.includes('\0')) {
-      const message = `wrote an environment: the name ${JSON.stringify(name)} or its value is impossible; wanted no NUL, and no "=" in a name`;
+      const message = `wrote an environment: the name ${quoteText(name)} or its value is impossible; wanted no NUL, and no "=" in a name`;
       throw new WindowsError('invalid-argument', message);
     }
     entries.set(foldAscii(name), `${name}=${value}\0`);

@@ -1,3 +1,4 @@
+import { messageOf, quoteText } from '@wins/wins-program';
 import { holdFile, type HeldFile } from '../access/held-file.js';
 import {
   inspectionCode,
@@ -79,7 +80,7 @@ export function jobObjectProcessHost(
     try {
       return act();
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = messageOf(cause);
       throw failure(codeOf(cause), message, path === undefined ? { cause } : { cause, path });
     }
   };
@@ -91,8 +92,8 @@ export function jobObjectProcessHost(
   ): void => {
     const distrust = attempt(look, inspectionCode, path);
     if (distrust === undefined) return;
-    const where = distrust.path === path ? '' : ` because of ${JSON.stringify(distrust.path)}`;
-    const message = `${tried} ${JSON.stringify(path)}${where}: ${distrust.found}; wanted a ${wanted} that only administrators and the daemon's account can change`;
+    const where = distrust.path === path ? '' : ` because of ${quoteText(distrust.path)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${distrust.found}; wanted a ${wanted} that only administrators and the daemon's account can change`;
     throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
   };
   return {

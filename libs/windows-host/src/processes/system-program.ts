@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { systemPath } from '../win32/calls/system-library.js';
@@ -52,7 +53,7 @@ function failure(
   if (cause.killed === true) {
     return new WindowsError('timeout', `${tried}: ended it after ${LIMIT_MS / 1000} s`, { cause });
   }
-  const said = JSON.stringify(stdout.trim().slice(0, 500));
+  const said = quoteText(stdout.trim(), { maxLength: 500 });
   const found = `it ended with ${String(cause.code)} and said ${said}`;
   return new WindowsError('unknown', `${tried}: ${found}; wanted 0`, { cause });
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { WindowsError } from '../windows-error.js';
 
 /** With the NUL at its end, a command line has at most 32,767 UTF-16 units. */
@@ -10,7 +11,7 @@ const MAX_CHARACTERS = 32_766;
  * @throws WindowsError `invalid-argument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
-  const tried = `wrote the command line of ${JSON.stringify(argv0.slice(0, 300))}`;
+  const tried = `wrote the command line of ${quoteText(argv0, { maxLength: 300 })}`;
   const refuse = (found: string) => new WindowsError('invalid-argument', `${tried}: ${found}`);
   const tooLong = (length: number) =>
     refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);

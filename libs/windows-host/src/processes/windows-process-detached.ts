@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { openNullDevice } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { isInJob } from './windows-process-table.js';
@@ -30,7 +31,7 @@ export function startDetachedProcess(program: Program): ProcessIdentity {
       // program inside of the job around that one, without an error.
       if (!isInJob(handle.value)) return identity;
       endProcess(identity);
-      const tried = `started ${JSON.stringify(program.file)} outside of the job of this process`;
+      const tried = `started ${quoteText(program.file)} outside of the job of this process`;
       throw new WindowsError('access-denied', `${tried}: it was in it nevertheless, and was ended`);
     } finally {
       handle.close();

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { windowsCommandLine } from './windows-command-line.js';
 import { programEnvironment, windowsEnvironmentBlock } from './environment-block.js';
 import { check, kernel32, type Handle } from '../win32/kernel32.js';
@@ -51,7 +52,7 @@ const STARTF_USESTDHANDLES = 0x100;
  */
 export function startWindowsProcess(program: Program, surroundings: Surroundings): StartedProcess {
   const { file } = program;
-  const tried = `started ${JSON.stringify(file)}`;
+  const tried = `started ${quoteText(file)}`;
   if (/\.(?:bat|cmd)[. ]*$/i.test(file)) {
     throw new WindowsError('invalid-argument', `${tried}: it is a batch file; wanted a program`);
   }

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import {
   decodeRegistryValue,
   encodeRegistryValue,
@@ -198,7 +199,7 @@ function moreRoom(had: number, wanted: number, tried: string): number {
 /** A name with NUL would silently name something else. */
 function withoutNul(name: string): string {
   if (!name.includes('\0')) return name;
-  const found = JSON.stringify(name);
+  const found = quoteText(name);
   throw new WindowsError('invalid-argument', `named ${found} in the registry: it holds NUL`);
 }
 

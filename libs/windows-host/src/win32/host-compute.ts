@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { systemError, WindowsError } from '../windows-error.js';
 import { inBackground, type BackgroundCall } from './calls/background-call.js';
 import { lazily, loadSystemLibrary } from './calls/system-library.js';
@@ -103,7 +104,7 @@ function answer(
 ): string {
   const found = [taken(text, tried), taken(record, tried)];
   if (result >= 0) return found[0] ?? '';
-  const why = found[1] === '' ? '' : ` (HNS said: ${JSON.stringify(found[1]?.slice(0, 500))})`;
+  const why = found[1] ? ` (HNS said: ${quoteText(found[1], { maxLength: 500 })})` : '';
   throw systemError(`${tried}${why}`, { functionName, errorNumber: result >>> 0 });
 }
 

@@ -1,5 +1,5 @@
 import type { ApplicationServiceServer } from '@wins/wins-api';
-import { COMMIT, VERSION } from '../../version.js';
+import { COMMIT, VERSION } from '@wins/wins-program';
 
 /**
  * Answers which build this is.

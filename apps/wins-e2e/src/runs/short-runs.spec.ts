@@ -1,0 +1,21 @@
+import { until } from '../testing/process-table.js';
+import { ShortRuns } from '../testing/short-runs.js';
+
+describe('a daemon after many short runs', () => {
+  it('holds no descriptor after a thousand connections that come and go', async () => {
+    await using runs = await ShortRuns.start();
+    const before = runs.descriptors;
+    await runs.comeAndGo(1000);
+    await until(() => runs.descriptors <= before);
+    expect((await runs.client.info()).Version).toMatch(/^v/);
+  });
+
+  it('holds no descriptor, child or record after four hundred', async () => {
+    await using runs = await ShortRuns.start();
+    const before = runs.descriptors;
+    await runs.run(400);
+    expect(runs.leftovers).toEqual([]);
+    await until(() => runs.descriptors <= before);
+    expect(await runs.client.listProcesses()).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
+import { until } from '../testing/process-table.js';
+import { ShortRuns } from '../testing/short-runs.js';
+
+/** Six looks at the memory while caches and pools grow to their size, and six after that: ten thousand runs. */
+const RUNS_PER_LOOK = 840;
+const MEGABYTE = 1024 * 1024;
+/** Two minutes on a quiet machine of two cores; a bound for what hangs. */
+const SOAK_TIMEOUT_MS = 600_000;
+
+describe('a daemon after ten thousand short runs', () => {
+  it('holds no descriptor after ten thousand connections that come and go', async () => {
+    await using runs = await ShortRuns.start();
+    const before = runs.descriptors;
+    await runs.comeAndGo(10_000);
+    await until(() => runs.descriptors <= before);
+    expect((await runs.client.info()).Version).toMatch(/^v/);
+  });
+
+  it(
+    'holds no more memory, descriptors, children or records than before',
+    async () => {
+      await using runs = await ShortRuns.start();
+      const before = runs.descriptors;
+      const memory = () => memoryOver([runs.daemon.child.pid], () => runs.run(RUNS_PER_LOOK));
+      const warm = await memory();
+      const [growth] = memoryGrowth(warm, await memory());
+      expect(growth).toBeLessThan(24 * MEGABYTE);
+      expect(runs.leftovers).toEqual([]);
+      await until(() => runs.descriptors <= before);
+      expect(await runs.client.listProcesses()).toEqual([]);
+    },
+    SOAK_TIMEOUT_MS,
+  );
+});

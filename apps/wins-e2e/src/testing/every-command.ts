@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Outcome, RunningProgram } from './built-program.js';
+import { freePorts } from './tunnel/tunnel.js';
+
+/** A host on which each command can be tried: a daemon serves, made of the same file as the client. */
+export interface CommandHost {
+  /** Starts the program that is tried; whoever made the host ends what still runs. */
+  start(...args: string[]): RunningProgram;
+  readonly server: string;
+  readonly proxy: string;
+  readonly config: string;
+  /** A config file that no daemon can load. */
+  readonly brokenConfig: string;
+  /** SHA-1 of the file that client and daemon are. */
+  readonly sha1: string;
+  /** A program that the daemon may run, and words that make it print `hello` and end with 7, or print `up` and stay. */
+  readonly tool: string;
+  readonly greet: readonly string[];
+  readonly stay: readonly string[];
+  /** The same release, under a name that the daemon may run. */
+  readonly upgrader: string;
+  /** Whether the daemon is the service, and the options that name that. */
+  readonly isService: boolean;
+  readonly service: readonly string[];
+  /** Options that choose an adapter that is there. */
+  readonly adapter: readonly string[];
+  /** A port of the host that sends back what it gets. */
+  readonly echoPort: number;
+}
+
+const ONE_LINE = /^wins: [^\n]+\n$/;
+
+/** Runs a command to its end and compares the exit code. */
+async function run(host: CommandHost, code: number, ...args: string[]): Promise<Outcome> {
+  const outcome = await host.start(...args).outcome;
+  assert.equal(outcome.code, code, `${args.join(' ')}: ${outcome.code}: ${outcome.stderr}`);
+  return outcome;
+}
+
+/** What a command that goes well prints, and nothing on standard error. */
+async function print(host: CommandHost, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await run(host, 0, ...args);
+  assert.equal(stderr, '');
+  return String(stdout);
+}
+
+/** The line of a command that fails, and nothing on standard output. */
+async function fail(host: CommandHost, code: number, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await run(host, code, ...args);
+  assert.equal(String(stdout), '');
+  assert.match(stderr, ONE_LINE);
+  return stderr;
+}
+
+const json = (text: string): unknown => JSON.parse(text);
+const on = ({ server }: CommandHost) => ['--server', server];
+const runTool = (host: CommandHost, words: readonly string[]) =>
+  host.start('cli', 'prc', 'run', ...on(host), '--path', host.tool, '--', ...words);
+
+/** Starts what stays, and names it as the daemon does. */
+async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram; name: string }> {
+  const client = runTool(host, host.stay);
+  await client.printed('up');
+  const listed = json(await print(host, 'cli', 'prc', 'ls', ...on(host))) as { Name: string }[];
+  assert.equal(listed.length, 1);
+  return { client, name: listed[0]?.Name ?? '' };
+}
+
+/** What each command does, by its name; a command that is not here fails the suites that use this. */
+export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promise<void>>> = {
+  'cli app info': async (host) => {
+    const info = json(await print(host, 'cli', 'app', 'info', ...on(host))) as {
+      Client: { Checksum: string; Version: string };
+      Server: { Checksum: string; Version: string };
+    };
+    assert.deepEqual([info.Client.Checksum, info.Server.Checksum], [host.sha1, host.sha1]);
+    assert.equal(info.Client.Version, info.Server.Version);
+    const table = await print(host, 'cli', 'application', 'info', ...on(host), '-o', 'table');
+    assert.match(table, /^SIDE +VERSION/);
+  },
+  'cli prc run': async (host) => {
+    const { code, stdout, stderr } = await runTool(host, host.greet).outcome;
+    assert.deepEqual([code, String(stdout).trim(), stderr], [7, 'hello', '']);
+    const unlisted = await fail(host, 126, 'cli', 'prc', 'run', ...on(host), '--path', host.config);
+    assert.match(unlisted, /refused/);
+  },
+  'cli prc ls': async (host) => {
+    const { client } = await stayingTool(host);
+    client.child.kill('SIGKILL');
+    await client.outcome;
+    while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]');
+  },
+  'cli prc stop': async (host) => {
+    const { client, name } = await stayingTool(host);
+    const stopped = json(await print(host, 'cli', 'prc', 'stop', name, ...on(host)));
+    assert.equal((stopped as { Reason: string }).Reason, 'stopped');
+    const { code, stderr } = await client.outcome;
+    assert.notEqual(code, 0);
+    assert.match(stderr, /was stopped: stopped\n$/);
+    await fail(host, 127, 'cli', 'prc', 'stop', name, ...on(host));
+  },
+  'cli proxy': async (host) => {
+    const [port = 0] = await freePorts(1);
+    const publish = ['--publish', `TCP:${port}:${host.echoPort}`];
+    const client = host.start('cli', 'proxy', '--proxy', host.proxy, ...publish);
+    await client.said('the tunnel is ready');
+    const socket = connect(port, '127.0.0.1');
+    socket.end('through the tunnel');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    assert.equal(String(answer), 'through the tunnel');
+    await once(socket, 'close');
+    client.child.kill('SIGTERM');
+    const { code } = await client.outcome;
+    if (process.platform !== 'win32') assert.equal(code, 0);
+  },
+  'cli upgrade': async (host) => {
+    const words = ['cli', 'upgrade', ...on(host), '--path', host.upgrader];
+    if (host.isService) assert.match(await print(host, ...words), /^wins: nothing: /);
+    else assert.match(await fail(host, 126, ...words), /there is no service/);
+  },
+  'cli deliver': async (host) => {
+    const to = `${host.config}.delivered`;
+    const words = ['cli', 'deliver', '--from', host.config, '--to', to];
+    for (const [outcome, ...more] of [['delivered'], ['unchanged', '--settle', '1ms']] as const) {
+      const said = await print(host, ...words, ...more);
+      assert.equal(said.replace(/ [0-9a-f]{64}\r?\n$/, ''), `wins: ${outcome}: ${to}`);
+    }
+    assert.deepEqual(readFileSync(to), readFileSync(host.config));
+    await fail(host, 126, ...words, '--sha256', '0'.repeat(64));
+    rmSync(to);
+  },
+  'cli hst get-version': async (host) => {
+    const version = json(await print(host, 'cli', 'hst', 'get-version', ...on(host)));
+    assert.ok(Object.keys(version as object).length > 0);
+  },
+  'cli net get': async (host) => {
+    const adapter = json(await print(host, 'cli', 'net', 'get', ...on(host), ...host.adapter));
+    assert.match((adapter as { AddressCIDR: string }).AddressCIDR, /^\d+\.\d+\.\d+\.\d+\/32$/);
+    await fail(host, 127, 'cli', 'net', 'get', ...on(host), '--name', 'no such adapter');
+  },
+  'cli hns get-network': async (host) => {
+    // Where there is no such service, that is said.
+    const args = ['cli', 'hns', 'get-network', ...on(host), '--name', 'no such network'];
+    const { code, stdout, stderr } = await host.start(...args).outcome;
+    assert.ok(code === 125 || code === 127, `${code}: ${stderr}`);
+    assert.equal(String(stdout), '');
+    assert.match(stderr, ONE_LINE);
+  },
+  'cli route add': async (host) => {
+    const args = ['cli', 'route', 'add', ...on(host), '--addresses', '0.0.0.0/0'];
+    assert.match(await fail(host, 125, ...args), /0\.0\.0\.0\/0/);
+  },
+  'cli route ls': async (host) => {
+    assert.ok(Array.isArray(json(await print(host, 'cli', 'route', 'ls', ...on(host)))));
+  },
+  'cli route rm': async (host) => {
+    const args = ['cli', 'route', 'rm', ...on(host), '--addresses', '0.0.0.0/0'];
+    assert.match(await fail(host, 125, ...args), /0\.0\.0\.0\/0/);
+  },
+  'srv app run': async (host) => {
+    await run(host, 78, 'srv', 'app', 'run', '--config', host.brokenConfig);
+    await fail(host, 64, 'srv', 'app', 'run', '--register', '--unregister');
+  },
+  'srv audit show': async (host) => {
+    const lines = (
+      await print(host, 'srv', 'audit', 'show', '--config', host.config, '-o', 'json')
+    ).split('\n');
+    assert.equal((json(lines[0] ?? '') as { kind: string }).kind, 'opened');
+    const table = await print(
+      host,
+      'srv',
+      'audit',
+      'show',
+      '--config',
+      host.config,
+      '--since',
+      '1h',
+    );
+    assert.match(table, /^TIME +SEQ +KIND/);
+    await fail(host, 64, 'srv', 'audit', 'show', '--config', host.config, '--since', 'ever');
+  },
+  'srv audit verify': async (host) => {
+    const told = await print(host, 'srv', 'audit', 'verify', '--config', host.config);
+    assert.match(told, /complete and unchanged\n$/);
+    await fail(host, 64, 'srv', 'audit', 'verify', '--directory', `${host.config}.none`);
+  },
+  'srv config check': async (host) => {
+    const told = await print(host, 'srv', 'config', 'check', '--config', host.config);
+    assert.ok(told.includes('listen: '), told);
+    await run(host, 78, 'srv', 'config', 'check', '--config', host.brokenConfig);
+  },
+  'srv config schema': async (host) => {
+    const schema = json(await print(host, 'srv', 'config', 'schema'));
+    assert.ok(JSON.stringify(schema).includes('white_list'));
+  },
+  up: async (host) => {
+    await fail(host, 64, 'up', 'and', 'away');
+    await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);
+    json(await print(host, 'up', '--show-result', ...host.service));
+    const dry = await run(host, host.isService ? 0 : 65, 'up', '--dry-run', ...host.service);
+    const wanted = host.isService ? /^nothing to do: the release / : /there is no service/;
+    assert.match(String(dry.stdout), wanted);
+    assert.equal(dry.stderr, '');
+  },
+  doctor: async (host) => {
+    const { code, stdout } = await host.start('doctor', '--json', '--config', host.config).outcome;
+    const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };
+    // That the daemon is no service may be worth a warning.
+    assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
+    assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
+  },
+  completion: async (host) => {
+    for (const [shell, text] of [
+      ['bash', /^complete .* wins$/m],
+      ['zsh', /^#compdef wins/],
+      ['powershell', /^Register-ArgumentCompleter/],
+    ] as const)
+      assert.match(await print(host, 'completion', shell), text);
+  },
+};

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { MESSAGE, TunnelFrames } from './tunnel-frames.js';
+import type { Passing, Sender } from './tunnel-relay.js';
+
+type Kind = keyof typeof MESSAGE;
+
+/** Loses the first message of each of these kinds, and doubles the second. */
+export class Loss {
+  readonly #seen = new Map<string, number>();
+  readonly #kinds: readonly `${Sender} ${Kind}`[];
+
+  constructor(kinds: readonly `${Sender} ${Kind}`[]) {
+    this.#kinds = kinds;
+  }
+
+  times(kind: `${Sender} ${Kind}`): number {
+    return this.#seen.get(kind) ?? 0;
+  }
+
+  readonly passing: Passing = (from) => {
+    const frames = new TunnelFrames();
+    return (chunk) =>
+      frames.add(chunk).flatMap(({ bytes, type }) => {
+        const kind = this.#kinds.find((each) => each === `${from} ${nameOf(type)}`);
+        if (kind === undefined) return [bytes];
+        const times = this.times(kind) + 1;
+        this.#seen.set(kind, times);
+        return times === 1 ? [] : times === 2 ? [bytes, bytes] : [bytes];
+      });
+  };
+}
+
+function nameOf(type: number): string {
+  return Object.entries(MESSAGE).find(([, number]) => number === type)?.[0] ?? '';
+}
+
+/** A connection whose sides end one by one. */
+export async function connected(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  await once(socket, 'connect');
+  return socket;
+}

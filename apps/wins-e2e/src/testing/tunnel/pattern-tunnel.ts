@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { Daemon } from '../daemon.js';
+import { readPattern, writePattern } from './pattern.js';
+import { until } from '../process-table.js';
+import { freePorts, HostProgram, Tunnel } from './tunnel.js';
+import { Workspace } from '../workspace.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** How many descriptors a process holds. */
+export function descriptorsOf(pid: number | undefined): number {
+  return readdirSync(`/proc/${pid ?? 0}/fd`).length;
+}
+
+/** A program of the host that answers a path like /1000 with so many bytes, and the port that leads to it. */
+export class PatternTunnel implements AsyncDisposable {
+  readonly workspace: Workspace;
+  readonly web: HostProgram;
+  /** The port in the container. */
+  readonly port: number;
+
+  private constructor(workspace: Workspace, web: HostProgram, port: number) {
+    this.workspace = workspace;
+    this.web = web;
+    this.port = port;
+  }
+
+  static async make(): Promise<PatternTunnel> {
+    const web = await HostProgram.http((incoming, response) => {
+      const sizeBytes = Number((incoming.url ?? '').slice(1));
+      void writePattern(response, sizeBytes).then(() => response.end());
+    });
+    const [port = 0] = await freePorts(1);
+    return new PatternTunnel(new Workspace(), web, port);
+  }
+
+  /** What `--publish` is given. */
+  get publish(): string {
+    return `TCP:${this.port}:${this.web.port}`;
+  }
+
+  /** A config that allows the program and other ports. */
+  config(...others: number[]): string {
+    return this.workspace.config([], { white_list: { proxyPorts: [this.web.port, ...others] } });
+  }
+
+  async begin(sizeBytes: number, port = this.port): Promise<IncomingMessage> {
+    const sent = request({ host: '127.0.0.1', port, path: `/${sizeBytes}`, agent: false });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.on('error', () => undefined); // the answer tells it too
+    return answer;
+  }
+
+  async download(sizeBytes: number): Promise<number> {
+    return readPattern(await this.begin(sizeBytes));
+  }
+
+  /** What the program has sent to those who are connected. */
+  get sentBytes(): number {
+    return this.web.openSockets.reduce((sum, socket) => sum + socket.bytesWritten, 0);
+  }
+
+  /** Waits until back pressure has gone through the buffers of all on the way, and nothing moves any more. */
+  async stopped(readers: number): Promise<void> {
+    let looks = 0;
+    let last = 0;
+    await until(() => {
+      const waiting = this.web.openSockets.filter((each) => each.writableNeedDrain);
+      looks = waiting.length === readers && this.sentBytes === last ? looks + 1 : 0;
+      last = this.sentBytes;
+      return looks > 20;
+    });
+  }
+
+  /** A reader begins to read so many bytes, stalls until nothing moves, and goes on; another is served meanwhile. */
+  async stallAndGoOn(sizeBytes: number): Promise<void> {
+    await using _daemon = await Daemon.start(this.workspace, this.config());
+    await using _tunnel = await Tunnel.start(this.workspace, this.publish);
+    const answer = await this.begin(sizeBytes);
+    await this.stopped(1);
+    assert.equal(await this.download(MIB), MIB);
+    assert.ok(this.sentBytes < 128 * MIB);
+    assert.equal(await readPattern(answer), sizeBytes);
+  }
+
+  /** Makes so many connections, eight at a time, each for 100 bytes. */
+  async comeAndGo(count: number): Promise<void> {
+    let left = count;
+    const worker = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        assert.equal(await this.download(100), 100);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+    await until(() => this.web.openSockets.length === 0);
+  }
+
+  /** Kills the daemon so many times while four clients download: whatever arrives is right, and nothing is left. */
+  async surviveDeaths(deaths: number): Promise<void> {
+    const file = this.config();
+    let daemon = await Daemon.start(this.workspace, file);
+    await using tunnel = await Tunnel.start(this.workspace, this.publish);
+    const client = tunnel.program.child.pid;
+    await this.download(MIB);
+    const before = descriptorsOf(client);
+    const load = { on: true, good: 0 };
+    const worker = async (): Promise<void> => {
+      while (load.on) {
+        try {
+          await this.download(256 * KIB);
+          load.good += 1;
+        } catch (error) {
+          // What is cut fails; what differs is wrong.
+          if ((error as Error).message.includes('differ')) throw error;
+        }
+      }
+    };
+    const workers = [worker(), worker(), worker(), worker()];
+    for (let death = 1; death <= deaths; death += 1) {
+      await daemon.stop('SIGKILL');
+      daemon = Daemon.launch(this.workspace, file);
+      await tunnel.program.said('the tunnel is back', death);
+      const good = load.good;
+      await until(() => load.good > good);
+    }
+    load.on = false;
+    await Promise.all(workers);
+    assert.equal(await this.download(MIB), MIB);
+    await until(() => descriptorsOf(client) <= before);
+    assert.equal((await tunnel.stop()).code, 0);
+    await daemon.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.web[Symbol.asyncDispose]();
+    this.workspace[Symbol.dispose]();
+  }
+}

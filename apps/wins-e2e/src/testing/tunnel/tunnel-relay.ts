@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Daemon } from '../daemon.js';
+import type { Workspace } from '../workspace.js';
+
+/** Who sent something through a relay. */
+export type Sender = 'client' | 'daemon';
+/** Made for each direction of each connection: what is passed on of what came. */
+export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;
+
+/** A pipe of its own between clients and the tunnel pipe of a daemon, where a test can do harm. */
+export class TunnelRelay implements AsyncDisposable {
+  private readonly sockets = new Set<Socket>();
+  private readonly frozen = new Set<Socket>();
+
+  private constructor(
+    readonly path: string,
+    private readonly server: Server,
+  ) {}
+
+  static async start(
+    workspace: Workspace,
+    daemon: Daemon,
+    passing: Passing = () => (chunk) => [chunk],
+  ): Promise<TunnelRelay> {
+    const ready = await daemon.logged(({ msg }) => msg === 'ready');
+    const server = createServer({ noDelay: true });
+    const relay = new TunnelRelay(workspace.path('relay'), server);
+    server.on('connection', (near) => {
+      const far = connect({ path: String(ready['tunnelAddress']), noDelay: true });
+      relay.forward(near, far, passing('client'));
+      relay.forward(far, near, passing('daemon'));
+    });
+    await once(server.listen(relay.path), 'listening');
+    return relay;
+  }
+
+  /** From now on nothing gets through on the connections that are open, not even their end. New ones work. */
+  freeze(): void {
+    for (const socket of this.sockets) this.frozen.add(socket);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private forward(from: Socket, to: Socket, pass: (chunk: Buffer) => Iterable<Buffer>): void {
+    this.sockets.add(from);
+    from.on('data', (chunk: Buffer) => {
+      if (this.frozen.has(from)) return;
+      let room = true;
+      for (const piece of pass(chunk)) room = to.write(piece);
+      if (room) return;
+      from.pause();
+      to.once('drain', () => from.resume());
+    });
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      this.sockets.delete(from);
+      if (!this.frozen.delete(from)) to.destroy();
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
+import { startWins, type Outcome, type RunningProgram } from '../built-program.js';
+import type { Workspace } from '../workspace.js';
+
+/** `wins cli proxy`, running. */
+export class Tunnel implements AsyncDisposable {
+  private constructor(readonly program: RunningProgram) {}
+
+  /** Publishes ports without waiting for anything. */
+  static launch(workspace: Workspace, publish: string, ...args: string[]): Tunnel {
+    return new Tunnel(
+      startWins(['cli', 'proxy', '--publish', publish, ...args], workspace.environment),
+    );
+  }
+
+  /** Publishes ports and waits until the tunnel is up. */
+  static async start(workspace: Workspace, publish: string, ...args: string[]): Promise<Tunnel> {
+    const tunnel = Tunnel.launch(workspace, publish, ...args);
+    await tunnel.program.said('the tunnel is ready');
+    return tunnel;
+  }
+
+  /** Asks it to end and waits for that. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+    this.program.child.kill(signal);
+    return this.program.outcome;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { child } = this.program;
+    if (child.exitCode === null && child.signalCode === null) await this.stop('SIGKILL');
+  }
+}
+
+/** A program of the host that listens on its loopback. */
+export class HostProgram implements AsyncDisposable {
+  private readonly sockets = new Set<Socket>();
+  /** How many connections were ever accepted. */
+  connections = 0;
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket: Socket) => {
+      this.connections += 1;
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  static http(handler: RequestListener): Promise<HostProgram> {
+    return HostProgram.listen(createHttpServer(handler));
+  }
+
+  static tcp(handler: (socket: Socket) => void, host?: string, port = 0): Promise<HostProgram> {
+    return HostProgram.listen(createServer({ allowHalfOpen: true }, handler), host, port);
+  }
+
+  private static async listen(server: Server, host = '127.0.0.1', port = 0): Promise<HostProgram> {
+    const program = new HostProgram(server);
+    await once(server.listen(port, host), 'listening');
+    return program;
+  }
+
+  /** What an HTTP program does with a request for another protocol. */
+  onUpgrade(handler: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.server.on('upgrade', handler);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get openSockets(): readonly Socket[] {
+    return [...this.sockets];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+}
+
+/** Ports that nobody listens on now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    ports.push((server.address() as AddressInfo).port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
+  return ports;
+}
+
+/** Reads to the end. Iterating would destroy a stream that may still be written. */
+export async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(stream, 'end');
+  return Buffer.concat(chunks).toString('latin1');
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import type { Outcome } from '../built-program.js';
+import { fakeRelease, type Misbehaviour } from './fake-release.js';
+import { sha256, UpgradeWorld, type Fault } from './upgrade-world.js';
+
+export const OLD = fakeRelease('v1.0.0');
+/** Longer than a test: a service that crashes stays down, so that each upgrade does the same acts. */
+const NEVER_MS = 600_000;
+
+/** An upgrade whose helper is killed at one of its acts. */
+export class CrashedUpgrade {
+  readonly next: string;
+  readonly #misbehaviour: Misbehaviour | undefined;
+
+  constructor(misbehaviour?: Misbehaviour) {
+    this.#misbehaviour = misbehaviour;
+    this.next = fakeRelease('v1.1.0', misbehaviour);
+  }
+
+  args(world: UpgradeWorld): string[] {
+    return ['--path', world.release('v1.1.0', this.#misbehaviour)];
+  }
+
+  /** Runs it again where it was interrupted. A daemon may be finishing it just then: "busy" asks for another try. */
+  async again(world: UpgradeWorld): Promise<Outcome> {
+    for (;;) {
+      const outcome = await world.up(this.args(world));
+      if (outcome.code !== 75) return outcome;
+    }
+  }
+
+  /** The numbers of its acts. */
+  async acts(): Promise<number[]> {
+    await using world = await UpgradeWorld.running();
+    world.supervisor.restartMs = NEVER_MS;
+    await world.up(this.args(world));
+    return world.effects.map((_, index) => index + 1);
+  }
+
+  /**
+   * Makes a node on which the helper died, and checks that what the service names is whole.
+   *
+   * @param act - Its number, or its name.
+   */
+  async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
+    const world = await UpgradeWorld.running();
+    world.supervisor.restartMs = NEVER_MS;
+    const { signal, stderr } = await world.up(this.args(world), { [act]: moment });
+    if (signal !== 'SIGKILL') throw new Error(`it was not killed: ${stderr}`);
+    const { named = '' } = world;
+    assert.ok([sha256(OLD), sha256(this.next)].includes(named), `${named} is not whole`);
+    world.supervisor.restartMs = 30;
+    return world;
+  }
+}

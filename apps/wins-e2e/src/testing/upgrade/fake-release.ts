@@ -1,0 +1,32 @@
+import path from 'node:path';
+
+/** How a release of the fake daemon misbehaves. */
+export type Misbehaviour =
+  | 'crashes'
+  | 'hangs'
+  | 'lies about its version'
+  | 'does not serve'
+  | 'ignores SIGTERM'
+  | 'crashes when asked for its version'
+  | 'hangs when asked for its version'
+  | 'does not accept the config';
+
+/**
+ * A release that is small and starts soon, yet a real program: it says its version, checks the config, answers Info and health on
+ * the pipe of its config, and finishes or undoes upgrades when it starts. The shell answers what needs no Node.
+ *
+ * @param version - Plain characters only.
+ */
+export function fakeRelease(version: string, misbehaviour?: Misbehaviour): string {
+  return `#!/bin/sh
+if [ "$1" = --version ]; then ${VERSION_ANSWERS[misbehaviour ?? ''] ?? `echo "rancher-wins version ${version}"; exit`}; fi
+if [ "$2" = config ]; then ${misbehaviour === 'does not accept the config' ? 'echo "out of order" >&2; exit 78' : 'exit'}; fi
+exec "${process.execPath}" "${FAKE_DAEMON}" "$0" "${version}" "${misbehaviour ?? ''}" "$@"
+`;
+}
+
+const FAKE_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'fake-daemon.cjs');
+const VERSION_ANSWERS: Readonly<Partial<Record<string, string>>> = {
+  'crashes when asked for its version': 'kill -SEGV $$',
+  'hangs when asked for its version': 'exec sleep 1000',
+};

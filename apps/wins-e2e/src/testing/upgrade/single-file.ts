@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT } from '../workspace.js';
+
+const PARTS = [
+  'wins-server.cjs',
+  'wins-cli.cjs',
+  'wins-cli-proxy.cjs',
+  'wins-cli-windows.cjs',
+  'wins-upgrade.cjs',
+];
+
+/** The built program as one file that can be run by its path, as a release of this version. */
+export function singleFile(version: string): string {
+  const part = (name: string) =>
+    readFileSync(path.join(ROOT, 'dist', name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
+  const parts = PARTS.map(
+    (name) => `${JSON.stringify(`./${name}`)}: (module, exports, require) => {\n${part(name)}\n},`,
+  );
+  return `#!${process.execPath}
+const parts = {
+${parts.join('\n')}
+};
+const loaded = {};
+const load = (name) => {
+  if (parts[name] === undefined) return require(name);
+  if (loaded[name] === undefined) {
+    const module = (loaded[name] = { exports: {} });
+    parts[name](module, module.exports, load);
+  }
+  return loaded[name].exports;
+};
+((require) => {
+${part('wins.cjs')}
+})(load);
+`;
+}

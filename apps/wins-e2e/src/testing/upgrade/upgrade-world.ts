@@ -1,0 +1,201 @@
+import { createWinsClient } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { mkdirSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
+import { fakeRelease, type Misbehaviour } from './fake-release.js';
+import { Supervisor } from './supervisor.js';
+import { ROOT, Workspace } from '../workspace.js';
+
+/** What happens at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
+export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
+
+/** Faults by the number of the effect, the first being 1, or by its name. */
+export type Faults = Readonly<Record<number | string, Fault>>;
+
+/** What the result file says. */
+export interface Result {
+  readonly id: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly from?: { readonly version?: string; readonly sha256: string };
+  readonly to?: { readonly version?: string; readonly sha256: string };
+}
+
+/** A process that upgrades, and counts what it does. */
+const DRIVER = `
+const fs = require('node:fs');
+const { run } = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
+const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
+let count = 0;
+const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
+run(process.argv.slice(2), async (effect, act) => {
+  const fault = faults[++count] ?? faults[effect];
+  fs.appendFileSync(trace, effect + '\\n');
+  if (fault === 'before') return die();
+  if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault });
+  const result = await act();
+  return fault === 'after' ? die() : result;
+}).then((code) => (process.exitCode = code));
+`;
+
+/** A node with the service on it, in a folder of its own. */
+export class UpgradeWorld implements AsyncDisposable {
+  readonly target: string;
+  readonly folder: string;
+  readonly config: string;
+  readonly definition: string;
+  readonly pipe: string;
+  private readonly driver: string;
+
+  private constructor(
+    readonly workspace: Workspace,
+    readonly supervisor: Supervisor,
+    programName: string,
+  ) {
+    this.definition = supervisor.definition;
+    this.target = workspace.path(programName);
+    this.folder = `${this.target}.upgrade`;
+    this.pipe = workspace.path('pipe');
+    this.config = workspace.write(
+      'config',
+      JSON.stringify({ listen: this.pipe, service: this.definition }),
+    );
+    this.driver = workspace.write('driver.cjs', DRIVER);
+  }
+
+  /** A node that has no service yet. */
+  static async empty(programName = 'bin/wins'): Promise<UpgradeWorld> {
+    const workspace = new Workspace();
+    mkdirSync(path.dirname(workspace.path(programName)), { recursive: true, mode: 0o755 });
+    const definition = workspace.path('service.json');
+    const environment = { ...workspace.environment, WINS_SERVICE: definition };
+    const supervisor = await Supervisor.open(definition, environment);
+    return new UpgradeWorld(workspace, supervisor, programName);
+  }
+
+  /** A node whose service runs v1.0.0. */
+  static async running(programName?: string): Promise<UpgradeWorld> {
+    const world = await UpgradeWorld.empty(programName);
+    writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
+    world.define(`"${world.target}" srv app run --config "${world.config}"`);
+    world.supervisor.start();
+    return world;
+  }
+
+  define(command: string): void {
+    writeFileSync(this.definition, JSON.stringify({ command }), { mode: 0o600 });
+  }
+
+  /** A release to upgrade to. */
+  release(version: string, misbehaviour?: Misbehaviour): string {
+    return this.workspace.write('offered/wins', fakeRelease(version, misbehaviour), 0o755);
+  }
+
+  /** Starts `wins up` for this service. */
+  startUp(args: readonly string[] = [], faults: Faults = {}): RunningProgram {
+    const settings = { faults, trace: this.workspace.path('trace') };
+    return startProgram(
+      process.execPath,
+      [this.driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
+      { ...this.workspace.environment, UPGRADE_DRIVER: JSON.stringify(settings) },
+    );
+  }
+
+  up(args: readonly string[] = [], faults: Faults = {}): Promise<Outcome> {
+    return this.startUp(args, faults).outcome;
+  }
+
+  /** The effects that the driver has come to so far. */
+  get effects(): string[] {
+    const file = this.workspace.path('trace');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
+  get result(): Result {
+    return JSON.parse(readFileSync(path.join(this.folder, 'result.json'), 'utf8')) as Result;
+  }
+
+  /** What is in the folder of the upgrade, but for the result, the log, and records that no daemon has taken. */
+  get leftovers(): string[] {
+    if (!existsSync(this.folder)) return [];
+    return readdirSync(this.folder).filter(
+      (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
+    );
+  }
+
+  /** SHA-256 of what the service names; undefined when there is nothing. */
+  get named(): string | undefined {
+    const [program] = this.supervisor.command;
+    return existsSync(program) ? sha256(readFileSync(program)) : undefined;
+  }
+
+  /** What the daemon says that is reached now; undefined when none is. */
+  async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
+    const client = createWinsClient({ address: this.pipe, connectTimeoutMs: 1000 });
+    try {
+      const { Version, Checksum } = await client.info();
+      return { version: Version, sha1: Checksum };
+    } catch {
+      return undefined;
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** Waits until the service has come to rest: it names the target, runs it, and nothing is left to be done. */
+  async rest(): Promise<string> {
+    const deadline = Date.now() + 30_000;
+    for (;;) {
+      const [named] = this.supervisor.command;
+      if (named === this.target && this.leftovers.length === 0) {
+        const answer = await this.answer();
+        const bytes = readFileSync(this.target);
+        // What runs may be from before the last rename, but not of another content.
+        if (answer?.sha1 === createHash('sha1').update(bytes).digest('hex')) return answer.version;
+      }
+      if (Date.now() > deadline) {
+        throw new Error(
+          `no rest: names ${named}, leftovers ${this.leftovers.join(' ')}, started\n` +
+            `${this.supervisor.started.join('\n')}\n${this.supervisor.said}`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Digest of what is in place. */
+  get installed(): string {
+    return sha256(readFileSync(this.target));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.supervisor[Symbol.asyncDispose]();
+    this.workspace[Symbol.dispose]();
+  }
+}
+
+/** Hexadecimal SHA-256. */
+export function sha256(bytes: string | Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Runs a check for each item, a few at a time, and tells which items failed. */
+export async function forEachOf<T>(
+  items: readonly T[],
+  check: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const failures: string[] = [];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      try {
+        await check(item);
+      } catch (error) {
+        failures.push(`${String(item)}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+  await Promise.all([worker(), worker(), worker()]);
+  if (failures.length > 0) throw new Error(failures.join('\n\n'));
+}

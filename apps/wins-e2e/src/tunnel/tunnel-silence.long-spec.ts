@@ -1,0 +1,104 @@
+// What takes the minute after which a silent peer is given up.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Daemon } from '../testing/daemon.js';
+import { connected, Loss } from '../testing/tunnel/lost-messages.js';
+import { until } from '../testing/process-table.js';
+import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { TunnelRelay } from '../testing/tunnel/tunnel-relay.js';
+import { Workspace } from '../testing/workspace.js';
+
+/** Sends a text and gives what comes back for it. */
+async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = new Workspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+
+describe('a tunnel that falls silent', () => {
+  it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    // With one place only, the next tunnel needs that of the dead one.
+    await using daemon = await Daemon.start(
+      workspace,
+      workspace.config([], {
+        white_list: { proxyPorts: [echo.port] },
+        tunnel: { maxSessions: 1 },
+      }),
+    );
+    await using relay = await TunnelRelay.start(workspace, daemon);
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(
+      workspace,
+      `TCP:${port}:${echo.port}`,
+      '--proxy',
+      relay.path,
+    );
+    const socket = connect(port, '127.0.0.1');
+    expect(await say(socket, 'hello')).toBe('hello');
+    const cut = new Promise((resolve) => socket.once('error', resolve));
+    relay.freeze();
+    const ended = await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
+    expect(ended).toMatchObject({ reason: 'failed', err: { code: 'peerSilent' } });
+    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
+    await tunnel.program.said('the tunnel is back');
+    // It looks at every ping, each 5 s.
+    expect(tunnel.program.stderr()).toMatch(
+      /the tunnel is lost: cannot reach the peer: found no sign of life for 6[0-7]\d{3} ms; wanted one within 60000 ms/,
+    );
+    const next = connect(port, '127.0.0.1');
+    expect(await say(next, 'again')).toBe('again');
+    expect(echo.openSockets).toHaveLength(1);
+    next.destroy();
+  });
+});
+
+describe('a message of the tunnel that gets lost', () => {
+  it('is made up for when it is an Error: both sides learn within the minute that the stream is gone', async () => {
+    const sockets: Socket[] = [];
+    await using fragile = await HostProgram.tcp((socket) => {
+      sockets.push(socket);
+      socket.write('hello');
+    });
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    await using daemon = await Daemon.start(
+      workspace,
+      workspace.config([], { white_list: { proxyPorts: [fragile.port, echo.port] } }),
+    );
+    const loss = new Loss(['client error', 'daemon error']);
+    await using relay = await TunnelRelay.start(workspace, daemon, loss.passing);
+    const [port = 0, other = 0] = await freePorts(2);
+    await using tunnel = await Tunnel.start(
+      workspace,
+      `TCP:${port}:${fragile.port} TCP:${other}:${echo.port}`,
+      '--proxy',
+      relay.path,
+    );
+    const open = async (): Promise<Socket> => {
+      const socket = await connected(port);
+      await once(socket, 'data');
+      return socket;
+    };
+    const [first, second] = [await open(), await open()];
+    const steady = await connected(other);
+    const heard = textOf(steady);
+    steady.write('before, ');
+    const ends = [first, sockets[1]].map(
+      (socket) => new Promise((resolve) => socket?.once('error', resolve)),
+    );
+    sockets[0]?.resetAndDestroy();
+    second.resetAndDestroy();
+    await until(() => loss.times('client error') > 0 && loss.times('daemon error') > 0);
+    for (const error of await Promise.all(ends))
+      expect(error).toMatchObject({ code: 'ECONNRESET' });
+    steady.end('after');
+    expect(await heard).toBe('before, after');
+    expect(tunnel.program.stderr()).not.toContain('lost');
+  });
+});

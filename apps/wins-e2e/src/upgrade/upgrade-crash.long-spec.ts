@@ -1,0 +1,58 @@
+/**
+ * The helper is killed at every single thing that it does, and afterwards either it is run again, or nobody does anything and the
+ * node is restarted. Old or new, never neither.
+ *
+ * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and
+ * together they take both ends. The model in libs/service-upgrade takes both sides of all.
+ */
+import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
+import { forEachOf, sha256 } from '../testing/upgrade/upgrade-world.js';
+
+describe('a helper that dies at any of its acts', () => {
+  it('upgrades when it is run again', async () => {
+    const upgrade = new CrashedUpgrade();
+    await forEachOf(await upgrade.acts(), async (act) => {
+      await using world = await upgrade.interrupted(act, 'after');
+      const { code, stderr } = await upgrade.again(world);
+      if (code !== 0) throw new Error(stderr);
+      expect(await world.rest()).toBe('v1.1.0');
+      expect(world.installed).toBe(sha256(upgrade.next));
+    });
+  });
+
+  it('leaves the old or the new release, whole and serving, when the node is restarted', async () => {
+    const upgrade = new CrashedUpgrade();
+    const ends = new Set<string>();
+    await forEachOf(await upgrade.acts(), async (act) => {
+      await using world = await upgrade.interrupted(act, 'before');
+      await world.supervisor.powerCycle();
+      const version = await world.rest();
+      ends.add(version);
+      expect(world.installed).toBe(sha256(version === 'v1.0.0' ? OLD : upgrade.next));
+    });
+    expect([...ends].sort()).toEqual(['v1.0.0', 'v1.1.0']);
+  });
+});
+
+describe('a helper that dies at any of its acts with a release that is not well', () => {
+  it('leaves the old release when the node is restarted', async () => {
+    const upgrade = new CrashedUpgrade('lies about its version');
+    await forEachOf(await upgrade.acts(), async (act) => {
+      await using world = await upgrade.interrupted(act, 'after');
+      await world.supervisor.powerCycle();
+      expect(await world.rest()).toBe('v1.0.0');
+      expect(world.installed).toBe(sha256(OLD));
+    });
+  });
+
+  it('leaves the old release when it is run again', async () => {
+    const upgrade = new CrashedUpgrade('crashes');
+    await forEachOf(await upgrade.acts(), async (act) => {
+      await using world = await upgrade.interrupted(act, 'before');
+      const { code, stderr } = await upgrade.again(world);
+      if (code !== 1) throw new Error(`ended with ${code}: ${stderr}`);
+      expect(await world.rest()).toBe('v1.0.0');
+      expect(world.installed).toBe(sha256(OLD));
+    });
+  });
+});

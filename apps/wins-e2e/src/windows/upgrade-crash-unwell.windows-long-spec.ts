@@ -1,0 +1,33 @@
+/** @needs releases */
+// The helper is killed at every single thing that it does with a release that is not well, on the way there and on the way back.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { dieAtEachAct } from './upgrade-crash-loop.js';
+
+const TIMES = { timeout: 300_000 };
+
+describe('a helper that dies at any of its acts with a release that is not well', () => {
+  it('leaves the old release when it is run again', TIMES, async () => {
+    await dieAtEachAct({
+      offered: () => 'crashes',
+      moment: 'before',
+      recover: async ({ world, args }) => {
+        const { code, outcome, reason } = await world.up(...args);
+        assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
+        assert.equal(await world.rest(), 'v1.0.0');
+        assert.deepEqual(world.leftovers, []);
+      },
+    });
+  });
+
+  it('leaves the old release when the node is restarted', TIMES, async () => {
+    await dieAtEachAct({
+      offered: () => 'lies',
+      moment: 'after',
+      recover: async ({ world }) => {
+        await world.powerFails();
+        assert.equal(await world.rest(), 'v1.0.0');
+      },
+    });
+  });
+});

@@ -1,0 +1,42 @@
+/** @needs releases */
+// The helper is killed at every single thing that it does on its way to a release that is well.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { dieAtEachAct } from './upgrade-crash-loop.js';
+
+const TIMES = { timeout: 300_000 };
+const offered = (installed: string): string => (installed === 'v1.0.0' ? 'v1.1.0' : 'v1.0.0');
+
+describe('a helper that dies at any of its acts on Windows', () => {
+  it('upgrades when it is run again', TIMES, async () => {
+    await dieAtEachAct({
+      offered,
+      moment: 'after',
+      recover: async ({ world, offered: wanted, args }) => {
+        const { code, reason } = await world.up(...args);
+        assert.equal(code, 0, reason);
+        assert.equal(await world.rest(), wanted);
+        assert.deepEqual(world.leftovers, []);
+      },
+    });
+  });
+
+  it(
+    'leaves the old or the new release, whole and serving, when the node is restarted',
+    TIMES,
+    async () => {
+      const ends = new Set<string>();
+      await dieAtEachAct({
+        offered,
+        moment: 'before',
+        recover: async ({ world, installed, offered: wanted }) => {
+          await world.powerFails();
+          const version = await world.rest();
+          assert.ok([installed, wanted].includes(version), version);
+          ends.add(version === installed ? 'old' : 'new');
+        },
+      });
+      assert.deepEqual([...ends].sort(), ['new', 'old']);
+    },
+  );
+});

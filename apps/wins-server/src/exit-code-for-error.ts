@@ -1,0 +1,19 @@
+import { ConfigError } from '@wins/config';
+import { PipeError } from '@wins/pipe-transport';
+import { WindowsError } from '@wins/windows-host';
+import { EXIT } from '@wins/wins-program';
+import { UsageError } from './usage-error.js';
+
+/** The exit code of a command of `wins srv` or `wins doctor` that failed. */
+export function exitCodeForError(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.server.usage;
+  if (error instanceof ConfigError) return EXIT.server.config;
+  if (error instanceof PipeError) {
+    const isDenied = error.code === 'accessDenied' || error.code === 'securityUnavailable';
+    return isDenied ? EXIT.server.noPermission : EXIT.server.unavailable;
+  }
+  if (error instanceof WindowsError) {
+    return error.code === 'access-denied' ? EXIT.server.noPermission : EXIT.server.unavailable;
+  }
+  return EXIT.server.internal;
+}

@@ -1,0 +1,240 @@
+/**
+ * What every `ProcessHost` must do, as a list of named checks for any test runner:
+ * `test.each(processHostContract(subject))('%s', async (_name, check) => check())`.
+ *
+ * The checks run this Node as the program, so that they are the same on every system, and wait for events only.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HostCommand, HostProcess, ProcessHost } from '../host/process-host.js';
+import type { ProcessErrorCode } from '../process-error.js';
+import { createPrivateDirectory } from './private-directory.js';
+
+/** A host under the contract. */
+export interface ProcessHostSubject {
+  readonly host: ProcessHost;
+  /** Whether descendants that left the session, and leftovers, are found: not on POSIX without `/proc`. */
+  readonly findsDescendants: boolean;
+}
+
+type Check = (subject: ProcessHostSubject, directory: string) => Promise<void>;
+
+/** Lists the checks: the name of each, and a function that throws if it fails. */
+export function processHostContract(
+  subject: ProcessHostSubject,
+): readonly (readonly [name: string, check: () => Promise<void>])[] {
+  const applicable = { ...ALWAYS, ...(subject.findsDescendants ? WITH_DESCENDANTS : {}) };
+  return Object.entries(applicable).map(([name, check]) => [
+    name,
+    async () => {
+      const directory = createPrivateDirectory();
+      try {
+        await check(subject, directory.path);
+      } finally {
+        directory.close();
+      }
+    },
+  ]);
+}
+
+const FOREVER = 'console.log("ready"); setInterval(() => {}, 1e9)';
+/** Starts a descendant in a session of its own, which holds the same stdout, and says when it runs. */
+const WITH_DESCENDANT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(FOREVER)}],
+  { detached: true, stdio: ['ignore', 'inherit', 'ignore'] })`;
+
+const ALWAYS: Readonly<Record<string, Check>> = {
+  'starts a program with its arguments, environment and folder, and gives output and exit code':
+    async ({ host }, directory) => {
+      const script =
+        'console.log(JSON.stringify([process.argv0, process.argv.slice(1), process.env.WORD, process.cwd()]));' +
+        'console.error("oops"); process.exit(7)';
+      const args = ['a b', '', 'say "hi"', 'tail\\', 'grüße 😀', '$HOME', '%PATH%'];
+      const argv0 = path.join(directory, 'original');
+      const run = await start(host, directory, script, { args, argv0, env: { WORD: 'ü=1' } });
+      const [stdout, stderr, exit] = await Promise.all([
+        text(run.stdout),
+        text(run.stderr),
+        run.exited,
+      ]);
+      assert.deepEqual(JSON.parse(stdout), [argv0, args, 'ü=1', directory]);
+      assert.equal(stderr, 'oops\n');
+      assert.deepEqual(exit, { code: 7 });
+      run.close();
+    },
+
+  'knows a process by PID and start token, and that it has ended': async ({ host }, directory) => {
+    assert.equal(host.isDaemonAlive(host.daemon), true);
+    const run = await start(host, directory, FOREVER);
+    const identity = `${run.pid}:${run.startToken}`;
+    await firstOutput(run);
+    assert.equal(host.isDaemonAlive(identity), true);
+    await end(run);
+    assert.equal(host.isDaemonAlive(identity), false);
+  },
+
+  'ends a program by force, again and again': async ({ host }, directory) => {
+    const run = await start(host, directory, FOREVER);
+    await firstOutput(run);
+    assert.equal(await run.isGone(), false);
+    await end(run);
+    await run.terminate('force');
+    await run.terminate('graceful');
+    assert.equal(await run.isGone(), true);
+    run.close();
+  },
+
+  'fails to start what is missing, or is a folder': async ({ host }, directory) => {
+    for (const file of [path.join(directory, 'none.exe'), directory]) {
+      await fails(start(host, directory, '', { file }), 'spawnFailed', file);
+    }
+  },
+
+  'says that arguments are too long': async ({ host }, directory) => {
+    await fails(
+      start(host, directory, '', { args: ['a'.repeat(200_000)] }),
+      'invalidArgument',
+      process.execPath,
+    );
+  },
+
+  'trusts a file and a folder of our own, and nothing else': async ({ host }, directory) => {
+    const file = path.join(directory, 'tool');
+    writeFileSync(file, '', { mode: 0o755 });
+    await host.assertTrustedFile(file);
+    await host.assertTrustedDirectory(directory);
+    await fails(host.assertTrustedFile(directory), 'pathNotTrusted', directory);
+    await fails(host.assertTrustedDirectory(file), 'pathNotTrusted', file);
+    const missing = path.join(directory, 'none');
+    await fails(host.assertTrustedFile(missing), 'notFound', missing);
+    await fails(host.assertTrustedDirectory(missing), 'notFound', missing);
+  },
+
+  'makes a private folder once, and none where a file is': ({ host }, directory) => {
+    const folder = path.join(directory, 'state', 'runs');
+    host.ensurePrivateDirectory(folder);
+    host.ensurePrivateDirectory(folder);
+    const file = path.join(folder, 'file');
+    writeFileSync(file, '');
+    return fails(
+      new Promise<void>((resolve) => {
+        host.ensurePrivateDirectory(file);
+        resolve();
+      }),
+      'stateUnavailable',
+      file,
+    );
+  },
+
+  'keeps others from changing a file that it holds, where it can hold one': async (
+    { host },
+    directory,
+  ) => {
+    if (host.holdFile === undefined) return;
+    const file = path.join(directory, 'held');
+    writeFileSync(file, 'before');
+    const held = await host.holdFile(file);
+    assert.throws(() => writeFileSync(file, 'after'));
+    held.close();
+    held.close();
+    writeFileSync(file, 'after');
+    const missing = path.join(directory, 'none');
+    await fails(host.holdFile(missing), 'stagingFailed', missing);
+  },
+};
+
+const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
+  'ends descendants in sessions of their own with the program': async ({ host }, directory) => {
+    const run = await start(host, directory, `${WITH_DESCENDANT}; setInterval(() => {}, 1e9)`);
+    await firstOutput(run);
+    await end(run);
+  },
+
+  'is not gone while a descendant runs, and ends that too': async ({ host }, directory) => {
+    const script = `${WITH_DESCENDANT}.once('spawn', () => process.exit(5))`;
+    const run = await start(host, directory, script);
+    await firstOutput(run);
+    assert.equal((await run.exited).code, 5);
+    assert.equal(await run.isGone(), false);
+    await end(run);
+  },
+
+  'finds by its record what still runs, and never by its PID alone': async (
+    { host },
+    directory,
+  ) => {
+    const run = await start(host, directory, FOREVER);
+    await firstOutput(run);
+    const { pid, startToken } = run;
+    const search = (token: string) =>
+      host.findLeftovers({
+        executables: [],
+        remembered: [{ mark: MARK, pid, startToken: token }],
+      });
+    assert.deepEqual(await search(startToken.replace(/^\d+/, '17')), []);
+    const [found, ...others] = await search(startToken);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [found?.pid, found?.evidence, found?.mark, found?.claimed],
+      [pid, 'record', MARK, false],
+    );
+    assert.equal(await found?.isGone(), false);
+    await found?.terminate('force');
+    await run.exited;
+    while (!(await found?.isGone())) await nextTurn();
+    assert.deepEqual(await search(startToken), []);
+    run.close();
+  },
+
+  'never finds itself': async ({ host }) => {
+    const found = await host.findLeftovers({ executables: [process.execPath], remembered: [] });
+    assert.ok(found.every(({ pid }) => pid !== process.pid));
+  },
+};
+
+const MARK = 'ab'.repeat(16);
+
+function start(
+  host: ProcessHost,
+  directory: string,
+  script: string,
+  overrides: Partial<HostCommand> = {},
+): Promise<HostProcess> {
+  const { args = [], env, ...others } = overrides;
+  // Without it Windows starts no program that uses sockets.
+  const { SystemRoot } = process.env;
+  return host.start({
+    mark: MARK,
+    lineage: 'cd'.repeat(8),
+    file: process.execPath,
+    argv0: process.execPath,
+    args: ['-e', script, '--', ...args],
+    env: { ...(SystemRoot !== undefined && { SystemRoot }), ...env },
+    directory,
+    mayBreakAway: false,
+    ...others,
+  });
+}
+
+/** Resolves when the program, or a descendant that writes to the same pipe, has said something. */
+function firstOutput({ stdout }: HostProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.once('data', () => resolve());
+    stdout.once('end', () => reject(new Error('the program ended without a word')));
+  });
+}
+
+/** Ends everything: the output ends with the last process that could write to it. */
+async function end(run: HostProcess): Promise<void> {
+  const ended = new Promise((resolve) => run.stdout.once('end', resolve));
+  await run.terminate('force');
+  await run.exited;
+  await ended;
+  while (!(await run.isGone())) await nextTurn();
+}
+
+async function fails(action: Promise<unknown>, code: ProcessErrorCode, at: string): Promise<void> {
+  await assert.rejects(action, { name: 'ProcessError', code, path: at });
+}

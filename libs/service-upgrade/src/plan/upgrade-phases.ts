@@ -1,0 +1,59 @@
+/** One step of an upgrade. */
+export type UpgradeStep =
+  | 'stage'
+  | 'checkConfig'
+  | 'stop'
+  | 'lend'
+  | 'start'
+  | 'reclaim'
+  | 'prove'
+  | 'replace'
+  | 'register';
+
+/**
+ * What the journal says is going on; written before it is done.
+ *
+ * - `staging`: the new program is made and judged; the service is as it was.
+ * - `stopping`: the service is stopped.
+ * - `trial`: the service names the new program for the moment of its start, and the new daemon is judged.
+ * - `committing`: the new daemon is proven, and the target becomes the new program. Only forward from here.
+ * - `installing`: there is no old program to go back to.
+ * - `undoing`: all is put back.
+ */
+export type JournalPhase =
+  'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
+
+/** A step, and the phase in which it is taken. */
+export interface PlannedStep {
+  readonly step: UpgradeStep;
+  readonly phase: JournalPhase;
+}
+
+interface PhaseRule {
+  /** The steps that an upgrade may take in it, in their order. */
+  readonly steps: readonly UpgradeStep[];
+  /** The phases that may follow. Any phase may also be the last. */
+  readonly next: readonly JournalPhase[];
+}
+
+/** The state machine of an upgrade: plan, journal, undoing and recovery all follow this table. */
+export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
+  staging: { steps: ['stage', 'checkConfig'], next: ['stopping', 'installing', 'undoing'] },
+  stopping: { steps: ['stop'], next: ['trial', 'undoing'] },
+  trial: { steps: ['lend', 'start', 'reclaim', 'prove'], next: ['committing', 'undoing'] },
+  // Undone only while the target is still the old program.
+  committing: { steps: ['replace', 'register'], next: ['undoing'] },
+  installing: { steps: ['stop', 'replace', 'register', 'start', 'prove'], next: ['undoing'] },
+  undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },
+};
+
+/** The phases of an upgrade with an old program to go back to, and without one. */
+const PATHS = {
+  trial: ['staging', 'stopping', 'trial', 'committing'],
+  install: ['staging', 'installing'],
+} as const satisfies Readonly<Record<string, readonly JournalPhase[]>>;
+
+/** All steps of such an upgrade, in their order. */
+export function stepsOf(path: keyof typeof PATHS): PlannedStep[] {
+  return PATHS[path].flatMap((phase) => PHASES[phase].steps.map((step) => ({ step, phase })));
+}

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { messageOf } from '@wins/wins-program';
+import { sweep } from '../journal/durable-files.js';
+import { recordResult, untakenRecords } from '../journal/record-result.js';
+import { writeResult, type UpgradeOutcome, type UpgradeResult } from '../journal/upgrade-result.js';
+import { releaseOf } from './prepare-upgrade.js';
+import type { UpgradeRun } from './upgrade-steps.js';
+
+/** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
+export const INTERRUPTED = 'the upgrade was interrupted before its new daemon was proven';
+
+/** Writes what came of an upgrade, ends its journal, and removes what it left. */
+export async function finishUpgrade(
+  run: UpgradeRun,
+  outcome: UpgradeOutcome,
+  reason: string,
+): Promise<UpgradeResult> {
+  const { context, places, journal, record } = run;
+  const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
+  const result: UpgradeResult = {
+    ...{ id, outcome, reason },
+    ...(from && { from: releaseOf(from) }),
+    ...{ to: releaseOf(to), target: places.target, log: places.log },
+    ...(record.reason === INTERRUPTED && { interrupted: true }),
+    serviceArgs: {
+      ...(oldCommand && { before: oldCommand.args }),
+      after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
+    },
+    ...(askedBy !== undefined && { askedBy }),
+    ...(attempt !== undefined && { attempt }),
+  };
+  // First: after a crash it is written again, to the same place.
+  if (record.disturbed) await recordResult(context, places, result);
+  await writeResult(context.effects, places, result);
+  await journal.end();
+  context.log.write('finished', { outcome, reason });
+  await removeLeftovers(run);
+  return result;
+}
+
+/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
+export async function removeLeftovers({
+  context,
+  places,
+}: Pick<UpgradeRun, 'context' | 'places'>): Promise<void> {
+  try {
+    if (existsSync(places.journal)) return;
+    const named = (await context.service.query())?.command.imagePath ?? places.target;
+    const kept = [places.result, places.log, places.lock, context.ownFile, named];
+    await sweep(context.effects, places.folder, [...kept, ...(await untakenRecords(places))]);
+  } catch (error) {
+    context.log.write('leftovers stay', { found: messageOf(error) });
+  }
+}

@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ModelNode, release } from '../testing/model-node.js';
+
+describe('an upgrade that leaves its run', () => {
+  let node: ModelNode;
+  let asked: string;
+
+  beforeEach(() => {
+    node = new ModelNode();
+    asked = path.join(node.folder, 'asked');
+  });
+  afterEach(() => node[Symbol.dispose]());
+
+  /** A release that notes when it is asked for its version. */
+  const noting = (version: string): string =>
+    release(version).replace('\n', `\n[ "$1" = --version ] && echo ${version} >> '${asked}'\n`);
+  const asks = (): string[] =>
+    existsSync(asked) ? readFileSync(asked, 'utf8').trim().split('\n').sort() : [];
+
+  it('asks each program once which release it is, though it is planned twice', async () => {
+    node.install(noting('v1.0.0'), true);
+    const next = noting('v1.1.0');
+    expect(await node.upByHelper(node.offer(next))).toBe('upgraded');
+    expect([asks(), node.installed]).toEqual([['v1.0.0', 'v1.1.0'], next]);
+    expect(node.violations).toEqual([]);
+  });
+
+  it('leaves no helper where there is nothing for one to do', async () => {
+    node.install(noting('v1.1.0'), true);
+    const program = node.offer(noting('v1.0.0'));
+    expect(await node.upByHelper(program, { allowDowngrade: false })).toBe('refused');
+    expect(asks()).toEqual(['v1.0.0', 'v1.1.0']);
+    expect(node.leftovers).toEqual([]);
+  });
+
+  it('plans nothing while an interrupted upgrade is to be finished or undone first', async () => {
+    node.install(noting('v1.0.0'), true);
+    expect(await node.up(node.offer(noting('v1.1.0')), new Map([[8, 'after']]))).toBe('died');
+    expect(readdirSync(node.places.folder)).toContain('journal.json');
+    const next = noting('v1.2.0');
+    expect(await node.upByHelper(node.offer(next))).toBe('upgraded');
+    expect(node.installed).toBe(next);
+  });
+});

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { UpgradeJournal } from '../journal/upgrade-journal.js';
+import {
+  HELPER_PREFIX,
+  helperPath,
+  temporaryPath,
+  type UpgradePlaces,
+} from '../journal/upgrade-places.js';
+import type { UpgradeResult } from '../journal/upgrade-result.js';
+import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
+import { isRunnable } from '../plan/program-format.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { removeLeftovers } from './finish-upgrade.js';
+import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
+import { copyProgram, makeRunnable } from './read-program.js';
+import type { UpgradeContext } from './upgrade-context.js';
+
+/** What goes on in a process of its own: the copy to run, and what was found out, so that it is not found out again. */
+export interface Helper {
+  readonly file: string;
+  /** See {@link UpgradeContext}. */
+  readonly knownVersions: ReadonlyMap<string, string>;
+}
+
+/**
+ * Plans an upgrade to the program that runs here. The copy that is judged is the one that goes on. The caller holds the lock until it
+ * has started it: a sweep removes a helper that does not run yet.
+ *
+ * @returns The result where nothing is to be done, or the upgrade is refused.
+ * @throws UpgradeError
+ */
+export async function handOver(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  wish: UpgradeWish,
+): Promise<Helper | UpgradeResult> {
+  const isPending = (await new UpgradeJournal(places, context.effects).read()) !== undefined;
+  // What is found now says little of what is there once the interrupted upgrade is finished or undone.
+  if (isPending)
+    return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
+  await removeLeftovers({ context, places });
+  let isKept = false;
+  try {
+    const file = helperPath(places);
+    const prepared = await prepareUpgrade(context, places, context.ownFile, wish, file);
+    const { plan } = prepared;
+    if (plan.kind !== 'steps') return await conclude(context, places, prepared, plan);
+    isKept = true;
+    return { file, knownVersions: versionsIn(prepared) };
+  } finally {
+    if (!isKept) await removeLeftovers({ context, places });
+  }
+}
+
+function versionsIn({ installed, offered }: PreparedUpgrade): Map<string, string> {
+  const programs = installed === undefined ? [offered] : [installed, offered];
+  return new Map(
+    programs.flatMap(({ sha256, version }) => (version === undefined ? [] : [[sha256, version]])),
+  );
+}
+
+/** What an upgrade would do; `isPending` when one that was interrupted would be finished or undone first. The caller holds the lock. */
+export async function planOnly(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  program: string,
+  wish: UpgradeWish,
+): Promise<{ readonly plan: UpgradePlan; readonly isPending: boolean }> {
+  const isPending = (await new UpgradeJournal(places, context.effects).read()) !== undefined;
+  try {
+    const copy = temporaryPath(places);
+    const { plan } = await prepareUpgrade(context, places, program, wish, copy);
+    return { plan, isPending };
+  } finally {
+    await removeLeftovers({ context, places });
+  }
+}
+
+/**
+ * Copies a program to where a helper runs from: a daemon ends what runs its verified copies, and a target is replaced.
+ *
+ * @throws UpgradeError `refused`; `fileFailed`.
+ */
+export async function makeHelper(
+  { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
+  places: UpgradePlaces,
+  program: string,
+): Promise<string> {
+  const helper = helperPath(places);
+  const { format } = await copyProgram(effects, 'helper', program, helper);
+  if (!isRunnable(format, host.platform, host.arch)) {
+    const found = `${program} is not a program by itself`;
+    throw new UpgradeError('refused', `cannot leave the run: ${found}`);
+  }
+  await makeRunnable(effects, helper);
+  return helper;
+}
+
+/** The names of helpers that are still there, running or not. */
+export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
+}

@@ -1,0 +1,118 @@
+import type { ProgramIdentity } from '../journal/upgrade-journal.js';
+import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import { writeResult, type UpgradeResult } from '../journal/upgrade-result.js';
+import {
+  planUpgrade,
+  refuseProgram,
+  type UpgradePlan,
+  type UpgradeWish,
+} from '../plan/plan-upgrade.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { passHealthGate } from './health-gate.js';
+import { copyProgram, makeRunnable, readProgram } from './read-program.js';
+import { askVersion } from './run-program.js';
+import type { ServiceStatus } from './service-control.js';
+import type { UpgradeContext } from './upgrade-context.js';
+
+/** An upgrade that is planned: nothing but the copy of the offered program was made. */
+export interface PreparedUpgrade {
+  readonly plan: UpgradePlan;
+  readonly status: ServiceStatus | undefined;
+  readonly installed: ProgramIdentity | undefined;
+  readonly offered: ProgramIdentity;
+  /** The private copy of the offered program. */
+  readonly copy: string;
+}
+
+/**
+ * Finds out what is there and what is offered, and decides. The caller holds the lock, and removes the copy.
+ *
+ * @param copy - A free path in the private folder.
+ * @throws UpgradeError
+ */
+export async function prepareUpgrade(
+  context: UpgradeContext,
+  places: UpgradePlaces,
+  program: string,
+  wish: UpgradeWish,
+  copy: string,
+): Promise<PreparedUpgrade> {
+  const { host, effects, service } = context;
+  const status = await service.query();
+  const { sha256, sha1, format } = await copyProgram(effects, 'offered program', program, copy);
+  const bytes = { sha256, sha1 };
+  const reason = refuseProgram({ sha256, format }, host, wish);
+  if (reason !== undefined) {
+    const plan = { kind: 'refusal', reason } as const;
+    return { plan, status, installed: undefined, offered: bytes, copy };
+  }
+  await makeRunnable(effects, copy);
+  const offered = await identify(context, copy, bytes);
+  const there = await readProgram(places.target);
+  // A program that cannot say its release is replaced like any other.
+  const installed =
+    there && (await identify(context, places.target, there).catch(() => identityOf(there)));
+  const isSame = installed?.sha256 === sha256;
+  const isServing =
+    isSame && status?.state === 'running' && (await serves(context, status, offered));
+  const plan = planUpgrade({
+    ...{ isServing, platform: host.platform, arch: host.arch, target: places.target },
+    ...{ defaultConfig: context.defaultConfig, service: status, installed, offered, wish },
+    holdsTarget:
+      host.platform === 'win32' && context.ownFile.toLowerCase() === places.target.toLowerCase(),
+  });
+  return { plan, status, installed, offered, copy };
+}
+
+/** Tells what came of an upgrade that takes no steps. */
+export async function conclude(
+  { id, effects }: UpgradeContext,
+  places: UpgradePlaces,
+  { installed, offered }: PreparedUpgrade,
+  { kind, reason }: Exclude<UpgradePlan, { kind: 'steps' }>,
+): Promise<UpgradeResult> {
+  const result: UpgradeResult = {
+    ...{ id, outcome: kind === 'refusal' ? 'refused' : 'nothing', reason },
+    ...(installed && { from: releaseOf(installed) }),
+    ...{ to: releaseOf(offered), target: places.target, log: places.log },
+  };
+  await writeResult(effects, places, result);
+  return result;
+}
+
+/** What a result says of a program. */
+export function releaseOf({ sha256, version }: ProgramIdentity): {
+  sha256: string;
+  version?: string;
+} {
+  return { sha256, ...(version !== undefined && { version }) };
+}
+
+function identityOf({ sha256, sha1 }: ProgramIdentity): ProgramIdentity {
+  return { sha256, sha1 };
+}
+
+async function identify(
+  { knownVersions, effects, runMs }: UpgradeContext,
+  file: string,
+  { sha256, sha1 }: ProgramIdentity,
+): Promise<ProgramIdentity> {
+  const version = knownVersions?.get(sha256) ?? (await askVersion(effects, file, runMs));
+  return { sha256, sha1, ...(version !== undefined && { version }) };
+}
+
+/** Whether the daemon of a running service is well; one that has just been started gets its time. */
+async function serves(
+  { probe, service, waitMs, pipeOf }: UpgradeContext,
+  { command }: ServiceStatus,
+  wanted: ProgramIdentity,
+): Promise<boolean> {
+  try {
+    const pipe = await pipeOf(command.args);
+    await passHealthGate({ probe, service, pipe, wanted, limitMs: waitMs, healthRequired: false });
+    return true;
+  } catch (error) {
+    if (error instanceof UpgradeError && error.code === 'unhealthy') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { errnoOf, messageOf } from '@wins/wins-program';
+import { UpgradeError } from '../upgrade-error.js';
+import type { Effects } from './effects.js';
+
+/** How a program that was run to its end ended. */
+export interface ProgramAnswer {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const LONGEST_OUTPUT = 64 * 1024;
+/** What a program gets of our environment; nothing that makes it load code. */
+const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
+const MAX_TRIES = 6;
+const FIRST_DELAY_MS = 10;
+/**
+ * A program that was just written may be open in another process for a moment: on Windows in a scanner, and libuv reports what it
+ * has no name for as UNKNOWN; elsewhere in a child between fork and exec.
+ */
+const TRANSIENT: ReadonlySet<string> = new Set(
+  process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],
+);
+
+/**
+ * Runs a program to its end, without our environment, for `limitMs` at most. A program file that another process has open is
+ * tried six times, within 3.5 seconds.
+ *
+ * @throws UpgradeError `programFailed` when it cannot be started, does not end in time, or prints more than 64 KiB.
+ */
+export async function runProgram(
+  effects: Pick<Effects, 'sleep'>,
+  file: string,
+  args: readonly string[],
+  limitMs: number,
+): Promise<ProgramAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await runOnce(file, args, limitMs);
+    } catch (error) {
+      if (error instanceof UpgradeError) throw error;
+      if (tries === MAX_TRIES || !TRANSIENT.has(errnoOf(error) ?? '')) {
+        const often = tries === 1 ? '' : ` (tried ${tries} times)`;
+        throw failure(file, args, messageOf(error) + often, error);
+      }
+    }
+    await effects.sleep(FIRST_DELAY_MS * 4 ** (tries - 1));
+  }
+}
+
+/**
+ * Asks a program which release it is.
+ *
+ * @returns Undefined when it does not say.
+ */
+export async function askVersion(
+  effects: Pick<Effects, 'sleep'>,
+  file: string,
+  limitMs: number,
+): Promise<string | undefined> {
+  const { stdout } = await runProgram(effects, file, ['--version'], limitMs);
+  return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];
+}
+
+function runOnce(file: string, args: readonly string[], limitMs: number): Promise<ProgramAnswer> {
+  return new Promise((resolve, reject) => {
+    const env = Object.fromEntries(
+      PASSED_ON.flatMap((name) => {
+        const value = process.env[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+    const child = spawn(file, [...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    const give = (found: string): void => {
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
+      reject(failure(file, args, found));
+    };
+    const timer = setTimeout(() => give(`it did not end within ${limitMs} ms`), limitMs);
+    const texts = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        texts[name] += text;
+        if (texts[name].length > LONGEST_OUTPUT) give('it printed more than 64 KiB');
+      });
+    }
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, ...texts });
+    });
+  });
+}
+
+function failure(
+  file: string,
+  args: readonly string[],
+  found: string,
+  cause?: unknown,
+): UpgradeError {
+  const message = `cannot run ${[file, ...args].join(' ')}: ${found}`;
+  return new UpgradeError('programFailed', message, { cause });
+}

@@ -1,0 +1,42 @@
+// node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
+// Fuzzes every target for its share of M minutes (default 10), with a small young generation, in which a session of Node's lost
+// its memory. Prints a table; ends with 1 after a failure, which is printed with its case. Wants the built programs.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+
+const FUZZ = path.join(import.meta.dirname, 'fuzz.mjs');
+const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
+const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+  },
+});
+const seconds = (Number(values.minutes) * 60) / TARGETS.length;
+if (!(seconds > 0)) throw new Error('--minutes wants a number');
+
+const rows = [];
+for (const target of TARGETS) {
+  const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--seed', values.seed];
+  const args = ['--max-semi-space-size=1', FUZZ, '--target', target, ...limits];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const row = { target, cases: 0, took: '', slowest: '', result: 'ended without a result' };
+  const ended = once(child, 'close');
+  for await (const line of createInterface(child.stdout)) {
+    const [, , cases, took, slowest] = SUMMARY.exec(line) ?? [];
+    if (cases === undefined) console.log(line);
+    else Object.assign(row, { cases: Number(cases), took, slowest });
+  }
+  const [code, signal] = await ended;
+  if (row.cases > 0 || code !== 0)
+    row.result = code === 0 ? 'passed' : `FAILED (${signal ?? code})`;
+  rows.push(row);
+}
+console.log(`seed ${values.seed}`);
+console.table(rows);
+process.exitCode = rows.every(({ result }) => result === 'passed') ? 0 : 1;

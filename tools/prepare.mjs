@@ -1,0 +1,127 @@
+// node tools/prepare.mjs [--check] NEED…
+// Makes what specs run beside the built programs: each once, and again when what it is made of has changed. With --check it makes
+// nothing, and ends with 1 if something is missing or old.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { missing as missingForChart } from './chart/engine.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+const made = path.join(root, 'dist/made-of');
+const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
+
+/** The releases between which specs upgrade, and what is wrong with them. */
+const RELEASES = [
+  ['v1.0.0', 'v1.0.0'],
+  ['v1.1.0', 'v1.1.0'],
+  ['v1.2.0', 'v1.2.0'],
+  ['crashes', 'v1.9.0', 'crashes'],
+  ['lies', 'v1.9.0', 'lies'],
+  ['hangs', 'v1.9.0', 'hangs'],
+  ['idles', 'v1.9.0', 'idles'],
+  ['deaf', 'v1.0.1', 'turns deaf'],
+  ['paused', 'v1.0.1', 'pauses'],
+];
+
+/** What can be needed; `missing` says why it cannot be made here. */
+const NEEDS = {
+  /** What is released, as `npm run package` makes it: dist/package. */
+  package: { make: () => node('tools/package/package.mjs') },
+  /** An executable that tells what it sees inside itself: dist/package-probe.exe. */
+  probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
+  /** Executables for Windows, each another release, most of them no good: dist/upgrade/NAME.exe. */
+  releases: {
+    make: () => {
+      rmSync(path.join(root, 'dist/upgrade'), { recursive: true, force: true });
+      mkdirSync(path.join(root, 'dist/upgrade'));
+      for (const [name, ...release] of RELEASES)
+        node('tools/package/probe/make-release.mjs', `dist/upgrade/${name}.exe`, ...release);
+    },
+  },
+  /** The commands of the chart's init containers for each of several values: dist/chart/releases.json. */
+  chart: {
+    after: ['releases'],
+    missing: missingForChart,
+    make: () => node('tools/chart/init-containers.mjs', 'dist/upgrade', 'dist/chart/releases.json'),
+  },
+};
+
+/** Builds the programs: everything else is made of them. */
+export function buildPrograms() {
+  const projects = readdirSync(path.join(root, 'apps')).filter(
+    (name) => manifestOf(name).bundles !== undefined,
+  );
+  node(nx, 'run-many', '-t', 'build', '-p', projects.join(), '--outputStyle=static');
+}
+
+/** Why something cannot be made here; undefined when it can be. */
+export function whyNot(need) {
+  if (NEEDS[need] === undefined)
+    throw new Error(`cannot prepare "${need}": wanted one of ${Object.keys(NEEDS).join(', ')}`);
+  return NEEDS[need].missing;
+}
+
+/** Makes something unless it is made of what is there now. The programs must be built. */
+export function prepare(need) {
+  const { after = [], make } = NEEDS[need];
+  for (const other of after) prepare(other);
+  if (isMade(need)) return;
+  const stamp = path.join(made, need);
+  rmSync(stamp, { force: true });
+  make();
+  mkdirSync(made, { recursive: true });
+  writeFileSync(stamp, madeOf());
+}
+
+function isMade(need) {
+  const stamp = path.join(made, need);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === madeOf();
+}
+
+/** The digest of the programs, of the commit and of what makes executables and renders the chart. */
+function madeOf() {
+  const hash = createHash('sha256');
+  hash.update(execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root }));
+  const files = [
+    'package-lock.json',
+    'tools/prepare.mjs',
+    'tools/windows/packages.json',
+    ...['charts', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
+    ...readdirSync(path.join(root, 'dist'))
+      .filter((name) => name.endsWith('.cjs'))
+      .map((name) => path.join('dist', name)),
+  ];
+  for (const file of files.sort())
+    hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));
+  return hash.digest('hex');
+}
+
+function filesIn(folder) {
+  return readdirSync(path.join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+}
+
+function manifestOf(application) {
+  return JSON.parse(readFileSync(path.join(root, 'apps', application, 'package.json'), 'utf8'));
+}
+
+function node(...args) {
+  execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [first, ...rest] = process.argv.slice(2);
+  const isCheck = first === '--check';
+  for (const need of isCheck ? rest : [first, ...rest]) {
+    const missing = whyNot(need);
+    if (missing !== undefined) throw new Error(`cannot prepare "${need}": it needs ${missing}`);
+    if (!isCheck) prepare(need);
+    else if (!isMade(need)) {
+      console.error(`"${need}" is missing or old: node tools/prepare.mjs ${need}`);
+      process.exitCode = 1;
+    }
+  }
+}
