@@ -3,7 +3,7 @@ import type { ChannelStream } from './stream/channel-stream.js';
 import type { FlowLimits } from './stream/flow-control.js';
 import { SessionCore } from './session/session-core.js';
 import type { SessionSettings } from './session/session-settings.js';
-import { MemoryLink } from './spec-support/memory-link.js';
+import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
 
 /*
