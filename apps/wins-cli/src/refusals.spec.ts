@@ -1,7 +1,5 @@
-import { TunnelError } from '@wins/tcp-tunnel';
+import { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from '@wins/tcp-tunnel';
 import { Refusals } from './refusals.js';
-
-const PREFIX = 'the peer reset the stream: ';
 
 describe('a refused port', () => {
   const lines: string[] = [];
@@ -10,51 +8,57 @@ describe('a refused port', () => {
     lines.length = 0;
     refusals = new Refusals((text) => lines.push(text));
   });
-  const look = (port: number, text: string) => refusals.look(port, new Error(PREFIX + text));
+  const look = (port: number, code: TunnelErrorCode, fields: TunnelErrorFields = {}) =>
+    refusals.look(port, new TunnelError(code, 'cannot open the stream', fields));
 
   it('is told once for each tunnel, with what to do', () => {
-    for (const port of [80, 80, 81]) look(port, 'connect not allowed: port-allowed');
+    for (const port of [80, 80, 81]) look(port, 'connectRefused', { rule: 'port-allowed' });
     expect(lines).toEqual([
       'the daemon refuses host port 80: add it to white_list.proxyPorts of its config',
       'the daemon refuses host port 81: add it to white_list.proxyPorts of its config',
     ]);
     refusals.forget();
-    look(80, 'connect not allowed: port-allowed');
+    look(80, 'connectRefused', { rule: 'port-allowed' });
     expect(lines).toHaveLength(3);
   });
 
-  it('is told with the rule that refused it, or without when an old daemon gives none', () => {
-    look(1, 'connect not allowed: channel-limit');
-    look(2, 'connect not allowed');
+  it('is told with the rule that refused it, or with the words of a daemon that names none', () => {
+    look(1, 'connectRefused', { rule: 'stream-limit' });
+    look(2, 'connectRefused', { peerText: 'connect not allowed' });
     expect(lines).toEqual([
-      'the daemon refuses host port 1: channel-limit; its log says more',
-      'the daemon refuses host port 2; its log says more',
+      'the daemon refuses host port 1: stream-limit; its log says more',
+      'the daemon refuses host port 2: connect not allowed; its log says more',
     ]);
   });
 
   it('is not one that merely has no program behind it', () => {
-    look(80, 'dialled the loopback on port 80: nothing listens there');
-    expect(lines[0]).toContain('host port 80 cannot be reached: nothing listens there');
+    look(80, 'dialRefused', { peerText: 'connect failed: dialRefused' });
+    look(81, 'dialFailed', { peerText: 'dial tcp 127.0.0.1:81: connect: connection refused' });
+    expect(lines).toEqual([
+      'host port 80 cannot be reached: nothing listens there; start the program that serves it',
+      'host port 81 cannot be reached: dial tcp 127.0.0.1:81: connect: connection refused; start the program that serves it',
+    ]);
   });
 
   it('is nothing that any other error of a stream tells', () => {
-    look(80, 'connection reset');
+    look(80, 'streamReset', { peerText: 'connection reset' });
+    refusals.look(80, new Error('connect not allowed: port-allowed'));
     expect(lines).toEqual([]);
   });
 
   it('here is told once for each tunnel, beside what the daemon says of a port of that number', () => {
-    const full = new TunnelError('too-many-channels', 'port 80 has 2 connections');
+    const full = new TunnelError('tooManyStreams', 'port 80 has 2 connections');
     refusals.lookHere(80, full);
     refusals.lookHere(80, full);
-    look(80, 'connect not allowed');
+    look(80, 'connectRefused', { rule: 'stream-limit' });
     expect(lines).toEqual([
       'a connection to port 80 was refused here: port 80 has 2 connections',
-      'the daemon refuses host port 80; its log says more',
+      'the daemon refuses host port 80: stream-limit; its log says more',
     ]);
   });
 
   it('here is nothing that the end of a tunnel or of its client tells', () => {
-    refusals.lookHere(80, new TunnelError('session-ended', 'the tunnel has ended'));
+    refusals.lookHere(80, new TunnelError('sessionEnded', 'the tunnel has ended'));
     refusals.lookHere(80, new Error('there is no tunnel'));
     expect(lines).toEqual([]);
   });

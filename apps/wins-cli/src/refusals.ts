@@ -1,14 +1,15 @@
 import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
 
-const REFUSED = /connect not allowed(: .*)?$/;
-const NOT_LISTED = /connect not allowed: port-allowed$/;
-const LIMITS: ReadonlySet<TunnelErrorCode> = new Set(['too-many-channels', 'listen-failed']);
-const NOT_REACHED = /dialled the loopback on port \d+: (.*)$/;
+const LIMITS: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed']);
+/** Why the daemon reached nothing on its port. */
+const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
+  dialRefused: 'nothing listens there',
+  dialTimeout: 'no answer in time',
+};
 
 /** Says once for each tunnel and port why connections to it fail. */
 export class Refusals {
-  readonly #told = new Set<string>();
-
+  readonly #said = new Set<string>();
   readonly #say: (text: string) => void;
 
   constructor(say: (text: string) => void) {
@@ -17,12 +18,12 @@ export class Refusals {
 
   /** Another tunnel may lead to another config: what it refuses is said again. */
   forget(): void {
-    this.#told.clear();
+    this.#said.clear();
   }
 
-  /** Looks whether an error of a stream is the daemon's word about its port. */
-  look(port: number, { message }: Error): void {
-    const text = explain(port, message);
+  /** Looks whether an error of a stream says that the daemon did not open it. */
+  look(port: number, error: Error): void {
+    const text = error instanceof TunnelError ? explain(port, error) : undefined;
     if (text !== undefined) this.#once(`host ${port}`, text);
   }
 
@@ -33,21 +34,28 @@ export class Refusals {
   }
 
   #once(subject: string, text: string): void {
-    if (this.#told.has(subject)) return;
-    this.#told.add(subject);
+    if (this.#said.has(subject)) return;
+    this.#said.add(subject);
     this.#say(text);
   }
 }
 
-function explain(port: number, message: string): string | undefined {
-  const reason = NOT_REACHED.exec(message)?.[1];
-  if (reason !== undefined) {
-    return `host port ${port} cannot be reached: ${reason}; start the program that serves it`;
+function explain(port: number, { code, rule, peerText }: TunnelError): string | undefined {
+  switch (code) {
+    case 'dialRefused':
+    case 'dialTimeout':
+    case 'dialFailed': {
+      const reason = NOT_REACHED[code] ?? peerText ?? 'the connection failed';
+      return `host port ${port} cannot be reached: ${reason}; start the program that serves it`;
+    }
+    case 'connectRefused': {
+      if (rule === 'port-allowed') {
+        return `the daemon refuses host port ${port}: add it to white_list.proxyPorts of its config`;
+      }
+      const found = rule ?? peerText;
+      return `the daemon refuses host port ${port}${found === undefined ? '' : `: ${found}`}; its log says more`;
+    }
+    default:
+      return undefined;
   }
-  if (NOT_LISTED.test(message)) {
-    return `the daemon refuses host port ${port}: add it to white_list.proxyPorts of its config`;
-  }
-  const refused = REFUSED.exec(message);
-  if (refused === null) return undefined;
-  return `the daemon refuses host port ${port}${refused[1] ?? ''}; its log says more`;
 }

@@ -4,6 +4,7 @@
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { createProcessManager } from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientIdentity } from './admission/client-identity.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
@@ -13,7 +14,6 @@ import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
-import { programChecksum } from './program-checksum.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
@@ -58,10 +58,8 @@ export async function composeDaemon(
   reportWarnings(loaded, logger, tellsClientsApart);
   const { maxFileBytes, maxFiles } = loaded.config.audit;
   const directory = auditDirectoryOf(loaded.config);
-  const audit = new AuditTrail(
-    { directory, maxFileBytes, maxFiles, prepareDirectory: fileTrust().ensurePrivateFolder },
-    logger,
-  );
+  const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
+  const audit = new AuditTrail({ directory, maxFileBytes, maxFiles, prepareDirectory }, logger);
   const clients = new Map<string, ClientIdentity>();
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
@@ -82,7 +80,11 @@ export async function composeDaemon(
     onEvent: (event) => logProcessEvent(logger, event),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
-  const checksum = programChecksum(process.argv[1] ?? process.execPath).catch(() => '');
+  const program = process.argv[1] ?? process.execPath;
+  const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
+    ({ sha1 }) => sha1,
+    () => '',
+  );
   const daemon = await startDaemon({
     loaded,
     manager,
@@ -144,7 +146,7 @@ function reportWarnings(
     }
   }
   for (const { message } of faultyEntries(config)) {
-    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry allows nothing');
+    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry can never match');
   }
   for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
     logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry is doubtful');

@@ -72,7 +72,7 @@ export interface Daemon {
 /**
  * Serves both pipes, or neither.
  *
- * The order matters: whoever has the pipe is the only daemon of that name, so what an earlier one
+ * The order matters: the daemon that has the pipe is the only one of that name, so what an earlier one
  * left behind is ended after the pipe is ours and before a client is served.
  *
  * @throws PipeError when a pipe cannot be served.
@@ -118,14 +118,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
     security: system.pipeSecurity,
   });
-  // Whether it takes new work, and whether what it does can be recorded.
+  // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;
-  const tellHealth = (): void => health.set(isOpen && audit.isAvailable);
+  const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
   let tunnel: TunnelEndpoint;
   try {
-    await audit.open(tellHealth);
+    await audit.open(updateHealth);
     await manager.recover();
-    // Not waited for: a firewall that hangs is no reason either.
+    // Not awaited: a firewall that hangs must not delay the daemon.
     void sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
       pipe: loaded.config.proxy,
@@ -143,13 +143,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     throw error;
   }
   isOpen = true;
-  tellHealth();
+  updateHealth();
   open();
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     isOpen = false;
-    tellHealth();
+    updateHealth();
     const tunnelClosed = tunnel.close();
     await manager.close();
     // What was sent before the end is read.
@@ -173,7 +173,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
-/** A firewall that cannot be cleaned is no reason to leave a node without its daemon. Never rejects. */
+/** Closes the ports of runs that are gone. A failure is logged: the node needs its daemon in any case. Never rejects. */
 async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
   try {
     const marks = (await portOpener?.sweep([])) ?? [];

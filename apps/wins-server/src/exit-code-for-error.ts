@@ -4,7 +4,7 @@ import { WindowsError } from '@wins/windows-host';
 import { EXIT } from '@wins/wins-program';
 import { UsageError } from './usage-error.js';
 
-/** The exit code of a command that failed. */
+/** The exit code of a command of `wins srv` or `wins doctor` that failed. */
 export function exitCodeForError(error: unknown): number {
   if (error instanceof UsageError) return EXIT.server.usage;
   if (error instanceof ConfigError) return EXIT.server.config;

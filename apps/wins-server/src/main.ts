@@ -9,7 +9,7 @@ import { serverCommands } from './server-commands.js';
  * Runs one command.
  *
  * @param argv - Words after `wins`.
- * @returns The exit code, one of {@link EXIT}.
+ * @returns The exit code, one of `EXIT.server` or `EXIT.doctor`.
  */
 export async function run(argv: readonly string[]): Promise<number> {
   // A reader that leaves before the end, as `head` does, is no failure.

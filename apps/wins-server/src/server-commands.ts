@@ -9,7 +9,7 @@ type Handler<T> = (options: T) => Promise<number>;
  * The command line of `wins srv` and `wins doctor`.
  *
  * @param argv - Words after `wins`.
- * @param done - Told the exit code of the command that ran.
+ * @param done - Gets the exit code of the command that ran.
  */
 export function serverCommands(argv: readonly string[], done: (exitCode: number) => void) {
   const handle =
@@ -37,29 +37,30 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
       srv
         .option('config', {
           type: 'string',
-          describe: 'The config file; default: the one that the system has a place for',
+          describe: 'The config file; default: the standard place of this system',
         })
         .command(['app', 'application'], 'Run the daemon', (app) =>
           app
             .command(
               'run',
-              'Serve until told to stop',
+              'Serve until stopped',
               (run) =>
                 run
                   .option('register', {
                     type: 'boolean',
                     default: false,
-                    describe: 'Make it a Windows service with the other options, or change that',
+                    describe:
+                      'Register it as a Windows service with the other options, or update that service',
                   })
                   .option('unregister', {
                     type: 'boolean',
                     default: false,
                     describe: 'Stop and remove the Windows service',
                   })
-                  // Without --register these do nothing: a service of an earlier release may be started with any of them.
+                  // Ignored without --register: a service of an earlier release may be started with any of them.
                   .option('delayed-start', {
                     type: 'boolean',
-                    describe: 'With --register: start a while after the system',
+                    describe: 'With --register: start some time after the system',
                   })
                   .option('depends-on', {
                     type: 'string',
@@ -81,7 +82,7 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
           config
             .command(
               'check',
-              'Say what is wrong with the config file, or what it means',
+              'Say what is wrong with the config file, or show the values in force',
               (check) =>
                 check
                   .option('output', {
@@ -99,13 +100,13 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
                     type: 'boolean',
                     default: false,
                     describe:
-                      'For a file that will be copied to its place: it must be there, and who could change it is not judged on Windows',
+                      'For a file that will be copied to its place: it must exist; who could change it is not judged on Windows',
                   })
                   .option('explain-migration', {
                     type: 'boolean',
                     default: false,
                     describe:
-                      'Print, as YAML to paste, what an operator may have to add to a config of an earlier release',
+                      'Print, as YAML to paste, what a config of an earlier release may lack',
                   }),
               handle(async () => (await import('./commands/config-check.js')).checkConfig),
             )
@@ -121,7 +122,7 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
           audit
             .option('directory', {
               type: 'string',
-              describe: 'The folder of a log; default: that of the daemon of the config',
+              describe: 'The folder of a log; default: the one of the daemon of the config',
             })
             .command(
               'show',
@@ -130,19 +131,19 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
                 show
                   .option('since', {
                     type: 'string',
-                    describe: 'Only from then on: 90s, 2h30m, 7d or 2026-03-01T12:00Z',
+                    describe: 'Only records since then: 90s, 2h30m, 7d or 2026-03-01T12:00Z',
                   })
                   .option('output', {
                     alias: 'o',
                     choices: ['table', 'json'] as const,
                     default: 'table' as const,
-                    describe: 'table for people, json for programs: one text per line',
+                    describe: 'table for people, json for programs: one object per line',
                   }),
               handle(async () => (await import('./commands/audit-show.js')).showAudit),
             )
             .command(
               'verify',
-              'Say whether the log is complete and unchanged',
+              'Check that the log is complete and unchanged',
               (verify) =>
                 verify.option('output', {
                   alias: 'o',
@@ -163,7 +164,7 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
         doctor
           .option('config', {
             type: 'string',
-            describe: 'The config file; default: the one that the system has a place for',
+            describe: 'The config file; default: the standard place of this system',
           })
           .option('json', { type: 'boolean', default: false, describe: 'Print for programs' }),
       handle(async () => (await import('./commands/doctor.js')).runDoctor),
@@ -171,9 +172,6 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
     .strict()
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
-      throw (
-        error ??
-        new UsageError(`${message ?? 'the command line makes no sense'} (--help says more)`)
-      );
+      throw error ?? new UsageError(`${message ?? 'invalid command line'} (--help says more)`);
     });
 }

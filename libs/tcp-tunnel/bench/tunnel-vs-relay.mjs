@@ -62,7 +62,7 @@ async function client({ port, socketPath }) {
 
 async function main(megabytes) {
   const directory = mkdtempSync(path.join(tmpdir(), 'tunnel-bench-'));
-  const socketPath = path.join(directory, 'carrier.sock');
+  const socketPath = path.join(directory, 'transport.sock');
   const children = [];
   const start = async (name, options = {}) => {
     const child = fork(fileURLToPath(import.meta.url), [name, JSON.stringify(options)]);

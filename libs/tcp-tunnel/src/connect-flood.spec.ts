@@ -3,7 +3,7 @@ import { createConnectLimits } from './session/connect-limits.js';
 import { serveTunnel, type ConnectRecord, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { startTcpServer, until } from './testing/tcp-server.js';
-import { startCarrierServer } from './testing/tunnel-pair.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 
 describe('a flood of Connects', () => {
   const closers: (() => Promise<unknown>)[] = [];
@@ -12,12 +12,12 @@ describe('a flood of Connects', () => {
   });
 
   async function peerOf(options: ServeTunnelOptions): Promise<RawPeer> {
-    const carrier = await startCarrierServer((socket) => {
+    const transport = await startTransportServer((socket) => {
       const session = serveTunnel(socket, options);
       closers.push(() => session.close());
     });
-    closers.push(() => carrier.close());
-    return new RawPeer(await carrier.dial());
+    closers.push(() => transport.close());
+    return new RawPeer(await transport.dial());
   }
   async function echoPort(): Promise<number> {
     const echo = await startTcpServer((socket) => socket.pipe(socket));
@@ -57,7 +57,7 @@ describe('a flood of Connects', () => {
       });
     };
     const port = await echoPort();
-    const peer = await peerOf({ allowedPorts: [port], maxChannels: 10, onConnect });
+    const peer = await peerOf({ allowedPorts: [port], maxStreams: 10, onConnect });
     // One write: the server reads all of it at once.
     peer.socket.pause();
     for (let id = 1; id <= 500; id += 1)

@@ -5,7 +5,7 @@ import { openTunnel } from './open-tunnel.js';
 import { serveTunnel, type ConnectRecord, type ServerTunnel } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { startTcpServer, until } from './testing/tcp-server.js';
-import { startCarrierServer } from './testing/tunnel-pair.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
 
 describe('a server under a hostile client', () => {
@@ -22,13 +22,13 @@ describe('a server under a hostile client', () => {
     port = echo.port;
     let accepted: (session: ServerTunnel) => void = () => undefined;
     const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
-    const carrier = await startCarrierServer((socket) =>
+    const transport = await startTransportServer((socket) =>
       accepted(
         serveTunnel(socket, { allowedPorts: [port], onConnect: (record) => records.push(record) }),
       ),
     );
-    closers.push(() => carrier.close());
-    client = new RawPeer(await carrier.dial());
+    closers.push(() => transport.close());
+    client = new RawPeer(await transport.dial());
     server = await served;
     closers.push(() => server.close());
   });
@@ -46,7 +46,7 @@ describe('a server under a hostile client', () => {
     client.socket.send('text');
     expect(await server.closed).toMatchObject({
       reason: 'failed',
-      error: { code: 'protocol-violation' },
+      error: { code: 'protocolViolation' },
     });
   });
 
@@ -64,7 +64,7 @@ describe('a server under a hostile client', () => {
     client.send(bytes);
     expect(await server.closed).toMatchObject({
       reason: 'failed',
-      error: { code: 'protocol-violation' },
+      error: { code: 'protocolViolation' },
     });
   });
 
@@ -80,7 +80,7 @@ describe('a server under a hostile client', () => {
     client.send(Buffer.alloc(PROTOCOL_LIMITS.messageBytes + 1));
     expect(await server.closed).toMatchObject({
       reason: 'failed',
-      error: { code: 'carrier-failed' },
+      error: { code: 'webSocketFailed' },
     });
   });
 
@@ -89,7 +89,7 @@ describe('a server under a hostile client', () => {
       client.socket.send(Buffer.alloc(1), { fin: false });
     expect(await server.closed).toMatchObject({
       reason: 'failed',
-      error: { code: 'carrier-failed' },
+      error: { code: 'webSocketFailed' },
     });
   });
 
@@ -120,16 +120,16 @@ describe('a server under a hostile client', () => {
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }),
         async (messages) => {
-          const carrier = await startCarrierServer((socket) => {
+          const transport = await startTransportServer((socket) => {
             const session = serveTunnel(socket, { allowedPorts: [] });
             void session.closed.then((end) => ends.push(end));
           });
           const ends: unknown[] = [];
-          const peer = new RawPeer(await carrier.dial());
+          const peer = new RawPeer(await transport.dial());
           for (const bytes of messages) peer.socket.send(bytes);
           peer.socket.close();
           await until(() => ends.length === 1);
-          await carrier.close();
+          await transport.close();
         },
       ),
       { numRuns: 40 },
@@ -141,19 +141,19 @@ describe('a client under a hostile server', () => {
   it('refuses to dial anything', async () => {
     let accepted: (peer: RawPeer) => void = () => undefined;
     const accept = new Promise<RawPeer>((resolve) => (accepted = resolve));
-    const carrier = await startCarrierServer((socket) => accepted(new RawPeer(socket)));
-    const client = openTunnel(await carrier.dial());
+    const transport = await startTransportServer((socket) => accepted(new RawPeer(socket)));
+    const client = openTunnel(await transport.dial());
     const server = await accept;
     server.send(server.encode.connect(2, 'tcp/localhost:22'));
     expect(await server.errorOf(2)).toContain('connect not allowed');
     expect(client.state).toBe('open');
     await client.close();
-    await carrier.close();
+    await transport.close();
   });
 
   it('never compresses and never accepts a compressed connection', async () => {
-    const carrier = await startCarrierServer((socket) => socket.terminate());
-    const socket = connect(carrier.path);
+    const transport = await startTransportServer((socket) => socket.terminate());
+    const socket = connect(transport.path);
     socket.write(
       'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n',
@@ -162,6 +162,6 @@ describe('a client under a hostile server', () => {
     expect(head.toString()).toContain('101 Switching');
     expect(head.toString().toLowerCase()).not.toContain('deflate');
     socket.destroy();
-    await carrier.close();
+    await transport.close();
   });
 });

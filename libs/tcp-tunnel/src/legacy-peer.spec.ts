@@ -4,7 +4,7 @@ import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from './open-tu
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';
-import { startCarrierServer } from './testing/tunnel-pair.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 import { listenTcp } from './tcp/tcp-listener.js';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -17,9 +17,9 @@ async function clientOfOldServer(
 ): Promise<{ client: ClientTunnel; server: RawPeer }> {
   let accepted: (peer: RawPeer) => void = () => undefined;
   const peer = new Promise<RawPeer>((resolve) => (accepted = resolve));
-  const carrier = await startCarrierServer((socket) => accepted(new RawPeer(socket)));
-  closers.push(() => carrier.close());
-  const client = openTunnel(await carrier.dial(), options);
+  const transport = await startTransportServer((socket) => accepted(new RawPeer(socket)));
+  closers.push(() => transport.close());
+  const client = openTunnel(await transport.dial(), options);
   closers.push(() => client.close());
   return { client, server: await peer };
 }
@@ -29,9 +29,9 @@ async function serverOfOldClient(
 ): Promise<{ client: RawPeer; server: ServerTunnel }> {
   let accepted: (server: ServerTunnel) => void = () => undefined;
   const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
-  const carrier = await startCarrierServer((socket) => accepted(serveTunnel(socket, options)));
-  closers.push(() => carrier.close());
-  const client = new RawPeer(await carrier.dial());
+  const transport = await startTransportServer((socket) => accepted(serveTunnel(socket, options)));
+  closers.push(() => transport.close());
+  const client = new RawPeer(await transport.dial());
   const server = await served;
   closers.push(() => server.close());
   return { client, server };
@@ -54,7 +54,7 @@ describe('a client of a server that knows no half-close', () => {
     server.sendData(1, 'second part');
     server.send(server.encode.error(1, 'EOF'));
     expect((await answer).toString()).toBe('first part, second part');
-    await until(() => listener.connectionCount + client.channelCount === 0);
+    await until(() => listener.connectionCount + client.streamCount === 0);
     expect(server.count('error') + server.count('end')).toBe(0);
   });
 
@@ -75,7 +75,7 @@ describe('a client of a server that knows no half-close', () => {
     for (let part = 0; part < 8; part += 1) server.sendData(1, Buffer.alloc(500_000, 'a'));
     server.send(server.encode.error(1, 'EOF'));
     expect((await answer).length).toBe(4_000_000);
-    await until(() => client.channelCount === 0);
+    await until(() => client.streamCount === 0);
     await until(() => listener.connectionCount === 0);
     clearInterval(sending);
     socket.destroy();
@@ -83,12 +83,12 @@ describe('a client of a server that knows no half-close', () => {
 
   it('gives the end up when the answer does not come', async () => {
     const { client, server } = await clientOfOldServer({ tickMs: 10, heldEndIdleMs: 30 });
-    const channel = client.connect(80);
-    const closed = once(channel, 'close');
-    channel.resume().end('request');
+    const stream = client.connect(80);
+    const closed = once(stream, 'close');
+    stream.resume().end('request');
     expect(await server.errorOf(1)).toBe('EOF');
     await closed;
-    expect(channel.readableEnded).toBe(true);
+    expect(stream.readableEnded).toBe(true);
   });
 
   it('says hello once, tells the streams that it has open and pings', async () => {
@@ -108,20 +108,20 @@ describe('a client of a server that knows no half-close', () => {
 
   it('stops sending at a Pause and goes on at a Resume', async () => {
     const { client, server } = await clientOfOldServer();
-    const channel = client.connect(80);
-    channel.write('before');
+    const stream = client.connect(80);
+    stream.write('before');
     await until(() => server.dataOf(1).length === 6);
     server.send(server.encode.pause(1));
     const other = client.connect(81);
     server.sendData(2, 'the pause has arrived by now');
     await once(other, 'data');
-    channel.write('after');
+    stream.write('after');
     other.write('other');
     await until(() => server.dataOf(2).toString() === 'other');
     expect(server.dataOf(1).toString()).toBe('before');
     server.send(server.encode.resume(1));
     await until(() => server.dataOf(1).toString() === 'beforeafter');
-    channel.destroy();
+    stream.destroy();
     other.destroy();
   });
 
@@ -135,7 +135,7 @@ describe('a client of a server that knows no half-close', () => {
     const block = Buffer.alloc(256 * 1024);
     for (let sent = 0; sent <= 64 + 2; sent += 1) server.sendData(1, block);
     await until(() => failure !== undefined);
-    expect(failure).toMatchObject({ code: 'receive-overflow', channel: 1 });
+    expect(failure).toMatchObject({ code: 'receiveOverflow', streamId: 1 });
     await until(() => server.count('error') > 0);
     expect(server.count('pause')).toBeGreaterThan(1);
     server.sendData(2, 'fine');
@@ -145,32 +145,32 @@ describe('a client of a server that knows no half-close', () => {
 
   it('discards what is written after the server closed a stream', async () => {
     const { client, server } = await clientOfOldServer();
-    const channel = client.connect(80);
+    const stream = client.connect(80);
     const other = client.connect(81);
     await until(() => server.count('connect') === 2);
     server.sendData(1, 'all');
     server.send(server.encode.error(1, 'EOF'));
     server.sendData(2, 'the end has arrived by now');
     await once(other, 'data');
-    await new Promise((resolve) => channel.write('too late', resolve));
+    await new Promise((resolve) => stream.write('too late', resolve));
     other.write('other');
     await until(() => server.dataOf(2).toString() === 'other');
     expect(server.dataOf(1).length).toBe(0);
-    expect((await readAll(channel)).toString()).toBe('all');
-    await until(() => client.channelCount === 1);
-    expect(channel.destroyed).toBe(true);
+    expect((await readAll(stream)).toString()).toBe('all');
+    await until(() => client.streamCount === 1);
+    expect(stream.destroyed).toBe(true);
     other.destroy();
   });
 
   it('delivers what came before a failure, then the failure', async () => {
     const { client, server } = await clientOfOldServer();
-    const channel = client.connect(80);
+    const stream = client.connect(80);
     await until(() => server.count('connect') === 1);
     server.sendData(1, Buffer.alloc(100_000, 'd'));
     server.send(server.encode.error(1, 'read: connection \u001b[31mreset'));
     let received = 0;
-    channel.on('data', (chunk: Buffer) => (received += chunk.length));
-    const [error] = (await once(channel, 'error')) as [Error];
+    stream.on('data', (chunk: Buffer) => (received += chunk.length));
+    const [error] = (await once(stream, 'error')) as [Error];
     expect(received).toBe(100_000);
     expect(error.message).toBe('the peer reset the stream: read: connection \\u001b[31mreset');
   });
@@ -187,7 +187,7 @@ describe('a server of a client that knows no half-close', () => {
     client.sendData(1, 'request');
     expect(await client.errorOf(1)).toBe('EOF');
     expect(client.dataOf(1).length).toBe(200_000);
-    await until(() => server.channelCount === 0);
+    await until(() => server.streamCount === 0);
     expect(new Set(client.received.map((message) => message.type))).toEqual(
       new Set(['data', 'error']),
     );
@@ -242,7 +242,7 @@ describe('a server of a client that knows no half-close', () => {
     const list = setInterval(() => client.send(client.encode.sync([1])), 5);
     await until(() => target.sockets.size === 1);
     clearInterval(list);
-    await until(() => server.channelCount === 1);
+    await until(() => server.streamCount === 1);
     expect(
       client.received.filter((message) => message.type === 'error' && message.id !== 99),
     ).toEqual([]);
@@ -251,9 +251,9 @@ describe('a server of a client that knows no half-close', () => {
   it('refuses a stream beyond the limit, that stream alone', async () => {
     const target = await startTcpServer((socket) => socket.pipe(socket));
     closers.push(() => target.close());
-    const { client } = await serverOfOldClient({ allowedPorts: [target.port], maxChannels: 1 });
+    const { client } = await serverOfOldClient({ allowedPorts: [target.port], maxStreams: 1 });
     for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
-    expect(await client.errorOf(2)).toBe('connect not allowed: channel-limit');
+    expect(await client.errorOf(2)).toBe('connect not allowed: stream-limit');
     client.sendData(1, 'works');
     await until(() => client.dataOf(1).toString() === 'works');
   });

@@ -23,7 +23,7 @@ describe('the README', () => {
     ) as (...values: unknown[]) => Promise<unknown>;
     expect(await run(...Object.values(names))).toMatchObject({
       answer: 'hello /there',
-      records: [{ channel: 1, allowed: true, rule: 'port-allowed' }],
+      records: [{ streamId: 1, allowed: true, rule: 'port-allowed' }],
     });
     await rm(directory, { recursive: true });
   });

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { openTunnel } from './open-tunnel.js';
 import { serveTunnel } from './serve-tunnel.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';
-import { cutInto, dialWebSocket, startCarrierServer } from './testing/tunnel-pair.js';
+import { cutInto, dialWebSocket, startTransportServer } from './testing/tunnel-pair.js';
 import { messagesOf, parseFrames } from './testing/web-socket-frames.js';
 import { decodeMessage } from './wire/decode.js';
 import type { TunnelMessage } from './wire/message.js';
@@ -70,13 +70,13 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
       'is answered by our server as by the original, cut every %i bytes',
       async (cut) => {
         const echo = await startTcpServer((socket) => socket.pipe(socket));
-        const carrier = await startCarrierServer((socket) =>
+        const transport = await startTransportServer((socket) =>
           serveTunnel(socket, {
             allowedPorts: [5401],
             dial: () => connect({ port: echo.port, host: '127.0.0.1', allowHalfOpen: true }),
           }),
         );
-        const client = connect(carrier.path);
+        const client = connect(transport.path);
         const cutter = cutInto(cut);
         cutter.pipe(client);
         let received: Buffer = Buffer.alloc(0);
@@ -98,13 +98,13 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
         expect(messagesOf(body()).map((bytes) => decodeMessage(bytes).type)).not.toContain('hello');
         client.destroy();
         await echo.close();
-        await carrier.close();
+        await transport.close();
       },
     );
 
     it('satisfies our client, which gets what the original got', async () => {
       const directory = await mkdtemp(path.join(tmpdir(), 'recorded-'));
-      const socketPath = path.join(directory, 'carrier.sock');
+      const socketPath = path.join(directory, 'transport.sock');
       let sent: Buffer = Buffer.alloc(0);
       const server = createServer((socket) =>
         answerFromRecording(socket, recording.server.body, (bytes) => (sent = bytes)),

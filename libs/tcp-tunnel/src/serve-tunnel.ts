@@ -1,26 +1,27 @@
 import { escapeText } from '@wins/wins-program';
-import type { ChannelStream } from './stream/channel-stream.js';
+import type { SessionStream } from './stream/session-stream.js';
 import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
-import { isTcpPort, judgeDestination, type DestinationRule } from './tcp/destination-policy.js';
+import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
 import { joinSocket } from './tcp/join-socket.js';
 import type { Admission } from './session/session-role.js';
-import { channelLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
+import { streamLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import { TunnelError } from './tunnel-error.js';
-import { SocketSession, type TunnelSession } from './session/tunnel-session.js';
+import { Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
+import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
 /** What was asked of a server and what it decided. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
-  readonly channel: Int64;
+  readonly streamId: Int64;
   /** The text that was sent, with its invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   readonly allowed: boolean;
   /** The rule that decided. */
-  readonly rule: DestinationRule | 'channel-limit' | 'draining' | 'connect-rate' | 'not-recorded';
+  readonly rule: RefusalRule;
   /** The port, when the text named one. */
   readonly port?: number;
 }
@@ -30,7 +31,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** The ports of the loopback that may be dialled; an empty list allows none. */
   readonly allowedPorts: readonly number[];
   /** Streams at a time, sockets that are just closing included. Default 1,024, at most 16,384; one more is refused, alone. */
-  readonly maxChannels?: number;
+  readonly maxStreams?: number;
   /** For 127.0.0.1 and ::1 together. Default 10,000. */
   readonly dialTimeoutMs?: number;
   /** How long bytes from a program are thrown away after the peer left it. Default 2,000. */
@@ -47,37 +48,28 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly dial?: Dial;
 }
 
-/** The end that dials. */
-export interface ServerTunnel extends TunnelSession {
-  /**
-   * Replaces the allowed ports for the Connects to come.
-   *
-   * @throws {TunnelError} `invalid-option`.
-   */
-  allowPorts(ports: readonly number[]): void;
-}
-
 /**
- * Begins the server role on an open WebSocket, which the session then owns: each Connect is judged, dialled at the
+ * Begins the server role on an open WebSocket, which the tunnel then owns: each Connect is judged, dialled at the
  * literal loopback and joined to its stream. A refused or failed one ends that stream only. Call it in the turn in which
  * the WebSocket opened, so that no message is missed.
  *
- * @throws {TunnelError} `websocket-not-open`, `invalid-option`.
+ * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */
 export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions): ServerTunnel {
-  return new ServerSession(socket, options);
+  return new ServerTunnel(socket, options);
 }
 
-class ServerSession extends SocketSession implements ServerTunnel {
+/** The end that dials. */
+export class ServerTunnel extends Tunnel {
   #allowedPorts: ReadonlySet<number>;
   readonly #options: ServeTunnelOptions;
-  readonly #maxChannels: number;
+  readonly #maxStreams: number;
   readonly #dialTimeoutMs: number;
   readonly #lingerMs: number;
   readonly #limits: PeerConnects;
 
   constructor(socket: TunnelWebSocket, options: ServeTunnelOptions) {
-    const maxChannels = channelLimit(options.maxChannels);
+    const maxStreams = streamLimit(options.maxStreams);
     const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
     const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
     const allowedPorts = portSet(options.allowedPorts);
@@ -87,33 +79,38 @@ class ServerSession extends SocketSession implements ServerTunnel {
       {
         kind: 'server',
         admit: (address, id) => this.#admit(address, id),
-        mostListed: maxChannels,
+        mostListed: maxStreams,
       },
       options,
     );
     this.#options = options;
-    this.#maxChannels = maxChannels;
+    this.#maxStreams = maxStreams;
     this.#dialTimeoutMs = dialTimeoutMs;
     this.#lingerMs = lingerMs;
     this.#allowedPorts = allowedPorts;
     this.#limits = limits;
   }
 
+  /**
+   * Replaces the allowed ports for the Connects to come.
+   *
+   * @throws {TunnelError} `invalidOption`.
+   */
   allowPorts(ports: readonly number[]): void {
     this.#allowedPorts = portSet(ports);
   }
 
-  #admit(address: string, channel: Int64): Admission {
+  #admit(address: string, streamId: Int64): Admission {
     const verdict = judgeDestination(address, this.#allowedPorts);
     const record = {
-      channel,
+      streamId,
       address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
       ...verdict,
     };
     if (!verdict.allowed) return this.#refuse(record);
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
-    if (this.channelCount >= this.#maxChannels)
-      return this.#refuse({ ...record, rule: 'channel-limit' });
+    if (this.streamCount >= this.#maxStreams)
+      return this.#refuse({ ...record, rule: 'stream-limit' });
     if (!this.#limits.mayDial(verdict.port))
       return this.#refuse({ ...record, rule: 'connect-rate' });
     if (this.#options.onConnect?.(record, true) === false)
@@ -124,50 +121,50 @@ class ServerSession extends SocketSession implements ServerTunnel {
   #refuse(record: ConnectRecord): Admission {
     const isTold = this.#limits.refuse();
     this.#options.onConnect?.({ ...record, allowed: false }, isTold);
-    return { refusal: `connect not allowed: ${record.rule}`, isOverRate: !isTold };
+    return { refusal: writeRefusal(record.rule), isOverRate: !isTold };
   }
 
-  #dial(channel: ChannelStream, port: number): void {
+  #dial(stream: SessionStream, port: number): void {
     const dial = this.#options.dial ?? dialTcp;
     const timeoutMs = this.#dialTimeoutMs;
-    const line: { isTaken: boolean; late?: NodeJS.Timeout } = { isTaken: false };
+    const slot: { isTaken: boolean; late?: NodeJS.Timeout } = { isTaken: false };
     const takeBack = this.#limits.dial((done) => {
-      line.isTaken = true;
-      clearTimeout(line.late);
+      slot.isTaken = true;
+      clearTimeout(slot.late);
       if (this.state === 'closing' || this.state === 'closed') {
         done();
         return () => undefined;
       }
       return dialLoopback(port, { timeoutMs, dial }, (outcome) => {
-        channel.off('close', leave);
+        stream.off('close', leave);
         if (outcome instanceof TunnelError) {
           this.#limits.fail(port);
-          channel.destroy(outcome);
+          stream.destroy(outcome);
         } else {
           this.own(outcome);
-          joinSocket(outcome, channel, this.#lingerMs);
+          joinSocket(outcome, stream, this.#lingerMs);
         }
         done();
       });
     });
-    if (!line.isTaken) {
-      line.late = setTimeout(() => {
-        const message = `waited to dial port ${port}: too many dials are under way for ${timeoutMs} ms`;
-        channel.destroy(new TunnelError('dial-timeout', message, { port }));
+    if (!slot.isTaken) {
+      slot.late = setTimeout(() => {
+        const message = `cannot dial port ${port}: found too many dials under way for ${timeoutMs} ms`;
+        stream.destroy(new TunnelError('dialTimeout', message, { port }));
       }, timeoutMs);
     }
     const leave = (): void => {
-      clearTimeout(line.late);
+      clearTimeout(slot.late);
       takeBack();
     };
     // The `close` that follows acts on it.
-    channel.on('error', () => undefined);
-    channel.once('close', leave);
+    stream.on('error', () => undefined);
+    stream.once('close', leave);
   }
 }
 
 function portSet(ports: readonly number[]): ReadonlySet<number> {
   const wrong = ports.find((port) => !isTcpPort(port));
   if (wrong === undefined) return new Set(ports);
-  throw new TunnelError('invalid-option', `allowed port ${wrong}; a port is 1 to 65,535`);
+  throw new TunnelError('invalidOption', `cannot allow port ${wrong}; wanted 1 to 65535`);
 }

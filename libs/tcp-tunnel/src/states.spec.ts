@@ -1,4 +1,4 @@
-import { mayMove, type ChannelState } from './stream/channel-state.js';
+import { mayMove, type StreamState } from './stream/stream-state.js';
 import { mayMoveSession, type SessionState } from './session/session-state.js';
 
 const CHANNEL = [
@@ -6,7 +6,7 @@ const CHANNEL = [
   'local-ended',
   'remote-ended',
   'closed',
-] as const satisfies readonly ChannelState['kind'][];
+] as const satisfies readonly StreamState['kind'][];
 const SESSION = [
   'open',
   'draining',
@@ -14,7 +14,7 @@ const SESSION = [
   'closed',
 ] as const satisfies readonly SessionState['kind'][];
 
-describe('the states of a channel', () => {
+describe('the states of a stream', () => {
   it.each([
     ['open', ['local-ended', 'remote-ended', 'closed']],
     ['local-ended', ['local-ended', 'closed']],

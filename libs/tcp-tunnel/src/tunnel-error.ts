@@ -1,33 +1,40 @@
+import type { RefusalRule } from './wire/refusal.js';
+
 /** Every way in which this library fails; callers switch on it. */
 export type TunnelErrorCode =
-  | 'invalid-option'
-  | 'invalid-port'
-  | 'websocket-not-open'
+  | 'invalidOption'
+  | 'invalidPort'
+  | 'webSocketNotOpen'
   | 'draining'
-  | 'too-many-channels'
+  | 'tooManyStreams'
   | 'aborted'
-  | 'session-ended'
-  | 'protocol-violation'
-  | 'send-overflow'
-  | 'peer-silent'
-  | 'carrier-failed'
-  | 'channel-reset'
-  | 'channel-forgotten'
-  | 'receive-overflow'
-  | 'dial-refused'
-  | 'dial-timeout'
-  | 'dial-failed'
-  | 'address-in-use'
-  | 'address-denied'
-  | 'listen-failed';
+  | 'sessionEnded'
+  | 'protocolViolation'
+  | 'sendOverflow'
+  | 'peerSilent'
+  | 'webSocketFailed'
+  | 'streamReset'
+  | 'streamForgotten'
+  | 'receiveOverflow'
+  | 'connectRefused'
+  | 'dialRefused'
+  | 'dialTimeout'
+  | 'dialFailed'
+  | 'addressInUse'
+  | 'addressDenied'
+  | 'listenFailed';
 
 /** What a failure was about, as data; only the fields that apply are present. */
 export interface TunnelErrorFields {
   readonly cause?: unknown;
   /** The TCP port that was dialled or listened on. */
   readonly port?: number;
-  /** The connection id of the channel that failed. */
-  readonly channel?: number | bigint;
+  /** The connection id of the stream that failed. */
+  readonly streamId?: number | bigint;
+  /** The rule by which the peer refused the stream, where it named one that is known here. */
+  readonly rule?: RefusalRule | undefined;
+  /** What the peer said, at most 100 characters, with anything unprintable replaced. */
+  readonly peerText?: string;
 }
 
 /** The one error class of this library: a `code` to switch on, fields, and the cause it came from. */
@@ -35,12 +42,16 @@ export class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code: TunnelErrorCode;
   readonly port: number | undefined;
-  readonly channel: number | bigint | undefined;
+  readonly streamId: number | bigint | undefined;
+  readonly rule: RefusalRule | undefined;
+  readonly peerText: string | undefined;
 
   constructor(code: TunnelErrorCode, message: string, fields: TunnelErrorFields = {}) {
     super(message, 'cause' in fields ? { cause: fields.cause } : undefined);
     this.code = code;
     this.port = fields.port;
-    this.channel = fields.channel;
+    this.streamId = fields.streamId;
+    this.rule = fields.rule;
+    this.peerText = fields.peerText;
   }
 }

@@ -43,8 +43,8 @@ export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, We
       client.destroy();
       await sending;
       await session.close();
-      if (session.channelCount > 0)
-        throw new Error(`${session.channelCount} of ${allowed} streams outlived the session`);
+      if (session.streamCount > 0)
+        throw new Error(`${session.streamCount} of ${allowed} streams outlived the session`);
     },
     close: () => echo.close(),
   };

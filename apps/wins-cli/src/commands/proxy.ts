@@ -44,7 +44,7 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const keeper = new TunnelKeeper({
     open: (signal) =>
       openWebSocket({ pipe: options.proxy, signal }, (webSocket) =>
-        openTunnel(webSocket, { maxChannels: MOST_STREAMS }),
+        openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
       ),
     heldMs: HELD_MS,
     onUp: () => {

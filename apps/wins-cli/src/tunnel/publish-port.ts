@@ -13,8 +13,8 @@ const ALL_ADDRESSES = '::';
 const ALL_IPV4_ADDRESSES = '0.0.0.0';
 
 const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
-  'address-in-use': 'stop that program, or publish under another port with TCP:other:PORT',
-  'address-denied': 'publish under a port above 1023 with TCP:other:PORT, or use another user',
+  addressInUse: 'stop that program, or publish under another port with TCP:other:PORT',
+  addressDenied: 'publish under a port above 1023 with TCP:other:PORT, or use another user',
 };
 
 /**

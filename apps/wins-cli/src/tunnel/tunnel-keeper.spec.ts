@@ -61,8 +61,8 @@ describe('a tunnel that is kept', () => {
 
   it('opens a stream at once while the tunnel is up, and tells its error', async () => {
     await keeper.start(0);
-    const channel = await keeper.connect(7, { signal });
-    await expect(once(channel, 'close')).rejects.toThrow('connect not allowed');
+    const stream = await keeper.connect(7, { signal });
+    await expect(once(stream, 'close')).rejects.toThrow('connect not allowed');
     expect(events).toEqual(['up', 'error 7']);
   });
 
@@ -85,8 +85,8 @@ describe('a tunnel that is kept', () => {
     await keeper.start(0);
     carriers[0]?.terminate();
     while (!events.includes('peer-closed')) await new Promise((resolve) => setImmediate(resolve));
-    const channel = await keeper.connect(7, { signal });
-    channel.on('error', () => undefined).destroy();
+    const stream = await keeper.connect(7, { signal });
+    stream.on('error', () => undefined).destroy();
     expect(events.slice(0, 3)).toEqual(['up', 'peer-closed', 'up']);
   });
 

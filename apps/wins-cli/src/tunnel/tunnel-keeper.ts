@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientTunnel, PendingConnection, TunnelChannel, TunnelEnd } from '@wins/tcp-tunnel';
+import type { ClientTunnel, PendingConnection, TunnelStream, TunnelEnd } from '@wins/tcp-tunnel';
 
 /** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
 const LONGEST_BACK_OFF_MS = 500;
@@ -60,7 +60,7 @@ export class TunnelKeeper {
    *
    * @throws Error when the tunnel stays down for too long, or the keeper is closed.
    */
-  connect(port: number, connection: PendingConnection): TunnelChannel | Promise<TunnelChannel> {
+  connect(port: number, connection: PendingConnection): TunnelStream | Promise<TunnelStream> {
     if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
       return this.#openStream(this.#state.tunnel, port);
     }
@@ -77,7 +77,7 @@ export class TunnelKeeper {
     await this.#following;
   }
 
-  #held(port: number, signal: AbortSignal): Promise<TunnelChannel> {
+  #held(port: number, signal: AbortSignal): Promise<TunnelStream> {
     return new Promise((resolve, reject) => {
       const decide = (): void => {
         clearTimeout(timer);
@@ -97,7 +97,7 @@ export class TunnelKeeper {
     });
   }
 
-  #openStream(tunnel: ClientTunnel, port: number): TunnelChannel {
+  #openStream(tunnel: ClientTunnel, port: number): TunnelStream {
     return tunnel.connect(port).once('error', (error) => this.#options.onStreamError(port, error));
   }
 

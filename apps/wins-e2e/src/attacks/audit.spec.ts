@@ -76,9 +76,9 @@ describe('an attacker of the audit log', () => {
     let refused = 0;
     const ask = async (): Promise<void> => {
       while (goOn(refused)) {
-        const channel = tunnel.connect(1);
-        channel.on('error', () => undefined);
-        await new Promise((resolve) => channel.once('close', resolve));
+        const stream = tunnel.connect(1);
+        stream.on('error', () => undefined);
+        await new Promise((resolve) => stream.once('close', resolve));
         refused += 1;
       }
     };

@@ -175,7 +175,7 @@ describe('wins doctor', () => {
     await doctor();
     expect(files()).toEqual(before);
     // A busy machine may let the daemon stand still, which it says.
-    const stall = 'the daemon could do nothing for some time';
+    const stall = 'the event loop was blocked';
     const told = daemon.log
       .slice(lines)
       .filter(({ level, msg }) => level !== 'debug' && msg !== stall);

@@ -514,7 +514,7 @@ describe('a client of the tunnel pipe', () => {
     const third = await connected(port);
     await expect(textOf(third)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(tunnel.program.stderr()).toContain(
-      `the daemon refuses host port ${echo.port}: channel-limit`,
+      `the daemon refuses host port ${echo.port}: stream-limit`,
     );
     second.end();
     expect(await textOf(second)).toBe('');

@@ -68,7 +68,7 @@ async function settled(world: UpgradeWorld, known = 0): Promise<void> {
 }
 
 const begun = (world: UpgradeWorld) =>
-  logOf(world).filter(({ msg }) => msg === 'the watched file is to be upgraded to');
+  logOf(world).filter(({ msg }) => msg === 'the upgrade to the watched file begins');
 
 /** Waits until the upgrade to this release has come to its end, and the service to rest. */
 async function served(world: UpgradeWorld, version: string): Promise<void> {
@@ -129,13 +129,13 @@ describe('a daemon that watches a file', () => {
     const { world } = await watchingNode();
     await using _world = world;
     offer(world, UNWELL('v1.1.0'));
-    await logged(world, 'the watched file was tried, and is not again');
+    await logged(world, 'the watched file was tried before, and is not tried again');
     expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
     expect(await world.rest()).toBe('v1.0.0');
     expect(begun(world)).toHaveLength(1);
 
     await world.supervisor.powerCycle();
-    await logged(world, 'the watched file was tried, and is not again', 2);
+    await logged(world, 'the watched file was tried before, and is not tried again', 2);
     // The same bytes are the same release, however often they are put there.
     await settled(world);
     const known = states(world).length;
@@ -230,7 +230,7 @@ describe('a daemon that watches a file', () => {
     });
     writeFileSync(`${world.folder}/result.json`, result);
     offer(world, singleFile('v1.1.0'));
-    const said = await logged(world, 'the watched file was tried, and is not again');
+    const said = await logged(world, 'the watched file was tried before, and is not tried again');
     expect(said['reason']).toBe(reason);
     expect(begun(world)).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('a daemon whose config does not ask for it', () => {
     await using _world = world;
     await world.supervisor.stop(0);
     await using daemon = await Daemon.start(world.workspace, world.config);
-    const said = await daemon.logged(({ msg }) => msg.includes('this daemon is no service'));
+    const said = await daemon.logged(({ msg }) => msg.includes('this daemon is not a service'));
     expect(said).toMatchObject({ key: 'upgrade.watchingPath' });
   });
 });

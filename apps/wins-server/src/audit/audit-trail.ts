@@ -18,10 +18,10 @@ export class AuditTrail {
   }
 
   /**
-   * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: whoever has that is the only one that
-   * writes to the folder. A log that cannot be written is told to the debug log, and is tried again once a second.
+   * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: the daemon that has it is the only one that
+   * writes to the folder. When the log cannot be written, the debug log says so, and it is tried again once a second.
    *
-   * @param onChange - Told whether records can be written, at first and when that changes.
+   * @param onChange - Learns whether records can be written, at first and when that changes.
    */
   async open(onChange: (isAvailable: boolean) => void): Promise<void> {
     const { directory } = this.#options;
@@ -29,7 +29,11 @@ export class AuditTrail {
       ...this.#options,
       onChange: (isAvailable, err) => {
         if (isAvailable) this.#logger.info({ directory }, 'the audit log is written');
-        else this.#logger.error({ directory, err }, 'acts are refused: no audit log');
+        else
+          this.#logger.error(
+            { directory, err },
+            'cannot write the audit log: what must be recorded is refused',
+          );
         onChange(isAvailable);
       },
     });

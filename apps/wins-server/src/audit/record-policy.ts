@@ -1,6 +1,6 @@
 import type { Flood } from '@wins/audit-log';
 
-/** A decision as the parts of the daemon tell it. */
+/** A decision as the parts of the daemon report it. */
 export interface Decision {
   readonly action: string;
   readonly verdict: string;
@@ -19,7 +19,7 @@ export interface RecordRule {
   readonly flood?: Flood;
 }
 
-/** What changes the host, or is asked for by nobody who could do so a thousand times a second. */
+/** What changes the host, or cannot come a thousand times a second. */
 const NEVER_COUNTED = new Set(['start', 'addRoutes', 'removeRoutes', 'upgrade']);
 /** What gives a client something, and changes nothing. */
 const GRANTS = new Set(['wait', 'keepAlive', 'connect']);
@@ -36,7 +36,7 @@ export function recordRule(
   const flood = { client, verdict };
   if (verdict !== 'allowed') return { when: 'after', flood };
   if (NEVER_COUNTED.has(action)) return { when: 'before' };
-  // A run can be stopped once; whoever says so a hundred times is counted.
+  // A run can be stopped once; a client that repeats it is counted.
   if (action === 'stop') return { when: 'before', flood: { ...flood, act: mark ?? '' } };
   return { when: GRANTS.has(action) ? 'with' : 'after', flood };
 }

@@ -12,12 +12,12 @@ describe('wins srv app run', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it.each([
-    ['--register', 'registered the service rancher-wins'],
-    ['--unregister', 'removed the service rancher-wins'],
-  ])('%s says that it needs Windows', async (flag, tried) => {
+    ['--register', 'register the service rancher-wins'],
+    ['--unregister', 'remove the service rancher-wins'],
+  ])('%s says that it needs Windows', async (flag, action) => {
     await expect(run(['srv', 'app', 'run', flag])).resolves.toBe(69);
     expect(said).toBe(
-      `wins: ${tried}: this is ${process.platform}; services are there on Windows only\n`,
+      `wins: cannot ${action}: this is ${process.platform}; services exist only on Windows\n`,
     );
   });
 

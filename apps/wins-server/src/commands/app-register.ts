@@ -8,34 +8,34 @@ import { EXIT, SERVICE_NAME } from '@wins/wins-program';
 import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 
 /**
- * `wins srv app run --register`: makes the daemon a service, or changes the service to be as it would be registered now. It
- * neither starts nor stops it.
+ * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor
+ * stops it.
  */
 // eslint-disable-next-line @typescript-eslint/require-await -- a command answers with a promise, also when it fails
 export async function registerService(options: RegisterOptions): Promise<number> {
-  requireWindows('registered the service');
+  requireWindows('register the service');
   const definition = serviceDefinition(options, process);
   const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
   registerEventSource(SERVICE_NAME);
   say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
-  if (needsRestart) say('it runs: what has changed counts from its next start');
-  if (ignored.length > 0) say(`this system does not know: ${ignored.join(', ')}`);
+  if (needsRestart) say('it is running: the changes take effect at its next start');
+  if (ignored.length > 0) say(`this version of Windows does not support: ${ignored.join(', ')}`);
   return EXIT.server.ok;
 }
 
-/** A stopped service is gone at once, unless somebody looks at it. */
+/** A stopped service is gone at once, unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
 /** `wins srv app run --unregister`: stops the service, then removes it. One that does not stop is not removed. */
 export async function unregisterService(): Promise<number> {
-  requireWindows('removed the service');
+  requireWindows('remove the service');
   const services = serviceControlManager();
   try {
     await services.stop(SERVICE_NAME);
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);
-    if (!isGone) say('a program holds it open: its name is free when that lets go of it');
+    if (!isGone) say('a program holds it open: its name becomes free when that program closes it');
   } catch (error) {
     if (!(error instanceof WindowsError) || error.code !== 'not-found') throw error;
     say(`there is no service ${SERVICE_NAME}`);
@@ -44,9 +44,9 @@ export async function unregisterService(): Promise<number> {
   return EXIT.server.ok;
 }
 
-function requireWindows(tried: string): void {
+function requireWindows(action: string): void {
   if (process.platform === 'win32') return;
-  const message = `${tried} ${SERVICE_NAME}: this is ${process.platform}; services are there on Windows only`;
+  const message = `cannot ${action} ${SERVICE_NAME}: this is ${process.platform}; services exist only on Windows`;
   throw new WindowsError('unavailable', message);
 }
 

@@ -1,7 +1,7 @@
 import { defaultConfigPath } from '@wins/config';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { fileState, watchConfig } from '../configuration/config-watch.js';
+import { configFingerprint, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
@@ -21,7 +21,7 @@ interface RunOptions extends RegisterOptions {
   readonly unregister: boolean;
 }
 
-/** `wins srv app run`: serves, or has to do with the service that serves. */
+/** `wins srv app run`: serves, or registers or removes the service that serves. */
 export async function runApp(options: RunOptions): Promise<number> {
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
@@ -30,7 +30,7 @@ export async function runApp(options: RunOptions): Promise<number> {
     const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
-    // What hangs must not keep the process of a service that has stopped: the next one would find its pipes taken.
+    // A stopped service that hangs must not keep its process: the next one would find its pipes taken.
     if (exitCode !== undefined) process.exit(exitCode);
   }
   return runAtTerminal(options);
@@ -40,17 +40,17 @@ async function runAtTerminal(options: RunOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // On systems without a service manager of their own, what supervises the daemon tells it which service it is.
+  // On other systems the supervisor of the daemon names the service in a variable.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
 }
 
-/** Serves, and finishes or undoes an upgrade that was interrupted. */
+/** Serves, and first finishes or undoes an interrupted upgrade. */
 async function runDaemon(options: RunOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
-  // A daemon on trial is moved: where its folder is has to be found out now.
+  // A daemon on trial is moved later, so its folder is looked up now.
   const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
   const ready = (): void => {
     surroundings.ready();
@@ -79,7 +79,7 @@ async function serve(
 ): Promise<number> {
   delayFullCollections();
   const file = options.config ?? defaultConfigPath();
-  const known = fileState(file);
+  const known = configFingerprint(file);
   const loaded = await loadDaemonConfig(file);
   const applyLevel = (debug: boolean): void => {
     logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
@@ -96,7 +96,7 @@ async function serve(
       : recordUpgrades(recordsFolder, (decision) => audit.decided(decision), logger);
   try {
     using _stalls = watchStalls({
-      stalled: (lateMs) => logger.warn({ lateMs }, 'the daemon could do nothing for some time'),
+      stalled: (lateMs) => logger.warn({ lateMs }, 'the event loop was blocked'),
     });
     using _slowTurns = watchSlowTurns({
       isWanted: () => logger.isLevelEnabled('debug'),

@@ -26,7 +26,7 @@ export async function auditPlace({ config, directory }: AuditPlaceOptions): Prom
       `cannot read the audit log: ${found}; wanted the folder of a daemon's log`,
     );
   }
-  throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is no folder`);
+  throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is not a folder`);
 }
 
 async function configured(config: string | undefined): Promise<string> {

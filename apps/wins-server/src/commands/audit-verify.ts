@@ -23,7 +23,7 @@ function reportOf(directory: string, verdict: AuditVerdict): string {
   const lines = [`${escapeText(directory)}: ${records} records`];
   if (firstSeq !== undefined)
     lines.push(`numbers ${firstSeq} to ${lastSeq}, the last line has SHA-256 ${lastHash}`);
-  if (lost > 0) lines.push(`the log says that it lost ${lost} records`);
+  if (lost > 0) lines.push(`the log reports ${lost} lost records`);
   if (unfinishedBytes > 0) lines.push(`the last line is unfinished: ${unfinishedBytes} bytes`);
   for (const { file, line, what } of verdict.problems)
     lines.push(escapeText(`${file}:${line}: ${what}`));

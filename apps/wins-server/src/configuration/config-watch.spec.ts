@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileState, watchConfig } from './config-watch.js';
+import { configFingerprint, watchConfig } from './config-watch.js';
 import { loadDaemonConfig } from './load-daemon-config.js';
 
 const HANGS_AFTER_MS = 60_000;
@@ -22,7 +22,7 @@ describe('a config file that is watched', () => {
 
   beforeAll(() => {
     writeFileSync(file, 'debug: false\n', { mode: 0o600 });
-    watch = watchConfig(file, fileState(file), listeners);
+    watch = watchConfig(file, configFingerprint(file), listeners);
   });
   afterAll(() => {
     watch[Symbol.dispose]();
@@ -79,7 +79,7 @@ describe('a config file that is watched', () => {
       writeFileSync(first, 'debug: true\n', { mode: 0o600 });
       writeFileSync(other, 'debug: false\n', { mode: 0o600 });
       link(other);
-      stale = watchConfig(file, fileState(file), listeners);
+      stale = watchConfig(file, configFingerprint(file), listeners);
       events.on('changed', note).on('rejected', note);
       link(first);
       look();

@@ -1,10 +1,10 @@
 import { type LoadedConfig } from '@wins/config';
+import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
 import { loadDaemonConfig } from './load-daemon-config.js';
-import { statSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 1000;
 
-/** What became of a changed config file. */
+/** What happened to a changed config file. */
 export interface ConfigWatchEvents {
   /** The file changed and is valid. */
   readonly changed: (loaded: LoadedConfig) => void;
@@ -12,17 +12,9 @@ export interface ConfigWatchEvents {
   readonly rejected: (reason: unknown) => void;
 }
 
-/** What tells one state of a file from another; take it before the file is loaded. */
-export type FileState = 'gone' | 'empty' | (string & {});
-
-/** The state of a file as it is now. */
-export function fileState(file: string): FileState {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return size === 0n ? 'empty' : `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-  } catch {
-    return 'gone'; // or out of reach, which comes to the same
-  }
+/** The state of the config file as it is now; a link is followed. */
+export function configFingerprint(file: string): FileFingerprint {
+  return fileFingerprint(file, { followLinks: true });
 }
 
 /**
@@ -32,30 +24,34 @@ export function fileState(file: string): FileState {
  *
  * @param known - The state of the file before it was loaded.
  */
-export function watchConfig(file: string, known: FileState, events: ConfigWatchEvents): Disposable {
+export function watchConfig(
+  file: string,
+  known: FileFingerprint,
+  events: ConfigWatchEvents,
+): Disposable {
   let seen = known;
   let isChanging = false;
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading = Promise.resolve();
-  const load = async (decidedOn: FileState): Promise<void> => {
-    let tell: () => void;
+  const load = async (decidedOn: FileFingerprint): Promise<void> => {
+    let report: () => void;
     try {
       const loaded = await loadDaemonConfig(file);
-      tell = () => events.changed(loaded);
+      report = () => events.changed(loaded);
     } catch (error) {
-      tell = () => events.rejected(error);
+      report = () => events.rejected(error);
     }
-    // What was loaded may be what the file became since, nothing or a half: the next looks are about that.
-    if (fileState(file) === decidedOn) tell();
+    // The file may have changed while it was loaded: then the next looks decide.
+    if (configFingerprint(file) === decidedOn) report();
     else isChanging ||= seen === decidedOn;
   };
   const look = (): void => {
-    const state = fileState(file);
+    const state = configFingerprint(file);
     const isSame = state === seen;
     seen = state;
     if (isSame && isChanging) loading = loading.then(() => load(state));
     isChanging = !isSame && state !== 'gone' && state !== 'empty';
-    // Nobody empties a whitelist like that: it is how editors and failed copies leave a file.
+    // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
     if (!isSame && !isChanging) events.rejected(new Error(`the config file ${file} is ${state}`));
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();

@@ -3,7 +3,7 @@ import { checkProcessEnvironment } from '@wins/process-manager';
 import { thisSystem } from '../this-system.js';
 
 /**
- * Loads the config of the daemon: a file that nobody but administrators and this user can change or put in its place.
+ * Loads the config of the daemon: a file that administrators and this user alone can change or replace.
  *
  * @throws ConfigError
  */
@@ -25,13 +25,14 @@ export async function loadCopiedConfig(file: string, options: LoadOptions): Prom
   return judged(await loadConfig(file, { ...options, trust }));
 }
 
-/** Whether the file is well-formed was judged; whether it can be done is known to the libraries that it configures. */
+/** The library has judged the form of the file; the libraries that it configures know which values they can use. */
 function judged(loaded: LoadedConfig): LoadedConfig {
   const dialect = process.platform === 'win32' ? 'windows' : 'posix';
   const refused = checkProcessEnvironment(loaded.config.processEnvironment, dialect);
   if (refused.length === 0) return loaded;
   const keyPath = 'processEnvironment';
-  const expected = 'what is good for every program; one program may get it by "envs" of its entry';
+  const expected =
+    'variables that are safe for every program; "envs" of an entry gives one to its program alone';
   throw refuseValues(
     loaded,
     refused.map(({ message }) => ({ keyPath, found: message, expected })),

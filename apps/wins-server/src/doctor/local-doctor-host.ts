@@ -2,6 +2,7 @@ import { verifyAuditLog } from '@wins/audit-log';
 
 import { connectPipe, resolvePipePath, type PipeServerCheck } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
 import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
 import { COMMIT, messageOf, VERSION } from '@wins/wins-program';
 import type { Stats } from 'node:fs';
@@ -12,7 +13,6 @@ import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import type { OperatingSystem } from '../operating-system.js';
-import { programChecksum } from '../program-checksum.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
@@ -44,11 +44,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { tellsClientsApart } = system;
   return {
     versions: async () => {
-      const wins = {
-        Checksum: await programChecksum(executable),
-        Version: VERSION,
-        Commit: COMMIT,
-      };
+      const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
+      const wins = { Checksum: sha1, Version: VERSION, Commit: COMMIT };
       const user = process.geteuid?.();
       const asked = user === undefined ? '' : `, asked by user ${user}`;
       return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };

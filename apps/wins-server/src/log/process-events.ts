@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** What somebody must look after. A client can make a start fail at will, and a stranger keep a pipe open. */
+/** Events that need an operator. Others a client can cause at will, such as a start that fails. */
 const PROBLEMS = new Set<ManagerEvent['type']>([
   'treeNotGone',
   'portsNotClosed',

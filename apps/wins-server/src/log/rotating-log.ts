@@ -11,11 +11,11 @@ export interface RotatingLogOptions {
   readonly maxFileBytes?: number;
   /** The oldest files beyond this number are deleted. Default: 5. */
   readonly maxFiles?: number;
-  /** Told once when lines can no longer be written, and again only after one could. */
+  /** Called once when lines can no longer be written, and again only after one could. */
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** A log that never grows beyond its bounds and never stands in the way of who writes to it. */
+/** A log of bounded size that never makes its writer wait. */
 export interface RotatingLog {
   /** Takes a line with its end. It is dropped when the disk does not take it, or is 4 Mi characters behind. */
   write(line: string): void;
@@ -160,7 +160,7 @@ class NumberedFiles {
     }
   }
 
-  /** Deletes the oldest files. One that somebody holds open stays until the next time. */
+  /** Deletes the oldest files. One that is open elsewhere stays until the next time. */
   async #deleteOld(): Promise<void> {
     const old = (await this.#numbers()).slice(0, -this.#maxFiles);
     await Promise.allSettled(old.map((number) => unlink(this.#pathOf(number))));

@@ -26,13 +26,9 @@ export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog 
   };
 }
 
-/** A reviver: the line breaks of a stack are ours, all else is not. */
+/** A reviver: the line breaks of a stack are ours, all others are escaped. */
 function escapeValue(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  return key === 'stack'
-    ? value
-        .split('\n')
-        .map((line) => escapeText(line))
-        .join('\n')
-    : escapeText(value);
+  const lines = key === 'stack' ? value.split('\n') : [value];
+  return lines.map((line) => escapeText(line)).join('\n');
 }

@@ -2,7 +2,7 @@ import type { EventLog, LogEvent } from '@wins/windows-host';
 
 /** What one minute may bring into the event log of events of our own, of refusals, and of what clients were allowed to do. */
 const EVENTS_PER_MINUTE = 60;
-/** More of these: what a client has done is worth more room than what he could not do. */
+/** More of these: what a client did matters more than what it could not do. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,7 @@ const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
 };
 const WITH_FIELDS = 10;
 
-/** What a line of the log says of itself; all else are its fields. */
+/** A line of the log; all unnamed keys are its fields. */
 interface LogLine {
   readonly level?: string;
   readonly time?: string;
@@ -24,7 +24,7 @@ interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Lines of information that tell of the daemon itself, rather than of what it does for clients. */
+/** Lines of information about the daemon itself, rather than about its clients. */
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
 /** What changes the host when it is allowed. */
@@ -57,7 +57,7 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
 
 /**
  * A destination of the log that writes events. Clients cannot push other events out of the log, which has a size: beyond
- * 60 in a minute (600 of allowed acts) events are counted, and the number is told with the next minute's first.
+ * 60 in a minute (600 of allowed acts) events are counted, and the number comes with the first event of the next minute.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
   const causes: Readonly<Record<Cause, Minutes>> = {

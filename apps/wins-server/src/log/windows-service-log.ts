@@ -6,15 +6,15 @@ import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
 /**
- * Makes a folder, with those above it, in which only administrators and the system may write; one that is there is made so,
- * or refused.
+ * Makes a folder, with those above it, that only administrators and the system may write to; an existing one is changed to
+ * that, or refused.
  */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
-/** A log that is closed by whoever opened it. */
+/** The log of a service; its opener closes it. */
 export interface ServiceLog {
   readonly logger: Logger;
-  /** Writes what was taken. Idempotent. */
+  /** Writes what is buffered. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * The log of the daemon as a service: everything in files, JSON lines, and what an operator should see in the event log. A
- * folder that cannot be had for the files is told in the event log, and the daemon goes on with that alone.
+ * The log of the daemon as a service: everything in files, as JSON lines, and what an operator should see in the event log. When
+ * the folder of the files cannot be made, the event log says so, and the daemon goes on with that alone.
  */
 export async function openServiceLog(
   options: LogOptions,
@@ -34,8 +34,7 @@ export async function openServiceLog(
   const log = openEventLog(SERVICE_NAME);
   const events = createEventDestination(log);
   const complain = (tried: string, error: unknown): void => {
-    const problem = messageOf(error);
-    log.report({ type: 'error', id: 11, lines: [tried, `problem: ${problem}`] });
+    log.report({ type: 'error', id: 11, lines: [tried, `problem: ${messageOf(error)}`] });
   };
   let files: RotatingLog | undefined;
   const folder = serviceLogFolder();
@@ -44,10 +43,10 @@ export async function openServiceLog(
     files = openRotatingLog({
       folder,
       name: SERVICE_NAME,
-      onProblem: (error) => complain('the log file takes no lines', error),
+      onProblem: (error) => complain('cannot write to the log file', error),
     });
   } catch (error) {
-    complain('there is no log file', error);
+    complain('cannot open the log file', error);
   }
   let isOpen = true;
   const logger = createLoggerTo(options, {

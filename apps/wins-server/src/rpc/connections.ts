@@ -87,7 +87,7 @@ export class Connections {
       hasOneRequest: (path) => this.calls.hasOneRequest(path),
       onGreeted: () => place?.settle(),
       onStream: (stream, headers) => {
-        this.turns.name(ownWords(headers[':path'] ?? ''));
+        this.turns.name(clientLabel(headers[':path'] ?? ''));
         if (!this.clientCalls.begin(client)) {
           const message = 'this client has as many calls under way as one may have; wanted fewer';
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });

@@ -22,13 +22,13 @@ const SERVICES: readonly string[] = [
 const MAX_WATCHERS = 64;
 const MAX_WATCHERS_OF_CONNECTION = 4;
 
-/** Tells one who watches; nobody has more to read than a few octets for each change. */
+/** Sends a change to one watcher: a few octets. */
 type Watcher = (serving: boolean) => void;
 
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
   #serving = false;
-  /** Who watches, and on which connection. */
+  /** Each watcher with its connection. */
   readonly #watchers = new Map<Watcher, string>();
 
   addTo(server: Server): void {
@@ -60,7 +60,7 @@ export class Health {
     server.addService(healthServiceDefinition, service);
   }
 
-  /** Tells all who ask, and all who watch, whether new work is taken. */
+  /** Sets whether new work is taken, and sends that to all watchers. */
   set(serving: boolean): void {
     if (serving === this.#serving) return;
     this.#serving = serving;

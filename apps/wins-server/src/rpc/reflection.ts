@@ -27,8 +27,8 @@ const MAX_REQUEST_BYTES = 1024;
 /**
  * Lets generic clients discover the services of the daemon and call them.
  *
- * The library answers each request at once, whether or not anybody reads. Here one answer of a stream is on its way at a time:
- * the next request is looked at when the client has taken the answer before.
+ * The library answers each request at once, even when the client does not read. Here a stream has one answer under way: the next
+ * request is read when the client has taken the answer before.
  */
 export function addReflection(server: Server): void {
   const open = new Set<string>();
@@ -37,7 +37,7 @@ export function addReflection(server: Server): void {
     const serve = (call: Exchange): void => {
       const peer = call.getPeer();
       if (open.has(peer) || open.size >= MAX_STREAMS) {
-        const details = `reflection takes one stream of a connection and ${MAX_STREAMS} in all; wanted no more`;
+        const details = `reflection allows one stream per connection and ${MAX_STREAMS} in all; wanted fewer`;
         call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyReflections', details));
         return;
       }

@@ -17,21 +17,21 @@ export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
   /** The service control manager asks, or the console of Windows. */
   | { readonly control: ServiceStopReason | ConsoleEvent }
-  /** A defect: nobody caught this. What runs is stopped in order before the daemon ends. */
+  /** An uncaught error, which is a defect. The daemon still stops its runs in order. */
   | { readonly error: unknown };
 
-/** Hears what ends a daemon. */
+/** Listens for what ends a daemon. */
 export interface ShutdownSignal extends Disposable {
   /** Resolves with the first request; later ones change nothing. */
   readonly requested: Promise<ShutdownRequest>;
 }
 
 /**
- * Starts to listen for the signals that ask to end, and for errors that nobody caught; disposing it gives them back
- * to Node.
+ * Starts to listen for signals that ask the daemon to end, and for uncaught errors; disposing it gives both back to
+ * Node.
  *
  * @param place - At a terminal, also for what happens to the console of Windows. A service does not: it goes on when
- *   somebody logs off.
+ *   a user logs off.
  */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
@@ -54,7 +54,7 @@ export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): S
   };
 }
 
-/** Where there is no such console, what Node hears is all. */
+/** Without such a console the signals of Node are all there is. */
 function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

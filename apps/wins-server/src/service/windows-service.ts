@@ -7,29 +7,32 @@ import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windo
 
 /** What a daemon runs under: a terminal, or the service control manager. */
 export interface Surroundings {
-  /** The service that this daemon is; undefined when it is none. */
+  /** The service that this daemon is, if it is one. */
   readonly service: string | undefined;
   readonly logger: Logger;
-  /** Resolves when the daemon is to end; the first request counts. */
+  /** Resolves when the daemon must end; the first request counts. */
   readonly shutdown: Promise<ShutdownRequest>;
-  /** The daemon tells that it serves. */
+  /** The daemon calls it once it serves. */
   readonly ready: () => void;
 }
 
 /** How a service logs. */
 export interface WindowsServiceOptions extends LogOptions {
-  /** Makes the folder of the log files. Default: what `windowsFileTrust` does. */
+  /** Makes the folder of the log files. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;
 }
 
 /**
  * Runs the daemon as a Windows service if the service control manager has started it.
  *
- * @param serve - Serves until it is asked to end, and returns its exit code. What it throws is logged, and is its exit code too.
- * @returns The exit code, or `undefined` when this is no service and nothing was run.
+ * @param serve - Serves until it is asked to end, and returns its exit code. An error is logged, and determines the exit code.
+ * @returns The exit code, or `undefined` when this is not a service; then nothing was run.
  */
 export async function runAsWindowsService(
-  { secureFolder = windowsFileTrust().ensurePrivateFolder, ...options }: WindowsServiceOptions,
+  {
+    secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
+    ...options
+  }: WindowsServiceOptions,
   serve: (surroundings: Surroundings) => Promise<number>,
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;
@@ -54,9 +57,10 @@ export async function runAsWindowsService(
   const exitCode = await runAsService({
     name: SERVICE_NAME,
     run,
-    onReportFailed: (err) => log?.logger.error({ err }, 'the service control manager is not told'),
+    onReportFailed: (err) =>
+      log?.logger.error({ err }, 'cannot report to the service control manager'),
   });
-  // What still has its log hangs: it is given up, and the service has stopped without it.
+  // The daemon hangs if its log is still open: the service has stopped without it.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
 }

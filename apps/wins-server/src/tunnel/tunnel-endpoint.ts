@@ -78,7 +78,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     place.begin();
     const session = serveTunnel(webSocket, {
       allowedPorts,
-      maxChannels: limits.maxStreams,
+      maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
@@ -147,4 +147,3 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     close: () => (closing ??= close()),
   };
 }
-

@@ -1,32 +1,32 @@
 import type { ProcessHost } from '@wins/process-manager';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/wins-program';
 
-/** What a run learns of its daemon; undefined for what there is not. */
+/** What a run learns of its daemon. */
 export interface OwnDaemon {
-  /** The service that the daemon is. */
+  /** The service that the daemon is, if it is one. */
   readonly service: string | undefined;
   /** The folder of pipes that have a bare name, where they are files. */
   readonly runtimeDirectory: string | undefined;
 }
 
 /**
- * A host whose processes learn where their daemon is, for the helper of an upgrade, whatever the client that asked for them says: it is
- * set last, or taken away.
+ * A host whose runs learn from two variables where their daemon is, for the helper of an upgrade. They replace what the client sets:
+ * it must not choose the service that is upgraded.
  */
 export function withDaemonVariables(
   host: ProcessHost,
   { service, runtimeDirectory }: OwnDaemon,
 ): ProcessHost {
-  const told = {
+  const own = {
     [RUN_SERVICE_VARIABLE]: service,
     [RUN_RUNTIME_DIR_VARIABLE]: runtimeDirectory,
   };
   return {
     ...host,
     start: ({ env, ...command }) => {
-      // As Windows compares names; elsewhere nobody has use for another spelling.
-      const others = Object.entries(env).filter(([name]) => !(name.toUpperCase() in told));
-      const known = Object.entries(told).flatMap(([name, value]) =>
+      // Windows compares names without case; elsewhere no other spelling is in use.
+      const others = Object.entries(env).filter(([name]) => !(name.toUpperCase() in own));
+      const known = Object.entries(own).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],
       );
       return host.start({ ...command, env: Object.fromEntries([...others, ...known]) });

@@ -5,7 +5,7 @@ import type { ShutdownRequest } from '../service/shutdown-signal.js';
 import { isOnTrial, upgradeFolder } from './upgrade-folder.js';
 import { loadUpgrader } from './upgrader.js';
 
-/** An upgrade that came to no end, seen from the daemon that starts after it. */
+/** An upgrade without an end, as the daemon that starts after it sees it. */
 export interface InterruptedUpgrade {
   /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; else never. */
   readonly restart: Promise<ShutdownRequest>;
@@ -16,10 +16,10 @@ export interface InterruptedUpgrade {
 }
 
 /**
- * Begins to finish or undo an upgrade of this service that came to no end; it goes on while the daemon starts. What does that is
- * loaded only when there is such an upgrade: its journal lies beside the program, or the program is one on trial.
+ * Begins to finish or undo an interrupted upgrade of this service, while the daemon starts. The code for that is loaded only when
+ * there is such an upgrade: its journal lies beside the program, or the program is on trial.
  *
- * @param service - The service that this daemon is; undefined when it is none, and nothing is looked for.
+ * @param service - The service that this daemon is; undefined when it is not one; then nothing is looked for.
  * @param runningFile - The program that this daemon is.
  */
 export function recoverInterruptedUpgrade(
@@ -52,7 +52,7 @@ export function recoverInterruptedUpgrade(
     );
   return {
     restart: recovered.then((reason) =>
-      reason === undefined ? never : { error: new Error(`another release is to run: ${reason}`) },
+      reason === undefined ? never : { error: new Error(`another release must run: ${reason}`) },
     ),
     serves,
     fails: async (error) => {

@@ -27,21 +27,21 @@ const LOOK_EVERY_MS = 1000;
 const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 
-/** Takes a decision: throws, or rejects, while it cannot. */
+/** Records a decision; throws or rejects while it cannot. */
 type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
-/** What takes the records of upgrades. */
+/** Copies the records of upgrades until it is closed. */
 export interface UpgradeRecords {
-  /** Looks into the folder no more. Idempotent. */
+  /** Stops looking into the folder. Idempotent. */
   close(): void;
 }
 
 /**
- * Takes what helpers recorded of upgrades of this daemon into its audit log: at its start, and, if an upgrade is under way then, until
- * that has ended. A record is removed once it was taken, so one may be told twice, and none is lost.
+ * Copies the records that helpers left of upgrades of this daemon into its audit log: at its start, and if an upgrade is under way
+ * then, until it has ended. A record is removed once it was taken, so one may be recorded twice, and none is lost.
  *
  * @param folder - The `upgradeFolder` of the program that this daemon is.
- * @param record - Gets each; while it cannot take one, that is kept for the next daemon.
+ * @param record - Gets each; a record that it does not take is kept for the next daemon.
  */
 export function recordUpgrades(
   folder: string,
@@ -79,7 +79,7 @@ async function takeRecords(folder: string, record: RecordUpgrade): Promise<void>
   }
 }
 
-/** A record that is none is told as one of which nothing is known. */
+/** An invalid record counts as one without known fields. */
 function decisionOf(text: string): UpgradeDecision {
   const value = parse(text);
   const { id, outcome, reason, at, from, to, serviceArgs, askedBy } = value;

@@ -8,7 +8,7 @@ export function isOnTrial(runningFile: string): boolean {
   return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
 }
 
-/** The folder that holds everything of upgrades of the daemon that runs from this file; it need not be there. */
+/** The folder that holds everything of upgrades of the daemon that runs from this file; it need not exist. */
 export function upgradeFolder(runningFile: string): string {
   const program = throughLinks(runningFile);
   return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;

@@ -1,6 +1,6 @@
 import { createConnectLimits } from './connect-limits.js';
 
-describe('the rate of Connects in vain', () => {
+describe('the rate of Connects that fail', () => {
   let now = 0;
   const limits = (): ReturnType<typeof createConnectLimits> =>
     createConnectLimits({ burst: 3, perSecond: 2, now: () => now });
@@ -62,7 +62,7 @@ describe('the rate of Connects in vain', () => {
   it.each(['dials', 'dialsPerPeer', 'burst', 'perSecond'])(
     'has a positive integer as %s',
     (name) => {
-      expect(() => createConnectLimits({ [name]: 0 })).toThrow('it must be a positive integer');
+      expect(() => createConnectLimits({ [name]: 0 })).toThrow('wanted a positive integer');
     },
   );
 });

@@ -1,4 +1,4 @@
-import { DialLines, type BeginDial } from '../tcp/dial-lines.js';
+import { DialSlots, type BeginDial } from '../tcp/dial-slots.js';
 import { positiveInteger } from './session-settings.js';
 import { TokenBucket, type Rate } from './token-bucket.js';
 
@@ -8,17 +8,17 @@ export interface ConnectLimitsOptions {
   readonly dials?: number;
   /** Of these, for one peer. Default 16. */
   readonly dialsPerPeer?: number;
-  /** Connects in vain at once. Default 50. */
+  /** Failed Connects at once. Default 50. */
   readonly burst?: number;
-  /** Connects in vain a second from then on. Default 20. */
+  /** Failed Connects a second from then on. Default 20. */
   readonly perSecond?: number;
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 /**
- * What Connects may cost a server, whatever its peers send. Dials under way are bounded. Connects in vain, those that are refused
- * and those whose dial fails, are bounded in time; Connects that succeed are not.
+ * What Connects may cost a server, whatever its peers send. Dials under way are limited. Failed Connects, those that are refused
+ * and those whose dial fails, are limited by a rate; Connects that succeed are not.
  */
 export interface ConnectLimits {
   /** The share of one peer, which all of its sessions have together. */
@@ -33,21 +33,21 @@ export interface PeerConnects {
   mayDial(port: number): boolean;
   /** Counts a dial that failed. */
   fail(port: number): void;
-  /** Begins a dial once there is a line for it; what is returned takes it back. */
+  /** Begins a dial once there is a slot for it; what is returned takes it back. */
   dial(begin: BeginDial): () => void;
 }
 
-/** Rates that are kept at a time; beyond it all others share one. */
+/** Rates that are kept at a time; all others share one. */
 const MOST_BUCKETS = 4096;
 
 /**
  * Limits for all sessions that are given a share of them. They hold nothing of a peer that has no dial under way once its rate is
  * full again.
  *
- * @throws {TunnelError} `invalid-option`.
+ * @throws {TunnelError} `invalidOption`.
  */
 export function createConnectLimits(options: ConnectLimitsOptions = {}): ConnectLimits {
-  const lines = new DialLines(
+  const slots = new DialSlots(
     positiveInteger('dials', options.dials ?? 64),
     positiveInteger('dialsPerPeer', options.dialsPerPeer ?? 16),
   );
@@ -61,19 +61,20 @@ export function createConnectLimits(options: ConnectLimitsOptions = {}): Connect
       refuse: () => buckets.get(peer).take(),
       mayDial: (port) => !buckets.get(`${port} ${peer}`).isEmpty,
       fail: (port) => void buckets.get(`${port} ${peer}`).take(),
-      dial: (begin) => lines.dial(peer, begin),
+      dial: (begin) => slots.dial(peer, begin),
     }),
   };
 }
 
 class Buckets {
+  readonly #rate: Rate;
+  readonly #now: () => number;
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #others: TokenBucket;
 
-  constructor(
-    private readonly rate: Rate,
-    private readonly now: () => number,
-  ) {
+  constructor(rate: Rate, now: () => number) {
+    this.#rate = rate;
+    this.#now = now;
     this.#others = new TokenBucket(rate, now);
   }
 
@@ -82,7 +83,7 @@ class Buckets {
     if (known !== undefined) return known;
     if (this.#buckets.size >= MOST_BUCKETS) this.#forgetFull();
     if (this.#buckets.size >= MOST_BUCKETS) return this.#others;
-    const bucket = new TokenBucket(this.rate, this.now);
+    const bucket = new TokenBucket(this.#rate, this.#now);
     this.#buckets.set(key, bucket);
     return bucket;
   }

@@ -1,4 +1,4 @@
-import type { Carrier } from './carrier.js';
+import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 
 /** What a message costs to answer, in Connects. */
@@ -11,19 +11,21 @@ const OVER_RATE_REST_MS = 5;
 
 /**
  * Takes a session's messages in their order, and so much of them in one turn of the event loop that others get theirs. What came
- * meanwhile is held: one read of the carrier, which then rests.
+ * meanwhile is held: one read of the transport, which then rests.
  */
 export class Intake {
+  readonly #transport: MessageTransport;
+  readonly #answer: (message: Buffer) => Work;
   readonly #held = new Fifo<Buffer>();
   #work = 0;
   #isOverRate = false;
   #isResting = false;
 
-  /** @param handle - Answers one message and says what that cost. */
-  constructor(
-    private readonly carrier: Carrier,
-    private readonly handle: (message: Buffer) => Work,
-  ) {}
+  /** @param answer - Answers one message and says what that cost. */
+  constructor(transport: MessageTransport, answer: (message: Buffer) => Work) {
+    this.#transport = transport;
+    this.#answer = answer;
+  }
 
   take(message: Buffer): void {
     if (this.#isResting) this.#held.push(message);
@@ -32,24 +34,24 @@ export class Intake {
 
   /** Answers at once what is held: no more will come. */
   flush(): void {
-    for (let held = this.#held.shift(); held; held = this.#held.shift()) this.handle(held);
+    for (let held = this.#held.shift(); held; held = this.#held.shift()) this.#answer(held);
   }
 
   #handle(message: Buffer): void {
-    const work = this.handle(message);
+    const work = this.#answer(message);
     if (work === 0) return;
-    if (this.#work === 0) this.carrier.afterTurn(0, () => this.#turn());
+    if (this.#work === 0) this.#transport.afterTurn(0, () => this.#turn());
     this.#isOverRate = work === 'over-rate';
     this.#work += work === 'over-rate' ? WORK_PER_TURN : work;
     if (this.#work < WORK_PER_TURN) return;
     this.#isResting = true;
-    this.carrier.pause();
+    this.#transport.pause();
   }
 
   #turn(): void {
     if (this.#isOverRate) {
       this.#isOverRate = false;
-      this.carrier.afterTurn(OVER_RATE_REST_MS, () => this.#turn());
+      this.#transport.afterTurn(OVER_RATE_REST_MS, () => this.#turn());
       return;
     }
     this.#work = 0;
@@ -60,7 +62,7 @@ export class Intake {
       if (held === undefined) break;
       this.#handle(held);
     }
-    if (!this.#resting) this.carrier.resume();
+    if (!this.#resting) this.#transport.resume();
   }
 
   /** As the compiler cannot see that it changes while a message is handled. */

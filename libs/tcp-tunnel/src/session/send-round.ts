@@ -1,4 +1,4 @@
-import type { Carrier } from './carrier.js';
+import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
@@ -11,7 +11,7 @@ export interface RoundMember {
   /** What it has to send. */
   readonly waitingBytes: number;
   takeMessage(): Buffer;
-  /** The message that was taken is with the carrier. */
+  /** The message that was taken is with the transport. */
   messageSent(): void;
 }
 
@@ -19,15 +19,15 @@ export interface RoundMember {
 const SPARSE_TURNS = 64;
 
 /**
- * Sends one message of each member in turn while less than `inFlightBytes` wait in the carrier. The carrier's word that a
- * message went out starts it again; a session's tick does too, for a carrier that forgot to say so.
+ * Sends one message of each member in turn while less than `inFlightBytes` wait in the transport. The transport's word that a
+ * message went out starts it again; a session's tick does too, for a transport that forgot to say so.
  *
  * After `turnBytes` the large messages rest until everything else in the process had its turn; small ones go on. While
  * another stream sends small messages the rest is a millisecond long: a stream without end takes every processor that it
  * gets, in the programs at both its ends too, and what waits for a processor is the small stream's round trip.
  */
 export class SendRound {
-  readonly #carrier: Carrier;
+  readonly #transport: MessageTransport;
   readonly #limits: FlowLimits;
   readonly #waiting = new Fifo<RoundMember>();
   readonly #resting = new Fifo<RoundMember>();
@@ -35,12 +35,12 @@ export class SendRound {
   #turn = { number: 0, bytes: 0, spent: false };
   #sparse: { readonly member: RoundMember; readonly turn: number } | undefined;
 
-  constructor(carrier: Carrier, limits: FlowLimits) {
-    this.#carrier = carrier;
+  constructor(transport: MessageTransport, limits: FlowLimits) {
+    this.#transport = transport;
     this.#limits = limits;
   }
 
-  /** The carrier's word for every message, those that passed the round included. */
+  /** The transport's word for every message, those that passed the round included. */
   readonly sent = (): void => {
     if (this.#waiting.length > 0) this.run();
   };
@@ -54,7 +54,7 @@ export class SendRound {
     // A member whose write is over may offer its next one from within.
     if (this.#running) return;
     this.#running = true;
-    while (this.#carrier.bufferedBytes < this.#limits.inFlightBytes) {
+    while (this.#transport.bufferedBytes < this.#limits.inFlightBytes) {
       const member = this.#waiting.shift();
       if (member === undefined) break;
       if (this.#turn.spent && member.waitingBytes > this.#limits.sparseBytes)
@@ -74,7 +74,7 @@ export class SendRound {
     member.queued = false;
     if (!member.sendable) return;
     const message = member.takeMessage();
-    this.#carrier.send(message, this.sent);
+    this.#transport.send(message, this.sent);
     this.#count(member, message.length);
     member.messageSent();
     this.#enqueue(member);
@@ -89,7 +89,7 @@ export class SendRound {
     const sparse = this.#sparse;
     const idle =
       sparse !== undefined && sparse.member !== member && turn.number - sparse.turn <= SPARSE_TURNS;
-    this.#carrier.rest(idle, () => this.#nextTurn());
+    this.#transport.rest(idle, () => this.#nextTurn());
   }
 
   #nextTurn(): void {

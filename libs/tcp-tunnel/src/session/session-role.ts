@@ -1,9 +1,9 @@
-import type { ChannelStream } from '../stream/channel-stream.js';
+import type { SessionStream } from '../stream/session-stream.js';
 import type { Int64 } from '../wire/varint.js';
 
-/** The answer to a Connect: what to do with the channel that is opened, or the text of a refusal. */
+/** The answer to a Connect: what to do with the stream that is opened, or the text of a refusal. */
 export type Admission =
-  | { readonly open: (channel: ChannelStream) => void }
+  | { readonly open: (stream: SessionStream) => void }
   | {
       readonly refusal: string;
       /** The peer was refused too often: what more it sends shall wait. */

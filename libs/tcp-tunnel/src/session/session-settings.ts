@@ -40,7 +40,7 @@ const DEFAULTS = {
 /**
  * Fills and checks the options.
  *
- * @throws {TunnelError} `invalid-option` for a number that is not a positive integer.
+ * @throws {TunnelError} `invalidOption` for a number that is not a positive integer.
  */
 export function completeOptions(
   options: TunnelOptions & { readonly heldEndIdleMs?: number },
@@ -55,19 +55,22 @@ export function completeOptions(
 /**
  * The most streams of a session: one list names them all.
  *
- * @throws {TunnelError} `invalid-option`.
+ * @throws {TunnelError} `invalidOption`.
  */
-export function channelLimit(value = 1024): number {
+export function streamLimit(value = 1024): number {
   const most = PROTOCOL_LIMITS.syncBytes / 8;
-  if (positiveInteger('maxChannels', value) <= most) return value;
+  if (positiveInteger('maxStreams', value) <= most) return value;
   throw new TunnelError(
-    'invalid-option',
-    `set maxChannels to ${value}; at most ${most} is allowed`,
+    'invalidOption',
+    `cannot set maxStreams to ${value}; wanted ${most} at most`,
   );
 }
 
-/** @throws {TunnelError} `invalid-option`. */
+/** @throws {TunnelError} `invalidOption`. */
 export function positiveInteger(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new TunnelError('invalid-option', `set ${name} to ${value}; it must be a positive integer`);
+  throw new TunnelError(
+    'invalidOption',
+    `cannot set ${name} to ${value}; wanted a positive integer`,
+  );
 }

@@ -8,10 +8,10 @@ export type TunnelEnd =
   | { readonly reason: 'aborted' }
   /** The peer closed the WebSocket, with its code and text. */
   | { readonly reason: 'peer-closed'; readonly code: number; readonly text: string }
-  /** `carrier-failed`, `peer-silent`, `protocol-violation` or `send-overflow`, as the error's code says. */
+  /** `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`, as the error's code says. */
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
-/** Where a session is. `closing` waits for the carrier; `end` is set once, on the way out of `open` or `draining`. */
+/** Where a session is. `closing` waits for the transport; `end` is set once, on the way out of `open` or `draining`. */
 export type SessionState =
   | { readonly kind: 'open' }
   | { readonly kind: 'draining' }

@@ -6,14 +6,15 @@ export interface Rate {
 
 /** A rate that is kept. Nothing runs for it: what has come back is counted when somebody asks. */
 export class TokenBucket {
+  readonly #rate: Rate;
+  readonly #now: () => number;
   #tokens: number;
   #countedAtMs: number;
 
   /** @param now - The monotonic clock, in milliseconds. */
-  constructor(
-    private readonly rate: Rate,
-    private readonly now: () => number,
-  ) {
+  constructor(rate: Rate, now: () => number) {
+    this.#rate = rate;
+    this.#now = now;
     this.#tokens = rate.burst;
     this.#countedAtMs = now();
   }
@@ -31,12 +32,12 @@ export class TokenBucket {
 
   /** One that is full knows nothing: it may be forgotten. */
   get isFull(): boolean {
-    return this.#count() >= this.rate.burst;
+    return this.#count() >= this.#rate.burst;
   }
 
   #count(): number {
-    const { burst, perSecond } = this.rate;
-    const now = this.now();
+    const { burst, perSecond } = this.#rate;
+    const now = this.#now();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#countedAtMs) * perSecond) / 1000);
     this.#countedAtMs = now;
     return this.#tokens;

@@ -35,7 +35,7 @@ describe('the receiving gate', () => {
     expect(gate.tick()).toBe('resume');
   });
 
-  it('gives each of many stalled channels a share, never less than the least', () => {
+  it('gives each of many stalled streams a share, never less than the least', () => {
     const shared = new SharedBuffer(DEFAULT_FLOW_LIMITS);
     const gates = Array.from({ length: 1000 }, () => new ReceiveGate(shared));
     const paused = new Set<ReceiveGate>();

@@ -3,19 +3,19 @@ const MIB = 1024 * KIB;
 
 /** The numbers of flow control, in bytes. */
 export interface FlowLimits {
-  /** A channel that holds more asks its peer to pause, while the session as a whole has room. */
+  /** A stream that holds more asks its peer to pause, while the session as a whole has room. */
   readonly pauseAboveBytes: number;
-  /** A paused channel that holds less lets its peer go on. */
+  /** A paused stream that holds less lets its peer go on. */
   readonly resumeBelowBytes: number;
-  /** What all channels of a session may hold together before each gets a smaller share. */
+  /** What all streams of a session may hold together before each gets a smaller share. */
   readonly sharedBufferBytes: number;
-  /** The share that every channel keeps however full the session is. */
+  /** The share that every stream keeps however full the session is. */
   readonly leastShareBytes: number;
   /** A peer that goes on sending this much after a Pause is told again. */
   readonly repeatPauseBytes: number;
-  /** A channel that holds more is reset: its peer does not honour Pause. */
-  readonly channelCapBytes: number;
-  /** Above this a channel that holds more than its least share is reset when it receives more. */
+  /** A stream that holds more is reset: its peer does not honour Pause. */
+  readonly streamCapBytes: number;
+  /** Above this a stream that holds more than its least share is reset when it receives more. */
   readonly sessionCapBytes: number;
   /** Sources are not read while this much waits in the WebSocket. */
   readonly inFlightBytes: number;
@@ -34,7 +34,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   sharedBufferBytes: 24 * MIB,
   leastShareBytes: 64 * KIB,
   repeatPauseBytes: 512 * KIB,
-  channelCapBytes: 16 * MIB,
+  streamCapBytes: 16 * MIB,
   sessionCapBytes: 128 * MIB,
   inFlightBytes: MIB,
   turnBytes: 256 * KIB,
@@ -43,7 +43,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
 };
 
 /**
- * What all channels of one session hold together. Each channel may hold as much as is still free, between the least
+ * What all streams of one session hold together. Each stream may hold as much as is still free, between the least
  * share and the pause threshold: a lone slow reader gets all of it, a hundred of them share it.
  */
 export class SharedBuffer {
@@ -75,15 +75,18 @@ type ReceiveState =
   | { readonly kind: 'resumed'; readonly heardSinceTick: boolean };
 
 /**
- * The receiving half of one channel's flow control: counts what the consumer has not taken and says what to tell the
+ * The receiving half of one stream's flow control: counts what the consumer has not taken and says what to tell the
  * peer. Both messages are restated, because either may get lost in a peer: a Pause when the peer goes on sending and at
  * every tick, a Resume at every tick in which nothing came.
  */
 export class ReceiveGate {
+  readonly #shared: SharedBuffer;
   #heldBytes = 0;
   #state: ReceiveState = { kind: 'never-paused' };
 
-  constructor(private readonly shared: SharedBuffer) {}
+  constructor(shared: SharedBuffer) {
+    this.#shared = shared;
+  }
 
   get heldBytes(): number {
     return this.#heldBytes;
@@ -96,14 +99,17 @@ export class ReceiveGate {
   }
 
   hold(bytes: number): 'pause' | 'overflow' | undefined {
-    const { limits } = this.shared;
+    const { limits } = this.#shared;
     this.#heldBytes += bytes;
-    this.shared.change(bytes);
-    if (this.#heldBytes > limits.channelCapBytes) return 'overflow';
-    if (this.shared.totalBytes > limits.sessionCapBytes && this.#heldBytes > limits.leastShareBytes)
+    this.#shared.change(bytes);
+    if (this.#heldBytes > limits.streamCapBytes) return 'overflow';
+    if (
+      this.#shared.totalBytes > limits.sessionCapBytes &&
+      this.#heldBytes > limits.leastShareBytes
+    )
       return 'overflow';
     const threshold =
-      this.#state.kind === 'paused' ? this.#state.repeatAboveBytes : this.shared.pauseAboveBytes;
+      this.#state.kind === 'paused' ? this.#state.repeatAboveBytes : this.#shared.pauseAboveBytes;
     if (this.#heldBytes <= threshold) return undefined;
     this.#state = { kind: 'paused', repeatAboveBytes: this.#heldBytes + limits.repeatPauseBytes };
     return 'pause';
@@ -111,9 +117,9 @@ export class ReceiveGate {
 
   release(bytes: number): 'resume' | undefined {
     this.#heldBytes -= bytes;
-    this.shared.change(-bytes);
+    this.#shared.change(-bytes);
     if (this.#state.kind !== 'paused') return undefined;
-    if (this.#heldBytes >= this.shared.resumeBelowBytes) return undefined;
+    if (this.#heldBytes >= this.#shared.resumeBelowBytes) return undefined;
     this.#state = { kind: 'resumed', heardSinceTick: false };
     return 'resume';
   }
@@ -127,9 +133,9 @@ export class ReceiveGate {
     return quiet ? 'resume' : undefined;
   }
 
-  /** Gives everything back; the channel is gone. */
+  /** Gives everything back; the stream is gone. */
   dispose(): void {
-    this.shared.change(-this.#heldBytes);
+    this.#shared.change(-this.#heldBytes);
     this.#heldBytes = 0;
   }
 }
@@ -144,7 +150,7 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * The sending half: may this channel send? A pause does not last for ever. A peer that renews its pauses is believed
+ * The sending half: may this stream send? A pause does not last for ever. A peer that renews its pauses is believed
  * until it missed three renewals. One that does not gets a single message after six ticks, then at doubling intervals: a
  * lost Resume costs speed but not the stream, and a reader that really stopped is not flooded.
  */

@@ -24,7 +24,7 @@ export const dialTcp: Dial = ({ host, port }) => {
 /**
  * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both.
  * `done` is called once, later: with a connected socket, which the callee then owns, or with a {@link TunnelError}:
- * `dial-refused`, `dial-timeout`, `dial-failed` (what 127.0.0.1 said, when both fail). The returned function gives up,
+ * `dialRefused`, `dialTimeout`, `dialFailed` (what 127.0.0.1 said, when both fail). The returned function gives up,
  * after which `done` is not called. One runs for every stream, so it is a callback and not a promise with a signal.
  */
 export function dialLoopback(
@@ -48,8 +48,8 @@ export function dialLoopback(
   };
   const timer = setTimeout(() => {
     giveUp();
-    const message = `dialled the loopback on port ${port}: no answer within ${timeoutMs} ms`;
-    done(new TunnelError('dial-timeout', message, { port }));
+    const message = `cannot dial port ${port} of the loopback: no answer within ${timeoutMs} ms`;
+    done(new TunnelError('dialTimeout', message, { port }));
   }, timeoutMs);
 
   const attempt = (index: number): void => {

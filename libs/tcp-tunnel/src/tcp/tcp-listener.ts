@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
 import { acceptError, listenError } from '../node-errors.js';
-import type { TunnelChannel } from '../stream/tunnel-channel.js';
+import type { TunnelStream } from '../stream/tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
 
 /** Options of a published port. */
@@ -14,14 +14,14 @@ export interface ListenTcpOptions {
    * The stream for one accepted connection, which then belongs to it. A promise holds the connection unread meanwhile. A
    * failure resets that connection.
    */
-  readonly open: (connection: PendingConnection) => TunnelChannel | Promise<TunnelChannel>;
+  readonly open: (connection: PendingConnection) => TunnelStream | Promise<TunnelStream>;
   /** Connections at a time. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
   /** How long bytes from a client are thrown away after the tunnel ended its stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * A connection could not get its stream: what `open` threw, `too-many-channels` for one above `maxConnections`,
-   * `listen-failed` when the system gave none; then the port is listened on again, until that works. It must not throw.
+   * A connection could not get its stream: what `open` threw, `tooManyStreams` for one above `maxConnections`,
+   * `listenFailed` when the system gave none; then the port is listened on again, until that works. It must not throw.
    */
   readonly onRefused?: (error: unknown) => void;
 }
@@ -52,7 +52,7 @@ const LISTEN_AGAIN_MS = 100;
  * Listens on a TCP port and carries each accepted connection through a stream of its own. It outlives the tunnel behind
  * `open`, so that clients can be kept while that is replaced.
  *
- * @throws {TunnelError} `address-in-use`, `address-denied`, `listen-failed`.
+ * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
  */
 export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener> {
   const listener = new PublishedPort(options);
@@ -62,6 +62,7 @@ export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener>
 
 class PublishedPort implements TcpListener {
   port: number;
+  readonly #options: ListenTcpOptions;
   readonly #sockets = new Set<Socket>();
   readonly #maxConnections: number;
   #server: Server | undefined;
@@ -70,13 +71,14 @@ class PublishedPort implements TcpListener {
   #listening: Promise<void> | undefined;
   #stopping = false;
 
-  constructor(private readonly options: ListenTcpOptions) {
+  constructor(options: ListenTcpOptions) {
+    this.#options = options;
     this.port = options.port;
     this.#maxConnections = options.maxConnections ?? 1024;
   }
 
   get host(): string {
-    return this.options.host;
+    return this.#options.host;
   }
 
   get connectionCount(): number {
@@ -128,7 +130,7 @@ class PublishedPort implements TcpListener {
   }
 
   #listenAgain(error: unknown): void {
-    this.options.onRefused?.(error);
+    this.#options.onRefused?.(error);
     if (this.#stopping) return;
     this.#again = setTimeout(() => {
       this.#listening = this.listen().catch((next: unknown) => this.#listenAgain(next));
@@ -143,13 +145,13 @@ class PublishedPort implements TcpListener {
     }
     if (this.#sockets.size >= this.#maxConnections) {
       socket.on('error', () => undefined).destroy();
-      const message = `port ${port} has ${this.#sockets.size} connections; at most ${this.#maxConnections} are allowed`;
-      this.options.onRefused?.(new TunnelError('too-many-channels', message, { port }));
+      const message = `cannot accept on port ${port}: found ${this.#sockets.size} connections; wanted fewer than ${this.#maxConnections}`;
+      this.#options.onRefused?.(new TunnelError('tooManyStreams', message, { port }));
       return;
     }
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    accept(socket, this.options);
+    accept(socket, this.#options);
   }
 }
 
@@ -157,10 +159,10 @@ function accept(socket: Socket, options: ListenTcpOptions): void {
   let gone: AbortController | undefined;
   const ignore = (): void => undefined;
   socket.on('error', ignore);
-  const join = (channel: TunnelChannel): void => {
+  const join = (stream: TunnelStream): void => {
     gone = undefined;
-    if (socket.destroyed) channel.on('error', ignore).destroy();
-    else joinSocket(socket, channel, options.lingerMs ?? 2_000);
+    if (socket.destroyed) stream.on('error', ignore).destroy();
+    else joinSocket(socket, stream, options.lingerMs ?? 2_000);
   };
   const refuse = (error: unknown): void => {
     gone = undefined;

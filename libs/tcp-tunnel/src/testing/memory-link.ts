@@ -1,5 +1,5 @@
 import { decodeMessage } from '../wire/decode.js';
-import type { Carrier, CarrierEvents } from '../session/carrier.js';
+import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 
@@ -9,16 +9,17 @@ interface Sent {
 }
 
 /**
- * One direction of an in-memory carrier. What was sent is `buffered` until `handOn` moves it to the `wire`, which holds a
+ * One direction of an in-memory transport. What was sent is `buffered` until `handOn` moves it to the `wire`, which holds a
  * few messages as a kernel does; `deliver` gives one to the other side. A specification decides when each happens.
  */
-export class MemoryLink implements Carrier {
+export class MemoryLink implements MessageTransport {
   readonly #buffered: Sent[] = [];
   #bufferedBytes = 0;
   readonly #resting: (() => void)[] = [];
   readonly #turns: (() => void)[] = [];
+  readonly #wireCapacity: number;
   readonly wire: Buffer[] = [];
-  peer: CarrierEvents | undefined;
+  peer: TransportEvents | undefined;
   pings = 0;
   /** No rest ends while this is set. */
   restsOn = false;
@@ -28,7 +29,9 @@ export class MemoryLink implements Carrier {
   sentTypes = new Map<string, number>();
   ended = false;
 
-  constructor(private readonly wireCapacity: number) {}
+  constructor(wireCapacity: number) {
+    this.#wireCapacity = wireCapacity;
+  }
 
   get bufferedBytes(): number {
     return this.#bufferedBytes;
@@ -88,7 +91,7 @@ export class MemoryLink implements Carrier {
   handOn(): void {
     this.endTurn();
     if (!this.restsOn) for (const then of this.#resting.splice(0)) then();
-    if (this.wire.length >= this.wireCapacity) return;
+    if (this.wire.length >= this.#wireCapacity) return;
     const entry = this.#buffered.shift();
     if (entry === undefined) return;
     this.#bufferedBytes -= entry.bytes.length;
@@ -105,7 +108,7 @@ export class MemoryLink implements Carrier {
 
   deliver(): void {
     const bytes = this.wire.shift();
-    // A real carrier delivers views into its own read buffer.
+    // A real transport delivers views into its own read buffer.
     if (bytes !== undefined) this.peer?.message(Buffer.from(bytes));
   }
 }

@@ -14,18 +14,18 @@ import {
 } from '../web-socket/web-socket-options.js';
 
 /** A WebSocket server on a Unix socket of its own; everything that connected goes with it. */
-export interface CarrierServer {
+export interface TransportServer {
   readonly path: string;
   /** A WebSocket to it. */
   dial(): Promise<WebSocket>;
   close(): Promise<void>;
 }
 
-export async function startCarrierServer(
+export async function startTransportServer(
   accept: (socket: WebSocket, request: IncomingMessage) => void,
-): Promise<CarrierServer> {
+): Promise<TransportServer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'tunnel-'));
-  const socketPath = path.join(directory, 'carrier.sock');
+  const socketPath = path.join(directory, 'transport.sock');
   const http = createServer();
   const webSockets = new WebSocketServer({ noServer: true, ...webSocketServerOptions() });
   const open = new Set<Duplex>();
@@ -70,15 +70,15 @@ export async function openPair(
 ): Promise<TunnelPair> {
   let accepted: (server: ServerTunnel) => void = () => undefined;
   const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
-  const carrier = await startCarrierServer((socket) => accepted(serveTunnel(socket, serve)));
-  const client = openTunnel(await carrier.dial(), open);
+  const transport = await startTransportServer((socket) => accepted(serveTunnel(socket, serve)));
+  const client = openTunnel(await transport.dial(), open);
   const server = await served;
   return {
     client,
     server,
     close: async () => {
       await Promise.all([client.close(), server.close()]);
-      await carrier.close();
+      await transport.close();
     },
   };
 }

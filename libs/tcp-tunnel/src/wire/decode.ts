@@ -7,7 +7,7 @@ import { readVarint, skipVarint, toInt64, type Cursor, type Int64 } from './vari
  * Turns one received WebSocket message into a {@link TunnelMessage}. Texts above their limit are cut. Of a Connect one byte
  * more than the limit is kept, so that whoever judges the address sees that it is too long.
  *
- * @throws {TunnelError} `protocol-violation`: too long, cut inside its header, an integer beyond 64 bits, or
+ * @throws {TunnelError} `protocolViolation`: too long, cut inside its header, an integer beyond 64 bits, or
  * a list of ids that is too long or not a multiple of eight bytes.
  */
 export function decodeMessage(bytes: Buffer): TunnelMessage {
@@ -51,7 +51,7 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
 function decodeIds(body: Buffer): Int64[] {
   if (body.length > PROTOCOL_LIMITS.syncBytes || body.length % 8 !== 0) {
     throw violation(
-      `a list of ids of ${body.length} bytes; a multiple of 8, at most ${PROTOCOL_LIMITS.syncBytes}, is allowed`,
+      `a list of ids of ${body.length} bytes; wanted a multiple of 8, ${PROTOCOL_LIMITS.syncBytes} at most`,
     );
   }
   const ids: Int64[] = [];
@@ -76,5 +76,5 @@ function textOf(cursor: Cursor, limit: number): string {
 }
 
 function violation(found: string): TunnelError {
-  return new TunnelError('protocol-violation', `decoded a tunnel message and found ${found}`);
+  return new TunnelError('protocolViolation', `cannot decode a tunnel message: found ${found}`);
 }

@@ -17,7 +17,7 @@ const TOP_BYTE_LIMIT = 1;
  * Reads one zig-zag integer of up to 64 bits. Values of up to four bytes, which is nearly every field of nearly
  * every message, take a path of small-integer arithmetic; BigInt is made only for values beyond 2^53.
  *
- * @throws {TunnelError} `protocol-violation` when the bytes end inside the integer or it needs more than 64 bits.
+ * @throws {TunnelError} `protocolViolation` when the bytes end inside the integer or it needs more than 64 bits.
  */
 export function readVarint(cursor: Cursor): Int64 {
   const { bytes } = cursor;
@@ -108,8 +108,8 @@ function nextByte(cursor: Cursor): number {
   const byte = cursor.bytes[cursor.offset];
   if (byte === undefined) {
     throw new TunnelError(
-      'protocol-violation',
-      `read an integer at byte ${cursor.offset} of a message of ${cursor.bytes.length} bytes; it goes on past the end`,
+      'protocolViolation',
+      `cannot decode a tunnel message: found an integer at byte ${cursor.offset} that goes on past its ${cursor.bytes.length} bytes`,
     );
   }
   cursor.offset += 1;
@@ -118,7 +118,7 @@ function nextByte(cursor: Cursor): number {
 
 function tooLong(): TunnelError {
   return new TunnelError(
-    'protocol-violation',
-    `read an integer of more than 64 bits; at most ${PROTOCOL_LIMITS.varintBytes} bytes are allowed`,
+    'protocolViolation',
+    `cannot decode a tunnel message: found an integer of more than 64 bits; wanted ${PROTOCOL_LIMITS.varintBytes} bytes at most`,
   );
 }

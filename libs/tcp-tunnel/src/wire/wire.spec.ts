@@ -93,7 +93,7 @@ describe('a message on the wire', () => {
         try {
           decodeMessage(Buffer.from(bytes));
         } catch (error) {
-          expect(error).toMatchObject({ name: 'TunnelError', code: 'protocol-violation' });
+          expect(error).toMatchObject({ name: 'TunnelError', code: 'protocolViolation' });
         }
       }),
       { numRuns: 5000 },

@@ -13,7 +13,7 @@ export function createHnsService(calls: HostCallGate): HnsServiceServer {
         plan: () => {
           const which = readChoice(call.request.Options);
           if (which === undefined) {
-            const message = 'which network? wanted its name or an address of it';
+            const message = 'the request names no network; wanted its name or an address of it';
             throw new HostSystemError('invalid-argument', message);
           }
           return async (host) => {

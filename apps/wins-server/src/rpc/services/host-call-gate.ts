@@ -41,7 +41,7 @@ type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 /** A call as one of the services describes it. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
-  /** The client's own words for what the call is about. */
+  /** What the call is about, as the client wrote it. */
   readonly subject: readonly string[];
   /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
   readonly changes?: boolean;
@@ -94,9 +94,9 @@ export class HostCallGate {
   ): Promise<Answer> {
     if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
     const turn = this.#lastChange.then(() => {
-      // Whoever left while others were served is not served any more.
+      // The client may have left while others were served.
       if (!call.cancelled) return this.#judgeAndAsk(call, hostCall);
-      const error = new Error('given up: the client has cancelled the call');
+      const error = new Error('the client has cancelled the call');
       void this.#record(call, hostCall, 'failed', error);
       throw error;
     });

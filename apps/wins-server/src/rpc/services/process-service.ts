@@ -49,7 +49,7 @@ export function createProcessService(
     start: (call, respond) => {
       const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
       const wanted = new AbortController();
-      // grpc-js tells the end of every call so; after the answer nobody looks at it.
+      // grpc-js emits it at the end of every call; after the answer it has no effect.
       call.once('cancelled', () => wanted.abort());
       const { signal } = wanted;
       manager
@@ -84,7 +84,7 @@ export function createProcessService(
       try {
         sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
         listeners += 1;
-        // grpc-js tells the end of every call so, once.
+        // grpc-js emits it at the end of every call, once.
         call.once('cancelled', () => (listeners -= 1));
       } catch (error) {
         call.emit('error', toRpcError(error));
@@ -92,8 +92,8 @@ export function createProcessService(
     },
 
     keepAlive: (call, respond) => {
-      // The first message names the process, later ones are heartbeats. gRPC tells the end of the
-      // call as `end` (the client let go) or as `cancelled` (the call or the connection broke).
+      // The first message names the process, later ones are heartbeats. gRPC emits `end`
+      // when the client releases the lease, `cancelled` when the call or the connection breaks.
       let release: (() => Promise<ProcessExit>) | undefined;
       let failed = false;
       const over = (): void => {
@@ -131,7 +131,7 @@ export function createProcessService(
     stop: (call, respond) => {
       Promise.resolve()
         .then(() => {
-          // For operators: whoever may open the pipe may stop what it runs, whoever started it.
+          // For operators: every client that may open the pipe may stop every run.
           const process = find(call.request.Data);
           return process.stop(connections.ownerOf(call).id, { runId: process.runId });
         })
@@ -173,7 +173,7 @@ function sendOutput(
   });
   const runId = call.request.Data?.RunID ?? '';
   const reader = process.read(ownerId, { onReadable: pump, runId });
-  // grpc-js tells the end of every call as `cancelled`, that of a finished one too.
+  // grpc-js emits `cancelled` at the end of every call, also of a finished one.
   call.once('cancelled', () => {
     finished = true;
     reader.close();
@@ -200,7 +200,7 @@ function nameOf(process: ManagedProcess): ProcessName {
   return { Value: process.name, RunID: process.runId };
 }
 
-/** Whoever knows the id of a run may follow it, so only its owner is told. */
+/** The id of a run lets its holder follow the run, so only the owner gets it. */
 function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {

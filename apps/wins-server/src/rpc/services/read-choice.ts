@@ -2,7 +2,7 @@ import { formatAddress, parseNetwork } from '@wins/wins-program';
 import { HostSystemError } from '../../host-system/host-system-error.js';
 import type { NameOrAddress } from '../../host-system/host-system.js';
 
-/** Longest name that an adapter or a network may be asked for by. */
+/** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;
 
 /** How the messages spell a choice. */
@@ -14,11 +14,11 @@ export function textsOfChoice(choice: ChoiceMessage): readonly string[] {
 }
 
 /**
- * Reads what a client chooses by: a name, or an address in its canonical form, with its prefix where one is given. Go
+ * Reads the choice of a client: a name, or an address in its canonical form, with its prefix where one is given. Go
  * clients send an empty text for no choice.
  *
  * @throws HostSystemError `invalid-argument` for a name of more than 256 characters or with control characters, and for a
- *   text that is no address.
+ *   text that is not an address.
  */
 export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
   if (choice === undefined || choice.value === '') return undefined;
@@ -30,7 +30,8 @@ export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
     );
   }
   const network = parseNetwork(value);
-  if (network === undefined) throw invalid('the address is none; wanted for example 192.0.2.2');
+  if (network === undefined)
+    throw invalid('the value is not an IP address; wanted for example 192.0.2.2');
   const address = formatAddress(network.bytes);
   return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
 }

@@ -1,3 +1,4 @@
+import { fileFingerprint } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -12,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '../../posix.js';
-import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
+import { examineProgram, type FileGuard } from './examine-program.js';
 
 const CONTENT = 'x'.repeat(3_000_000);
 const digest = (algorithm: string, text: string) =>
@@ -30,7 +31,7 @@ describe('a watched program', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const examine = (with_: FileGuard = guard, state = stateOfFile(file) ?? 'none') =>
+  const examine = (with_: FileGuard = guard, state = fileFingerprint(file)) =>
     examineProgram(file, state, with_, signal);
 
   it('is told by its digests', async () => {
@@ -73,15 +74,15 @@ describe('a watched program', () => {
       renameSync(`${file}.next`, file);
       await Promise.resolve();
     };
-    const state = stateOfFile(file);
+    const state = fileFingerprint(file);
     const during: FileGuard = { ...guard, assertTrustedFile: replace };
     expect(await examine(during, state)).toEqual({ kind: 'moved' });
   });
 
   it('is not one that has gone', async () => {
-    const state = stateOfFile(file);
+    const state = fileFingerprint(file);
     rmSync(file);
-    expect(stateOfFile(file)).toBeUndefined();
+    expect(fileFingerprint(file)).toBe('gone');
     expect(await examine(guard, state)).toEqual({ kind: 'moved' });
   });
 
@@ -101,7 +102,7 @@ describe('a watched program', () => {
 
   it('is not read any more once nobody wants it', async () => {
     await expect(
-      examineProgram(file, stateOfFile(file) ?? '', guard, AbortSignal.abort(new Error('enough'))),
+      examineProgram(file, fileFingerprint(file), guard, AbortSignal.abort(new Error('enough'))),
     ).rejects.toThrow('enough');
   });
 });

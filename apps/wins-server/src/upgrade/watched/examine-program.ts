@@ -1,8 +1,7 @@
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import { createHash } from 'node:crypto';
-import { constants, lstatSync } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What was found out about a watched program. */
@@ -10,54 +9,41 @@ export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
   /** Others could have written it, or it cannot be read: what was found and wanted. */
   | { readonly kind: 'unfit'; readonly found: string }
-  /** It was another one before it had been read. */
+  /** The file changed before it had been read. */
   | { readonly kind: 'moved' };
 
-/** Judges the place of a file, and keeps others from writing it where that can be. */
+/** Judges the place of a file, and where the system can, keeps others from writing it. */
 export type FileGuard = Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'holdFile'>;
 
-const CHUNK_BYTES = 1024 * 1024;
-const LARGEST_BYTES = 2 * 1024 ** 3;
+const MAX_BYTES = 2 * 1024 ** 3;
 const WRITABLE_BY_OTHERS = 0o022;
-// Opening a FIFO must not wait. Windows has neither flag.
-const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-
-/** What tells one state of a file from another; undefined when there is none or it is empty. A link is not followed. */
-export function stateOfFile(file: string): string | undefined {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = lstatSync(file, { bigint: true });
-    return size === 0n ? undefined : `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-  } catch {
-    return undefined; // or out of reach, which comes to the same
-  }
-}
 
 /**
- * Judges who could have put a program where it is, and reads it whole if nobody could but administrators and ourselves: whoever
- * writes it decides what the service runs.
+ * Judges who could have put a program where it is, and reads it whole if only administrators and this user could: its writer
+ * decides what the service runs.
  *
- * @param state - Of the file when it was looked at: what has another state by the end is not told of.
+ * @param state - Of the file when it was looked at: a program whose state differs at the end is `moved`.
  * @throws the reason of `signal`.
  */
 export async function examineProgram(
   file: string,
-  state: string,
+  state: FileFingerprint,
   guard: FileGuard,
   signal: AbortSignal,
 ): Promise<Examination> {
   try {
     await assertTrustedProgram(file, guard);
-    // Where it can be had: nobody writes it any more, and nobody will while it is read.
+    // On Windows it keeps others from writing the file while it is read.
     const held = await guard.holdFile?.(file);
     try {
-      const digests = await digestsOf(file, signal);
-      return stateOfFile(file) === state ? { kind: 'program', ...digests } : { kind: 'moved' };
+      const digests = await hashFile(file, ['sha1', 'sha256'], { maxBytes: MAX_BYTES, signal });
+      return fileFingerprint(file) === state ? { kind: 'program', ...digests } : { kind: 'moved' };
     } finally {
       held?.close();
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (stateOfFile(file) !== state) return { kind: 'moved' };
+    if (fileFingerprint(file) !== state) return { kind: 'moved' };
     return { kind: 'unfit', found: messageOf(error) };
   }
 }
@@ -82,27 +68,4 @@ export async function assertTrustedProgram(
   const wanted = "wanted a folder that only root or the daemon's user can write to";
   const message = `cannot take ${file} because of ${folder}: ${found}; ${wanted}`;
   throw new ProcessError('pathNotTrusted', message, { path: file, rule });
-}
-
-async function digestsOf(
-  file: string,
-  signal: AbortSignal,
-): Promise<{ readonly sha1: string; readonly sha256: string }> {
-  const source = await open(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    if (!(await source.stat()).isFile()) throw new Error(`cannot take ${file}: it is no file`);
-    const [sha1, sha256] = [createHash('sha1'), createHash('sha256')];
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let total = 0; ;) {
-      signal.throwIfAborted();
-      const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
-      if (bytesRead === 0) return { sha1: sha1.digest('hex'), sha256: sha256.digest('hex') };
-      total += bytesRead;
-      if (total > LARGEST_BYTES) throw new Error(`cannot take ${file}: it has more than 2 GiB`);
-      sha1.update(chunk.subarray(0, bytesRead));
-      sha256.update(chunk.subarray(0, bytesRead));
-    }
-  } finally {
-    await source.close();
-  }
 }

@@ -1,7 +1,7 @@
 /**
  * What is known of a watched file. Only what has a `file` is about one; that text tells one state of the file from another.
  *
- * - `absent`: there is none, or it is empty.
+ * - `absent`: it does not exist, or is empty.
  * - `changing`: it was seen once like this, and may still be written.
  * - `examining`: it is judged, read, and offered.
  * - `deferred`: it cannot be taken now, and is looked at again when the time has come.
@@ -29,7 +29,7 @@ export type FileWatch =
 
 /** What happens to a watched file, or was found out about it. */
 export type FileWatchEvent =
-  /** It was looked at; undefined when there is none, or it is empty. */
+  /** It was looked at; undefined when it does not exist, or is empty. */
   | { readonly kind: 'seen'; readonly file: string | undefined }
   /** It was not the same any more when it had been read. */
   | { readonly kind: 'moved' }

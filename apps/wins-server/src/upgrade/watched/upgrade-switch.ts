@@ -16,7 +16,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     readonly service: string | undefined;
   };
 
-  /** @param options - `service` is undefined for a daemon that is none: nobody would start what it is replaced by. */
+  /** @param options - `service` is undefined for a daemon that is not a service: nothing would start its successor. */
   constructor(
     options: Omit<WatchOptions, 'file' | 'guard' | 'upgrader' | 'service'> & {
       readonly service: string | undefined;
@@ -25,7 +25,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Puts these settings in force. The same again change nothing. */
+  /** Applies these settings. The same settings again change nothing. */
   apply({ mode, watchingPath }: UpgradeSettings): void {
     const wanted = mode === 'watching' ? watchingPath : undefined;
     if (wanted === this.#wanted) return;
@@ -52,7 +52,7 @@ export class UpgradeSwitch implements AsyncDisposable {
     const fields = { key: 'upgrade.watchingPath', file: wanted };
     const file = watchedPath(wanted, process.platform);
     if (service === undefined) {
-      logger.warn(fields, 'no file is watched for an upgrade: this daemon is no service');
+      logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
     } else if (file === undefined) {
       logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
     } else {

@@ -1,8 +1,9 @@
+import { fileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import type { AuditTrail } from '../../audit/audit-trail.js';
 import type { Logger } from '../../log/logger.js';
 import type { Upgrader } from '../upgrader.js';
-import { examineProgram, stateOfFile, type FileGuard } from './examine-program.js';
+import { examineProgram, type FileGuard } from './examine-program.js';
 import { advance, type FileWatch, type FileWatchEvent } from './file-watch.js';
 
 const LOOK_EVERY_MS = 1000;
@@ -17,7 +18,7 @@ export interface WatchOptions {
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
-  /** An upgrade begins once that is recorded. */
+  /** An upgrade begins once it is recorded. */
   readonly audit: Pick<AuditTrail, 'decided'>;
   /** Loaded when a program is found that does not run already. */
   readonly upgrader: () => Upgrader;
@@ -25,13 +26,13 @@ export interface WatchOptions {
 }
 
 /**
- * Watches a file by looking at it once a second, and begins an upgrade when it has become another program than the one that runs.
- * One thing at a time: while a file is examined, nothing is looked at. It keeps no process alive.
+ * Looks at a file once a second, and begins an upgrade when it has become another program than the one that runs. While a file is
+ * examined, it is not looked at. It keeps no process alive.
  */
 export class ProgramWatch {
   #watch: FileWatch = { kind: 'absent' };
   #work: Promise<void> | undefined;
-  #told: string | undefined;
+  #lastWarning: string | undefined;
   readonly #closing = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
@@ -42,7 +43,7 @@ export class ProgramWatch {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Ends it; nothing is handed over after that. Idempotent. */
+  /** Ends the watch; no upgrade begins after that. Idempotent. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
@@ -51,20 +52,22 @@ export class ProgramWatch {
 
   #look(): void {
     if (this.#work !== undefined) return;
-    this.#advance({ kind: 'seen', file: stateOfFile(this.#options.file) });
+    const state = fileFingerprint(this.#options.file);
+    const isThere = state !== 'gone' && state !== 'empty';
+    this.#advance({ kind: 'seen', file: isThere ? state : undefined });
     const work = this.#task();
     if (work === undefined) return;
     this.#work = work
       .then((event) => event && this.#advance(event))
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#tell('the watched file cannot be upgraded to now', { found: messageOf(error) });
+        this.#warn('the watched file cannot be upgraded to now', { found: messageOf(error) });
         this.#advance({ kind: 'failed' });
       })
       .finally(() => (this.#work = undefined));
   }
 
-  /** What is to be done about what is known now, and what comes of it. */
+  /** The task of the present state; it resolves with what comes of it. */
   #task(): Promise<FileWatchEvent | undefined> | undefined {
     const watch = this.#watch;
     if (watch.kind === 'examining') return this.#examine(watch.file);
@@ -77,12 +80,12 @@ export class ProgramWatch {
     const found = await examineProgram(file, state, guard, signal);
     if (found.kind === 'moved') return { kind: 'moved' };
     if (found.kind === 'unfit') {
-      this.#tell('the watched file is not trusted, or cannot be read', { found: found.found });
+      this.#warn('the watched file is not trusted, or cannot be read', { found: found.found });
       return { kind: 'unfit' };
     }
     const { sha1, sha256 } = found;
     if (sha1 === (await this.#options.runningSha1)) {
-      this.#told = undefined;
+      this.#lastWarning = undefined;
       return { kind: 'done' };
     }
     const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' };
@@ -92,12 +95,16 @@ export class ProgramWatch {
     const outcome = await upgrader.offerUpgrade(offer);
     if (outcome.kind === 'tried') {
       const { outcome: ended, reason } = outcome;
-      this.#tell('the watched file was tried, and is not again', { sha256, ended, reason });
+      this.#warn('the watched file was tried before, and is not tried again', {
+        sha256,
+        ended,
+        reason,
+      });
       return { kind: 'done' };
     }
     const { id } = outcome;
-    this.#told = undefined;
-    this.#options.logger.info({ file, sha256, id }, 'the watched file is to be upgraded to');
+    this.#lastWarning = undefined;
+    this.#options.logger.info({ file, sha256, id }, 'the upgrade to the watched file begins');
     return { kind: 'handedOver', id };
   }
 
@@ -106,12 +113,12 @@ export class ProgramWatch {
     const latest = await this.#options.upgrader().latestUpgrade(this.#options.service);
     if (latest?.id === id) {
       const { outcome, reason, to } = latest;
-      this.#tell('the upgrade to the watched file has ended', { id, ended: outcome, reason });
+      this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
       // Where nothing is known of the program, it was not judged either.
       return { kind: to === undefined ? 'failed' : 'done' };
     }
     if (performance.now() < untilMs) return undefined;
-    this.#tell('nothing was heard of the upgrade to the watched file', { id });
+    this.#warn('nothing was heard of the upgrade to the watched file', { id });
     return { kind: 'failed' };
   }
 
@@ -122,11 +129,11 @@ export class ProgramWatch {
     this.#options.logger.debug({ file: this.#options.file, state: next.kind }, 'the watched file');
   }
 
-  /** Says what is wrong; the same again only after something else. */
-  #tell(message: string, found: Readonly<Record<string, string>>): void {
+  /** Warns; the same warning is not repeated. */
+  #warn(message: string, found: Readonly<Record<string, string>>): void {
     const text = JSON.stringify([message, found]);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#lastWarning) return;
+    this.#lastWarning = text;
     this.#options.logger.warn({ file: this.#options.file, ...found }, message);
   }
 }

@@ -10,18 +10,25 @@ interface Peer {
 }
 
 /**
- * Dials under way at a time: so many for one peer, so many for all. Others wait, and a line that becomes free goes to
+ * Dials under way at a time: so many for one peer, so many for all. Others wait, and a slot that becomes free goes to
  * the peer with the fewest: the many of one do not come before the first of another.
  */
-export class DialLines {
+export class DialSlots {
   readonly #peers = new Map<string, Peer>();
   #dialling = 0;
   #isChoosing = false;
 
-  constructor(
-    private readonly most: number,
-    private readonly mostPerPeer: number,
-  ) {}
+  readonly #most: number;
+  readonly #mostPerPeer: number;
+
+  /**
+   * @param most - Dials under way at a time.
+   * @param mostPerPeer - Of these, for one peer.
+   */
+  constructor(most: number, mostPerPeer: number) {
+    this.#most = most;
+    this.#mostPerPeer = mostPerPeer;
+  }
 
   /** Peers that dial or wait. */
   get peerCount(): number {
@@ -29,7 +36,7 @@ export class DialLines {
   }
 
   /**
-   * Begins a dial, at once if there is a line for it.
+   * Begins a dial, at once if there is a slot for it.
    *
    * @returns Takes it back: it is given up, or never begins. Idempotent; afterwards and after `done` it does nothing.
    */
@@ -78,9 +85,9 @@ export class DialLines {
   /** Of the peers that wait, the one with the fewest dials under way. */
   #choose(): Peer | undefined {
     let chosen: Peer | undefined;
-    if (this.#dialling >= this.most) return undefined;
+    if (this.#dialling >= this.#most) return undefined;
     for (const peer of this.#peers.values()) {
-      if (peer.waiting.size === 0 || peer.dialling >= (chosen?.dialling ?? this.mostPerPeer))
+      if (peer.waiting.size === 0 || peer.dialling >= (chosen?.dialling ?? this.#mostPerPeer))
         continue;
       chosen = peer;
     }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Carrier, CarrierEvents } from '../session/carrier.js';
+import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
 import { TunnelError } from '../tunnel-error.js';
 import type { TunnelWebSocket } from './tunnel-web-socket.js';
 
@@ -7,31 +7,33 @@ import type { TunnelWebSocket } from './tunnel-web-socket.js';
 const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 
-/** A {@link Carrier} over an open WebSocket, which it then owns. */
-export class WebSocketCarrier implements Carrier {
+/** A {@link MessageTransport} over an open WebSocket, which it then owns. */
+export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;
+  readonly #closeTimeoutMs: number;
   #terminator: NodeJS.Timeout | undefined;
 
-  /** @throws {TunnelError} `websocket-not-open`. */
-  constructor(
-    socket: TunnelWebSocket,
-    private readonly closeTimeoutMs: number,
-  ) {
+  /** @throws {TunnelError} `webSocketNotOpen`. */
+  constructor(socket: TunnelWebSocket, closeTimeoutMs: number) {
     if (socket.readyState !== WebSocket.OPEN) {
-      const message = `began a tunnel on a WebSocket in state ${socket.readyState}; it must be open (1)`;
-      throw new TunnelError('websocket-not-open', message);
+      const message = `cannot begin a tunnel: found a WebSocket in state ${socket.readyState}; wanted an open one (1)`;
+      throw new TunnelError('webSocketNotOpen', message);
     }
     this.#socket = socket;
+    this.#closeTimeoutMs = closeTimeoutMs;
     socket.binaryType = 'nodebuffer';
   }
 
   /** From here on the events go to `receiver`; call it in the turn in which the WebSocket opened. */
-  listen(receiver: CarrierEvents): void {
+  listen(receiver: TransportEvents): void {
     const socket = this.#socket;
     let failure: Error | undefined;
     socket.on('message', (data, isBinary) => {
       if (isBinary && Buffer.isBuffer(data)) receiver.message(data);
-      else receiver.violated('the peer sent a text frame; only binary frames are allowed');
+      else
+        receiver.violated(
+          'cannot decode a tunnel message: found a text frame; wanted binary frames',
+        );
     });
     socket.on('ping', () => receiver.heard());
     socket.on('pong', () => receiver.heard());
@@ -75,7 +77,7 @@ export class WebSocketCarrier implements Carrier {
 
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
-    this.#terminator ??= setTimeout(() => this.#socket.terminate(), this.closeTimeoutMs);
+    this.#terminator ??= setTimeout(() => this.#socket.terminate(), this.#closeTimeoutMs);
   }
 
   terminate(): void {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import type { ChannelStream } from './stream/channel-stream.js';
+import type { SessionStream } from './stream/session-stream.js';
 import type { FlowLimits } from './stream/flow-control.js';
-import { SessionCore } from './session/session-core.js';
+import { Session } from './session/session.js';
 import type { SessionSettings } from './session/session-settings.js';
 import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
 
 /*
- * Two sessions joined by a carrier that delays, loses and repeats as the generated schedule says. Whatever the schedule,
+ * Two sessions joined by a transport that delays, loses and repeats as the generated schedule says. Whatever the schedule,
  * once readers read and messages flow again, every stream must end; every byte must have arrived in order and once; and
  * what waits in memory must have stayed within the limits.
  */
@@ -22,7 +22,7 @@ const flow: FlowLimits = {
   sharedBufferBytes: 64 * KIB,
   leastShareBytes: 8 * KIB,
   repeatPauseBytes: 48 * KIB,
-  channelCapBytes: 4096 * KIB,
+  streamCapBytes: 4096 * KIB,
   sessionCapBytes: 8192 * KIB,
   inFlightBytes: 64 * KIB,
   turnBytes: 48 * KIB,
@@ -44,13 +44,13 @@ type Command =
   | {
       readonly kind: 'write';
       readonly side: Side;
-      readonly channel: number;
+      readonly stream: number;
       readonly length: number;
     }
   | {
       readonly kind: 'end' | 'stall' | 'read' | 'destroy';
       readonly side: Side;
-      readonly channel: number;
+      readonly stream: number;
     }
   | { readonly kind: 'flow' | 'handOn' | 'deliver'; readonly side: Side; readonly times: number }
   | { readonly kind: 'lose' | 'repeat'; readonly side: Side };
@@ -63,14 +63,14 @@ function weighted<T extends Command>(
 }
 
 const side = fc.constantFrom<Side>('client', 'server');
-const channel = fc.nat({ max: MOST_CHANNELS - 1 });
+const stream = fc.nat({ max: MOST_CHANNELS - 1 });
 const times = fc.integer({ min: 1, max: 24 });
 const command: fc.Arbitrary<Command> = fc.oneof(
   weighted(2, { kind: fc.constantFrom('open' as const, 'tick' as const) }),
   weighted(14, {
     kind: fc.constant('write' as const),
     side,
-    channel,
+    stream,
     length: fc.oneof(
       fc.integer({ min: 1, max: 100 }),
       fc.integer({ min: 16 * KIB, max: MOST_WRITE }),
@@ -79,9 +79,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   weighted(3, {
     kind: fc.constantFrom('stall' as const, 'stall' as const, 'read' as const),
     side,
-    channel,
+    stream,
   }),
-  weighted(1, { kind: fc.constant('end' as const), side, channel }),
+  weighted(1, { kind: fc.constant('end' as const), side, stream }),
   weighted(8, {
     kind: fc.constantFrom('flow' as const, 'flow' as const, 'handOn' as const, 'deliver' as const),
     side,
@@ -92,10 +92,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 const destroy: fc.Arbitrary<Command> = fc.record({
   kind: fc.constant('destroy' as const),
   side,
-  channel,
+  stream,
 });
 
-/** One end of one channel, with a reader that checks every byte against its place in the stream. */
+/** One end of one stream, with a reader that checks every byte against its place in the stream. */
 class End {
   received = 0;
   written = 0;
@@ -104,7 +104,7 @@ class End {
   error: Error | undefined;
 
   constructor(
-    readonly stream: ChannelStream,
+    readonly stream: SessionStream,
     readonly seed: number,
     peerSeed: number,
   ) {
@@ -138,12 +138,12 @@ function patternAt(seed: number, index: number): number {
 class World {
   readonly links = { client: new MemoryLink(WIRE_MESSAGES), server: new MemoryLink(WIRE_MESSAGES) };
   readonly ends: Record<Side, End[]> = { client: [], server: [] };
-  readonly client: SessionCore;
-  readonly server: SessionCore;
+  readonly client: Session;
+  readonly server: Session;
 
   constructor(readonly legacy: boolean) {
     const none = (): void => undefined;
-    this.server = new SessionCore({
+    this.server = new Session({
       role: {
         kind: 'server',
         admit: () => ({
@@ -154,14 +154,14 @@ class World {
         }),
         mostListed: 100,
       },
-      carrier: this.links.server,
+      transport: this.links.server,
       settings,
       onEnd: none,
       onIdle: none,
     });
-    this.client = new SessionCore({
+    this.client = new Session({
       role: { kind: 'client' },
-      carrier: this.links.client,
+      transport: this.links.client,
       settings,
       onEnd: none,
       onIdle: none,
@@ -195,19 +195,19 @@ class World {
         this.tick();
         break;
       case 'write':
-        this.ends[step.side][step.channel]?.write(step.length);
+        this.ends[step.side][step.stream]?.write(step.length);
         break;
       case 'end':
-        this.ends[step.side][step.channel]?.stream.end();
+        this.ends[step.side][step.stream]?.stream.end();
         break;
       case 'stall':
-        this.ends[step.side][step.channel]?.stream.pause();
+        this.ends[step.side][step.stream]?.stream.pause();
         break;
       case 'read':
-        this.ends[step.side][step.channel]?.stream.resume();
+        this.ends[step.side][step.stream]?.stream.resume();
         break;
       case 'destroy':
-        this.ends[step.side][step.channel]?.stream.destroy();
+        this.ends[step.side][step.stream]?.stream.destroy();
         break;
       case 'flow':
         for (let count = 0; count < step.times; count += 1) {
@@ -274,14 +274,14 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What may be held beyond the shared buffer: each channel's least share, and what was under way when it paused. */
+/** What may be held beyond the shared buffer: each stream's least share, and what was under way when it paused. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +
   flow.inFlightBytes +
   (WIRE_MESSAGES + MOST_CHANNELS + 2) * 34 * KIB;
 
-describe('two sessions over a carrier that delays', () => {
+describe('two sessions over a transport that delays', () => {
   it('carry every byte once and in order, end every stream and hold no more than the limits', async () => {
     let pauses = 0;
     const rests = { idle: 0, turn: 0 };
@@ -308,13 +308,13 @@ describe('two sessions over a carrier that delays', () => {
             pauses += link.sentTypes.get('pause') ?? 0;
             for (const kind of link.rests) rests[kind] += 1;
           }
-          expect(world.client.channelCount + world.server.channelCount).toBe(0);
+          expect(world.client.streamCount + world.server.streamCount).toBe(0);
           expect(world.client.shared.totalBytes + world.server.shared.totalBytes).toBe(0);
         },
       ),
       { numRuns: 150 },
     );
-    // The schedules are worth something only when they make channels pause and messages rest.
+    // The schedules are worth something only when they make streams pause and messages rest.
     expect(pauses).toBeGreaterThan(100);
     expect(rests.turn).toBeGreaterThan(100);
     expect(rests.idle).toBeGreaterThan(100);
@@ -326,8 +326,8 @@ describe('two sessions over a carrier that delays', () => {
     await world.run({ kind: 'flow', side: 'client', times: 10 });
     for (let round = 0; round < 60; round += 1) {
       for (let index = 0; index < MOST_CHANNELS; index += 1) {
-        await world.run({ kind: 'stall', side: 'server', channel: index });
-        await world.run({ kind: 'write', side: 'client', channel: index, length: 64 * KIB });
+        await world.run({ kind: 'stall', side: 'server', stream: index });
+        await world.run({ kind: 'write', side: 'client', stream: index, length: 64 * KIB });
       }
       await world.run({ kind: 'flow', side: 'client', times: 20 });
       await world.run({ kind: 'flow', side: 'server', times: 20 });
@@ -352,7 +352,7 @@ describe('two sessions over a carrier that delays', () => {
           await world.begin();
           for (const step of commands) await world.run(step);
           await world.heal();
-          expect(world.client.channelCount + world.server.channelCount).toBe(0);
+          expect(world.client.streamCount + world.server.streamCount).toBe(0);
           expect(world.client.shared.totalBytes + world.server.shared.totalBytes).toBe(0);
           expect([world.client.state.kind, world.server.state.kind]).toEqual(['open', 'open']);
         },

@@ -2,7 +2,7 @@
  * What a session needs of the thing that carries its messages: whole messages, in order. The WebSocket is one; a
  * specification uses one in memory.
  */
-export interface Carrier {
+export interface MessageTransport {
   /** Bytes accepted by `send` and not yet handed on. */
   readonly bufferedBytes: number;
   /** Queues one message. `sent` is called when it was handed on or can never be; never from inside `send`. */
@@ -22,13 +22,13 @@ export interface Carrier {
   terminate(): void;
 }
 
-/** What a carrier tells its session. */
-export interface CarrierEvents {
+/** What a transport tells its session. */
+export interface TransportEvents {
   message(bytes: Buffer): void;
   /** A sign of life without content. */
   heard(): void;
-  /** The carrier broke a rule of its own, such as a text frame. */
+  /** The transport broke a rule of its own, such as a text frame. */
   violated(what: string): void;
-  /** The last event. `error` when the carrier failed rather than closed. */
+  /** The last event. `error` when the transport failed rather than closed. */
   closed(code: number, reason: string, error: Error | undefined): void;
 }

@@ -1,6 +1,6 @@
-import type { ChannelStream } from '../stream/channel-stream.js';
+import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
-import { SessionCore } from './session-core.js';
+import { Session } from './session.js';
 import type { SessionRole } from './session-role.js';
 import type { SessionSettings } from './session-settings.js';
 import type { TunnelEnd } from './session-state.js';
@@ -19,31 +19,31 @@ const settings: SessionSettings = {
 };
 const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;
 
-interface Session {
-  readonly core: SessionCore;
+interface SessionOverMemory {
+  readonly session: Session;
   readonly link: MemoryLink;
   readonly ends: TunnelEnd[];
 }
 
-function session(role: SessionRole): Session {
+function sessionOf(role: SessionRole): SessionOverMemory {
   const link = new MemoryLink(Number.MAX_SAFE_INTEGER);
   const ends: TunnelEnd[] = [];
   const onEnd = (end: TunnelEnd): void => void ends.push(end);
-  const core = new SessionCore({ role, carrier: link, settings, onEnd, onIdle: () => undefined });
-  return { core, link, ends };
+  const session = new Session({ role, transport: link, settings, onEnd, onIdle: () => undefined });
+  return { session, link, ends };
 }
 
-function client(): Session {
-  return session({ kind: 'client' });
+function client(): SessionOverMemory {
+  return sessionOf({ kind: 'client' });
 }
 
-function server(): Session & { readonly opened: ChannelStream[] } {
-  const opened: ChannelStream[] = [];
-  const admit = () => ({ open: (channel: ChannelStream) => void opened.push(channel) });
-  return { ...session({ kind: 'server', admit, mostListed: 10 }), opened };
+function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
+  const opened: SessionStream[] = [];
+  const admit = () => ({ open: (stream: SessionStream) => void opened.push(stream) });
+  return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
-/** What a session put on the wire, as `type id`; each look hands on what the carrier holds. */
+/** What a session put on the wire, as `type id`; each look hands on what the transport holds. */
 function sent(link: MemoryLink): string[] {
   while (!link.quiet) link.handOn();
   return link.wire
@@ -55,22 +55,22 @@ function sent(link: MemoryLink): string[] {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('what a session sends', () => {
-  it('gives each channel one message in turn', async () => {
-    const { core, link } = client();
-    const channels = [1, 2, 3].map(() => core.connect('tcp/localhost:1'));
+  it('gives each stream one message in turn', async () => {
+    const { session, link } = client();
+    const streams = [1, 2, 3].map(() => session.connect('tcp/localhost:1'));
     sent(link);
-    for (const channel of channels) channel.write(Buffer.alloc(5 * MESSAGE));
-    // The carrier took two messages of the first channel before the others had anything to say.
+    for (const stream of streams) stream.write(Buffer.alloc(5 * MESSAGE));
+    // The transport took two messages of the first stream before the others had anything to say.
     const order = [1, 1, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3];
     expect(sent(link)).toEqual(order.map((id) => `data ${id}`));
     await settle();
   });
 
   it('lets control messages pass data that waits for its turn', () => {
-    const { core, link } = client();
-    const channel = core.connect('tcp/localhost:1');
-    channel.write(Buffer.alloc(10 * MESSAGE));
-    core.connect('tcp/localhost:2').destroy();
+    const { session, link } = client();
+    const stream = session.connect('tcp/localhost:1');
+    stream.write(Buffer.alloc(10 * MESSAGE));
+    session.connect('tcp/localhost:2').destroy();
     expect(sent(link).slice(0, 6)).toEqual([
       'hello',
       'connect 1',
@@ -81,24 +81,27 @@ describe('what a session sends', () => {
     ]);
   });
 
-  it('honours a Pause at once, for that channel alone', async () => {
-    const { core, link } = client();
+  it('honours a Pause at once, for that stream alone', async () => {
+    const { session, link } = client();
     const encode = new MessageEncoder();
-    const [paused, other] = [core.connect('tcp/localhost:1'), core.connect('tcp/localhost:2')];
+    const [paused, other] = [
+      session.connect('tcp/localhost:1'),
+      session.connect('tcp/localhost:2'),
+    ];
     paused.write(Buffer.alloc(10 * MESSAGE));
-    core.message(encode.pause(1));
+    session.message(encode.pause(1));
     other.write('x');
     const order = sent(link);
     expect(order.filter((entry) => entry === 'data 1')).toHaveLength(2);
     expect(order).toContain('data 2');
-    core.message(encode.resume(1));
+    session.message(encode.resume(1));
     expect(sent(link)).toEqual(Array(8).fill('data 1'));
     await settle();
   });
 
   it('lets large messages rest after a turn, and small ones pass them', () => {
-    const { core, link } = client();
-    const [large, small] = [core.connect('tcp/localhost:1'), core.connect('tcp/localhost:2')];
+    const { session, link } = client();
+    const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     sent(link);
     large.write(Buffer.alloc(8 * MESSAGE));
     link.restsOn = true;
@@ -111,8 +114,8 @@ describe('what a session sends', () => {
   });
 
   it('rests longer while another stream sends small messages', () => {
-    const { core, link } = client();
-    const [large, small] = [core.connect('tcp/localhost:1'), core.connect('tcp/localhost:2')];
+    const { session, link } = client();
+    const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     small.write('x');
     large.write(Buffer.alloc(10 * MESSAGE));
     sent(link);
@@ -123,47 +126,47 @@ describe('what a session sends', () => {
     expect(link.rests.at(-1)).toBe('turn');
   });
 
-  it('goes on sending at the next tick although the carrier forgot to say that it can', () => {
-    const { core, link } = client();
-    const channel = core.connect('tcp/localhost:1');
-    channel.write(Buffer.alloc(4 * MESSAGE));
+  it('goes on sending at the next tick although the transport forgot to say that it can', () => {
+    const { session, link } = client();
+    const stream = session.connect('tcp/localhost:1');
+    stream.write(Buffer.alloc(4 * MESSAGE));
     link.forget();
     expect(sent(link)).toEqual([]);
-    core.tick(5_000);
+    session.tick(5_000);
     expect(sent(link)).toEqual(['data 1', 'data 1']);
   });
 });
 
 describe('what a server answers', () => {
   it('is bounded: a client that makes it answer and reads nothing loses its session', () => {
-    const { core, link, ends } = server();
+    const { session, link, ends } = server();
     const { message } = new MessageEncoder().data(77, 0);
     let answered = 0;
-    while (core.state.kind === 'open') {
-      core.message(message);
+    while (session.state.kind === 'open') {
+      session.message(message);
       link.endTurn();
       answered += 1;
     }
     expect(link.bufferedBytes).toBeGreaterThan(settings.flow.unsentCapBytes);
     expect(link.bufferedBytes).toBeLessThan(settings.flow.unsentCapBytes + 200);
     expect(answered).toBeGreaterThan(100);
-    core.closed(1006, '', undefined);
-    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'send-overflow' } }]);
+    session.closed(1006, '', undefined);
+    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'sendOverflow' } }]);
   });
 
   it('delivers what a stream holds before it fails because the client no longer lists it', async () => {
-    const { core, opened } = server();
+    const { session, opened } = server();
     const encode = new MessageEncoder();
-    core.message(encode.connect(1, 'tcp/localhost:1'));
+    session.message(encode.connect(1, 'tcp/localhost:1'));
     const { message, bodyOffset } = encode.data(1, 4);
     message.write('held', bodyOffset);
-    core.message(message);
-    for (let tick = 0; tick < 3; tick += 1) core.tick(5_000);
-    core.message(encode.sync([]));
+    session.message(message);
+    for (let tick = 0; tick < 3; tick += 1) session.tick(5_000);
+    session.message(encode.sync([]));
     let text = '';
     opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const error = await new Promise<unknown>((resolve) => opened[0]?.once('error', resolve));
-    expect([text, error]).toMatchObject(['held', { code: 'channel-forgotten' }]);
+    expect([text, error]).toMatchObject(['held', { code: 'streamForgotten' }]);
   });
 });
 
@@ -178,33 +181,33 @@ describe('what a session holds for readers', () => {
 
   it.each([
     ['before anybody reads', () => undefined],
-    ['in the read-ahead of a reader that has stopped', (channel: ChannelStream) => channel.read(0)],
+    ['in the read-ahead of a reader that has stopped', (stream: SessionStream) => stream.read(0)],
   ])('keeps no more of a read alive than it counts, %s', async (_when, begin) => {
-    const { core, opened } = server();
+    const { session, opened } = server();
     const encode = new MessageEncoder();
-    core.message(encode.connect(1, 'tcp/localhost:1'));
-    const [channel] = opened;
-    if (channel === undefined) throw new Error('no channel was opened');
-    begin(channel);
+    session.message(encode.connect(1, 'tcp/localhost:1'));
+    const [stream] = opened;
+    if (stream === undefined) throw new Error('no stream was opened');
+    begin(stream);
     for (let sentBytes = 0; sentBytes < 50 * 16_384; sentBytes += 16_384)
-      core.message(received(encode, 16_384));
+      session.message(received(encode, 16_384));
     const chunks: Buffer[] = [];
-    channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     await settle();
     expect(chunks).toHaveLength(50);
     // The first may have gone to a reader that was waiting for it.
     for (const chunk of chunks.slice(1)) expect(chunk.buffer.byteLength).toBe(16_384);
-    channel.destroy();
+    stream.destroy();
   });
 
   it('copies nothing for a reader that keeps up', () => {
-    const { core, opened } = server();
+    const { session, opened } = server();
     const encode = new MessageEncoder();
-    core.message(encode.connect(1, 'tcp/localhost:1'));
+    session.message(encode.connect(1, 'tcp/localhost:1'));
     const chunks: Buffer[] = [];
     opened[0]?.on('data', (chunk: Buffer) => chunks.push(chunk)).read(0);
     const message = received(encode, 20_000);
-    for (let count = 0; count < 5; count += 1) core.message(message);
+    for (let count = 0; count < 5; count += 1) session.message(message);
     expect(chunks.map((chunk) => chunk.buffer === message.buffer)).toEqual(Array(5).fill(true));
     opened[0]?.destroy();
   });
@@ -212,43 +215,43 @@ describe('what a session holds for readers', () => {
 
 describe('the clock of a session', () => {
   it('ends a session whose peer says nothing for a minute', () => {
-    const { core, link, ends } = client();
-    for (let tick = 1; tick < 12; tick += 1) core.tick(5_000);
-    expect(core.state.kind).toBe('open');
-    core.tick(5_000);
-    expect(core.state.kind).toBe('closing');
+    const { session, link, ends } = client();
+    for (let tick = 1; tick < 12; tick += 1) session.tick(5_000);
+    expect(session.state.kind).toBe('open');
+    session.tick(5_000);
+    expect(session.state.kind).toBe('closing');
     expect(link.ended).toBe(true);
-    core.closed(1006, '', undefined);
-    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'peer-silent' } }]);
+    session.closed(1006, '', undefined);
+    expect(ends).toMatchObject([{ reason: 'failed', error: { code: 'peerSilent' } }]);
   });
 
   it('begins anew at every sign of life, and pings at every tick', () => {
-    const { core, link } = client();
+    const { session, link } = client();
     for (let tick = 0; tick < 100; tick += 1) {
-      core.tick(5_000);
-      core.heard();
+      session.tick(5_000);
+      session.heard();
     }
-    expect(core.state.kind).toBe('open');
+    expect(session.state.kind).toBe('open');
     expect(link.pings).toBe(100);
   });
 
   it('counts a tick that came an hour late as little more than one', () => {
-    const { core } = client();
-    for (let tick = 0; tick < 7; tick += 1) core.tick(3_600_000);
-    expect(core.state.kind).toBe('open');
+    const { session } = client();
+    for (let tick = 0; tick < 7; tick += 1) session.tick(3_600_000);
+    expect(session.state.kind).toBe('open');
   });
 
   it('lists the open streams every minute, ascending, those just opened included', () => {
-    const { core, link } = client();
-    core.connect('tcp/localhost:1');
-    const gone = core.connect('tcp/localhost:2');
-    for (let tick = 0; tick < 11; tick += 1) core.tick(5_000);
-    core.heard();
+    const { session, link } = client();
+    session.connect('tcp/localhost:1');
+    const gone = session.connect('tcp/localhost:2');
+    for (let tick = 0; tick < 11; tick += 1) session.tick(5_000);
+    session.heard();
     gone.destroy();
-    core.connect('tcp/localhost:3');
+    session.connect('tcp/localhost:3');
     while (link.bufferedBytes > 0) link.handOn();
     link.wire.length = 0;
-    core.tick(5_000);
+    session.tick(5_000);
     link.handOn();
     expect(link.wire.map(decodeMessage)).toEqual([{ type: 'sync', ids: [1, 3] }]);
   });

@@ -4,19 +4,19 @@ import { createServer } from 'node:http';
 import { connect, Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { openTunnel, type ClientTunnel } from '../open-tunnel.js';
-import { serveTunnel, type ServerTunnel } from '../serve-tunnel.js';
-import { readAll, startTcpServer, until, type TcpServer } from '../testing/tcp-server.js';
+import { openTunnel, type ClientTunnel } from './open-tunnel.js';
+import { serveTunnel, type ServerTunnel } from './serve-tunnel.js';
+import { readAll, startTcpServer, until, type TcpServer } from './testing/tcp-server.js';
 import {
   cutInto,
   dialWebSocket,
   openPair,
-  startCarrierServer,
+  startTransportServer,
   type TunnelPair,
-} from '../testing/tunnel-pair.js';
-import { listenTcp } from '../tcp/tcp-listener.js';
-import { TunnelError } from '../tunnel-error.js';
-import { webSocketServerOptions } from '../web-socket/web-socket-options.js';
+} from './testing/tunnel-pair.js';
+import { listenTcp } from './tcp/tcp-listener.js';
+import { TunnelError } from './tunnel-error.js';
+import { webSocketServerOptions } from './web-socket/web-socket-options.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -36,10 +36,10 @@ async function pair(...args: Parameters<typeof openPair>): Promise<TunnelPair> {
 }
 
 async function echoes(client: ClientTunnel, port: number): Promise<void> {
-  const channel = client.connect(port);
+  const stream = client.connect(port);
   const sent = randomBytes(3000);
-  channel.end(sent);
-  expect((await readAll(channel)).equals(sent)).toBe(true);
+  stream.end(sent);
+  expect((await readAll(stream)).equals(sent)).toBe(true);
 }
 
 /** The code of the error that a call throws. */
@@ -91,13 +91,13 @@ describe('a session', () => {
   );
 
   it('closes a peer that has been silent for too long', async () => {
-    const carrier = await startCarrierServer((socket) => socket.pause());
-    closers.push(() => carrier.close());
-    const client = openTunnel(await carrier.dial(), { tickMs: 10, silenceTimeoutMs: 50 });
-    const channel = client.connect(80);
-    const [error] = (await once(channel, 'error')) as [TunnelError];
-    expect(error.code).toBe('session-ended');
-    expect(await client.closed).toMatchObject({ reason: 'failed', error: { code: 'peer-silent' } });
+    const transport = await startTransportServer((socket) => socket.pause());
+    closers.push(() => transport.close());
+    const client = openTunnel(await transport.dial(), { tickMs: 10, silenceTimeoutMs: 50 });
+    const stream = client.connect(80);
+    const [error] = (await once(stream, 'error')) as [TunnelError];
+    expect(error.code).toBe('sessionEnded');
+    expect(await client.closed).toMatchObject({ reason: 'failed', error: { code: 'peerSilent' } });
   });
 
   it('does not take a stall of its own event loop for silence of the peer', async () => {
@@ -113,17 +113,17 @@ describe('a session', () => {
   it('lets open streams finish when it drains, and refuses new ones on both ends', async () => {
     const echo = await echoServer();
     const tunnel = await pair({ allowedPorts: [echo.port] });
-    const channel = tunnel.client.connect(echo.port);
-    channel.write('first');
-    await once(channel, 'data');
+    const stream = tunnel.client.connect(echo.port);
+    stream.write('first');
+    await once(stream, 'data');
     const drained = tunnel.server.drain();
     const late = tunnel.client.connect(echo.port);
     const [error] = (await once(late, 'error')) as [TunnelError];
     expect(error.message).toContain('connect not allowed: draining');
     const clientDrained = tunnel.client.drain();
     expect(codeOf(() => tunnel.client.connect(echo.port))).toBe('draining');
-    const answer = readAll(channel);
-    channel.end('last');
+    const answer = readAll(stream);
+    stream.end('last');
     expect((await answer).toString()).toBe('last');
     expect((await drained).reason).toMatch(/closed/);
     expect((await clientDrained).reason).toMatch(/closed/);
@@ -132,18 +132,18 @@ describe('a session', () => {
   it('resets its streams on close, once, and keeps the first cause', async () => {
     const echo = await echoServer();
     const tunnel = await pair({ allowedPorts: [echo.port] });
-    const channel = tunnel.client.connect(echo.port);
-    channel.write('x');
-    await once(channel, 'data');
-    const failed = once(channel, 'error') as Promise<[TunnelError]>;
+    const stream = tunnel.client.connect(echo.port);
+    stream.write('x');
+    await once(stream, 'data');
+    const failed = once(stream, 'error') as Promise<[TunnelError]>;
     await Promise.all([tunnel.server.close(), tunnel.server.close()]);
     await tunnel.server.close();
     expect((await failed)[0].message).toContain('the tunnel ended (closed)');
     expect(await tunnel.server.closed).toEqual({ reason: 'closed' });
     expect(await tunnel.client.closed).toEqual({ reason: 'peer-closed', code: 1000, text: '' });
-    expect(tunnel.server.channelCount).toBe(0);
+    expect(tunnel.server.streamCount).toBe(0);
     await until(() => echo.sockets.size === 0);
-    expect(codeOf(() => tunnel.client.connect(echo.port))).toBe('session-ended');
+    expect(codeOf(() => tunnel.client.connect(echo.port))).toBe('sessionEnded');
   });
 
   it('ends when its signal fires, also one that had fired before', async () => {
@@ -156,9 +156,9 @@ describe('a session', () => {
   });
 
   it('tears a WebSocket down whose peer does not answer the close', async () => {
-    const carrier = await startCarrierServer((socket) => socket.pause());
-    closers.push(() => carrier.close());
-    const client = openTunnel(await carrier.dial(), { closeTimeoutMs: 20 });
+    const transport = await startTransportServer((socket) => socket.pause());
+    closers.push(() => transport.close());
+    const client = openTunnel(await transport.dial(), { closeTimeoutMs: 20 });
     await client.close();
     expect(await client.closed).toEqual({ reason: 'closed' });
   });
@@ -167,11 +167,11 @@ describe('a session', () => {
     const echo = await echoServer();
     const tunnel = await pair({ allowedPorts: [echo.port] });
     const controller = new AbortController();
-    const channel = tunnel.client.connect(echo.port, { signal: controller.signal });
-    channel.write('x');
-    await once(channel, 'data');
+    const stream = tunnel.client.connect(echo.port, { signal: controller.signal });
+    stream.write('x');
+    await once(stream, 'data');
     controller.abort();
-    const [error] = (await once(channel, 'error')) as [TunnelError];
+    const [error] = (await once(stream, 'error')) as [TunnelError];
     expect(error.code).toBe('aborted');
     await until(() => echo.sockets.size === 0);
     const { signal } = controller;
@@ -179,17 +179,17 @@ describe('a session', () => {
   });
 
   it('refuses ports, options and WebSockets that cannot work', async () => {
-    const tunnel = await pair({ allowedPorts: [] }, { maxChannels: 1 });
+    const tunnel = await pair({ allowedPorts: [] }, { maxStreams: 1 });
     for (const port of [0, 65_536, 1.5, Number.NaN])
-      expect(codeOf(() => tunnel.client.connect(port))).toBe('invalid-port');
+      expect(codeOf(() => tunnel.client.connect(port))).toBe('invalidPort');
     tunnel.client.connect(1).on('error', () => undefined);
-    expect(codeOf(() => tunnel.client.connect(1))).toBe('too-many-channels');
-    expect(codeOf(() => tunnel.server.allowPorts([0]))).toBe('invalid-option');
+    expect(codeOf(() => tunnel.client.connect(1))).toBe('tooManyStreams');
+    expect(codeOf(() => tunnel.server.allowPorts([0]))).toBe('invalidOption');
     const socket = new WebSocket('ws+unix:/nowhere:/').on('error', () => undefined);
-    expect(codeOf(() => openTunnel(socket, { tickMs: 0 }))).toBe('invalid-option');
-    expect(codeOf(() => openTunnel(socket, { maxChannels: 16_385 }))).toBe('invalid-option');
-    expect(codeOf(() => openTunnel(socket, { maxChannels: 16_384 }))).toBe('websocket-not-open');
-    expect(codeOf(() => openTunnel(socket))).toBe('websocket-not-open');
+    expect(codeOf(() => openTunnel(socket, { tickMs: 0 }))).toBe('invalidOption');
+    expect(codeOf(() => openTunnel(socket, { maxStreams: 16_385 }))).toBe('invalidOption');
+    expect(codeOf(() => openTunnel(socket, { maxStreams: 16_384 }))).toBe('webSocketNotOpen');
+    expect(codeOf(() => openTunnel(socket))).toBe('webSocketNotOpen');
   });
 
   it('keeps an answer that is complete when the tunnel is lost', async () => {
@@ -200,12 +200,12 @@ describe('a session', () => {
     });
     closers.push(() => server.close());
     const tunnel = await pair({ allowedPorts: [server.port] });
-    const channel = tunnel.client.connect(server.port);
-    channel.end();
-    await until(() => served && tunnel.server.channelCount === 0);
+    const stream = tunnel.client.connect(server.port);
+    stream.end();
+    await until(() => served && tunnel.server.streamCount === 0);
     await tunnel.server.close();
     await tunnel.client.closed;
-    expect((await readAll(channel)).length).toBe(500_000);
+    expect((await readAll(stream)).length).toBe(500_000);
   });
 });
 
@@ -213,11 +213,11 @@ describe('a listener', () => {
   it('outlives 100 restarts of the tunnel under load and leaks nothing', async () => {
     const echo = await echoServer();
     const sessions: ServerTunnel[] = [];
-    const carrier = await startCarrierServer((socket) =>
+    const transport = await startTransportServer((socket) =>
       sessions.push(serveTunnel(socket, { allowedPorts: [echo.port] })),
     );
-    closers.push(() => carrier.close());
-    let tunnel = openTunnel(await carrier.dial());
+    closers.push(() => transport.close());
+    let tunnel = openTunnel(await transport.dial());
     const listener = await listenTcp({
       host: '127.0.0.1',
       port: 0,
@@ -234,14 +234,14 @@ describe('a listener', () => {
       await until(() => answered >= enough);
       await sessions.at(-1)?.close();
       await tunnel.closed;
-      tunnel = openTunnel(await carrier.dial());
+      tunnel = openTunnel(await transport.dial());
     }
     running = false;
     await Promise.all(load);
     await until(() => listener.connectionCount === 0);
     await tunnel.close();
     expect(sessions).toHaveLength(101);
-    expect(sessions.map((session) => session.channelCount)).toEqual(Array(101).fill(0));
+    expect(sessions.map((session) => session.streamCount)).toEqual(Array(101).fill(0));
   });
 
   it('holds a connection until it gets its stream, and loses nothing that was sent meanwhile', async () => {
@@ -291,7 +291,7 @@ describe('a listener', () => {
       host: '127.0.0.1',
       port: 0,
       open: () => {
-        throw new TunnelError('session-ended', 'no tunnel');
+        throw new TunnelError('sessionEnded', 'no tunnel');
       },
       onRefused: (error) => refused.push(error),
     });
@@ -348,7 +348,7 @@ describe('a listener', () => {
     const first = connect(listener.port, '127.0.0.1');
     await until(() => listener.connectionCount === 1);
     await once(connect(listener.port, '127.0.0.1').resume(), 'close');
-    expect(refused).toMatchObject([{ code: 'too-many-channels', port: listener.port }]);
+    expect(refused).toMatchObject([{ code: 'tooManyStreams', port: listener.port }]);
     first.end('first');
     expect((await readAll(first)).toString()).toBe('first');
     await until(() => listener.connectionCount === 0);
@@ -378,7 +378,7 @@ describe('a listener', () => {
     const failed = listen.mock.contexts[0] as Server;
     failed.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
     expect(failed.listening).toBe(false);
-    expect(refused).toMatchObject([{ code: 'listen-failed', port }]);
+    expect(refused).toMatchObject([{ code: 'listenFailed', port }]);
     await until(() => listen.mock.calls.length === 2);
     await until(() => (listen.mock.contexts[1] as Server).listening);
     expect(await tryEcho(port)).toBe(true);
@@ -415,10 +415,10 @@ describe('a listener', () => {
         port: taken.port,
         open: () => Promise.reject(new Error('unused')),
       }),
-    ).rejects.toMatchObject({ code: 'address-in-use', port: taken.port });
+    ).rejects.toMatchObject({ code: 'addressInUse', port: taken.port });
     await expect(
       listenTcp({ host: '192.0.2.1', port: 0, open: () => Promise.reject(new Error('unused')) }),
-    ).rejects.toMatchObject({ code: 'listen-failed' });
+    ).rejects.toMatchObject({ code: 'listenFailed' });
   });
 });
 

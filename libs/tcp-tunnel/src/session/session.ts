@@ -1,5 +1,5 @@
-import type { Carrier, CarrierEvents } from './carrier.js';
-import { ChannelStream, type ChannelLink } from '../stream/channel-stream.js';
+import type { MessageTransport, TransportEvents } from './message-transport.js';
+import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
 import { Intake, type Work } from './intake.js';
 import type { SessionRole } from './session-role.js';
@@ -10,6 +10,7 @@ import { TunnelError } from '../tunnel-error.js';
 import { decodeMessage } from '../wire/decode.js';
 import { MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
+import { writeRefusal } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 
 const CLOSE_NORMAL = 1000;
@@ -17,26 +18,26 @@ const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 /** A tick that comes late counts as no more than this many of its intervals: our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** Some clients take the list before a Connect and write it after: a channel this young is not judged by it. */
+/** Some clients take the list before a Connect and write it after: a stream this young is not judged by it. */
 const SYNC_GRACE_TICKS = 1;
 /** As much as a turn of the event loop is given. */
 const WORK_OF_A_LIST = 32;
 
 /**
- * The session of either role over any carrier: it routes messages to channels, sends their data in turn, keeps time, and
+ * The session of either role over any transport: it routes messages to streams, sends their data in turn, keeps time, and
  * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside. The file is one thing
- * because every message, tick and end acts on the same table of channels.
+ * because each message, tick and end acts on the same table of streams.
  */
-export class SessionCore implements CarrierEvents, ChannelLink {
+export class Session implements TransportEvents, SessionLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
   readonly #role: SessionRole;
-  readonly #carrier: Carrier;
+  readonly #transport: MessageTransport;
   readonly #settings: SessionSettings;
-  /** Channels whose id is alive on the wire. */
-  readonly #live = new Map<Int64, ChannelStream>();
-  /** Channels that are not destroyed yet; some of them still have something to be read. */
-  readonly #undestroyed = new Set<ChannelStream>();
+  /** Streams whose id is alive on the wire. */
+  readonly #live = new Map<Int64, SessionStream>();
+  /** Streams that are not destroyed yet; some of them still have something to be read. */
+  readonly #undestroyed = new Set<SessionStream>();
   readonly #round: SendRound;
   readonly #intake: Intake;
   readonly #onEnd: (end: TunnelEnd) => void;
@@ -49,21 +50,21 @@ export class SessionCore implements CarrierEvents, ChannelLink {
 
   constructor(options: {
     readonly role: SessionRole;
-    readonly carrier: Carrier;
+    readonly transport: MessageTransport;
     readonly settings: SessionSettings;
     /** Called once. */
     readonly onEnd: (end: TunnelEnd) => void;
-    /** The last channel was destroyed. */
+    /** The last stream was destroyed. */
     readonly onIdle: () => void;
   }) {
     this.#role = options.role;
-    this.#carrier = options.carrier;
+    this.#transport = options.transport;
     this.#settings = options.settings;
     this.#onEnd = options.onEnd;
     this.#onIdle = options.onIdle;
-    this.#round = new SendRound(options.carrier, options.settings.flow);
+    this.#round = new SendRound(options.transport, options.settings.flow);
     this.shared = new SharedBuffer(options.settings.flow);
-    this.#intake = new Intake(options.carrier, (bytes) => this.#read(bytes));
+    this.#intake = new Intake(options.transport, (bytes) => this.#read(bytes));
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
   }
@@ -72,7 +73,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     return this.#state;
   }
 
-  get channelCount(): number {
+  get streamCount(): number {
     return this.#undestroyed.size;
   }
 
@@ -80,29 +81,29 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     return this.#state.kind === 'open' || this.#state.kind === 'draining';
   }
 
-  /** Opens a channel of the client role; data may be written at once. */
-  connect(address: string): ChannelStream {
+  /** Opens a stream of the client role; data may be written at once. */
+  connect(address: string): SessionStream {
     const id = this.#nextId++;
-    const channel = this.#open(id);
+    const stream = this.#open(id);
     this.control(this.encoder.connect(id, address));
-    return channel;
+    return stream;
   }
 
   drain(): void {
     this.#move({ kind: 'draining' });
   }
 
-  /** Resets what is open, closes the carrier after what was queued, and keeps `end` as the cause. */
+  /** Resets what is open, closes the transport after what was queued, and keeps `end` as the cause. */
   close(end: TunnelEnd): void {
     if (!this.#active) return;
-    for (const channel of [...this.#live.values()]) channel.destroy(sessionEnded(end));
+    for (const stream of [...this.#live.values()]) stream.destroy(sessionEnded(end));
     this.#move({ kind: 'closing', end });
-    this.#carrier.close(CLOSE_NORMAL, '');
+    this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys what outlived the session: channels that the peer completed and nobody has read to the end. */
-  destroyChannels(): void {
-    for (const channel of [...this.#undestroyed]) channel.destroy();
+  /** Destroys what outlived the session: streams that the peer completed and nobody has read to the end. */
+  destroyStreams(): void {
+    for (const stream of [...this.#undestroyed]) stream.destroy();
   }
 
   /** The clock. `elapsedMs` is the monotonic time since the last tick. */
@@ -112,20 +113,20 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
     this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
-      const message = `heard nothing from the peer for ${Math.round(this.#silentMs)} ms; at most ${silenceTimeoutMs} ms are allowed`;
-      this.#fail(new TunnelError('peer-silent', message));
+      const message = `cannot reach the peer: found no sign of life for ${Math.round(this.#silentMs)} ms; wanted one within ${silenceTimeoutMs} ms`;
+      this.#fail(new TunnelError('peerSilent', message));
       return;
     }
-    for (const channel of [...this.#live.values()]) channel.tick();
+    for (const stream of [...this.#live.values()]) stream.tick();
     if (this.#role.kind === 'client') {
-      this.#carrier.ping();
+      this.#transport.ping();
       if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
         this.control(this.encoder.sync([...this.#live.keys()]));
     }
     this.#round.run();
   }
 
-  // What channels ask for.
+  // Called by streams.
 
   get peerExtended(): boolean {
     return this.#peerRevision >= 1;
@@ -143,24 +144,24 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   /** Control messages pass the data that waits for its turn. */
   control(message: Buffer): void {
     if (!this.#active) return;
-    this.#carrier.send(message, this.#round.sent);
+    this.#transport.send(message, this.#round.sent);
     this.#boundUnsent();
   }
 
-  ready(channel: ChannelStream): void {
-    this.#round.join(channel);
+  ready(stream: SessionStream): void {
+    this.#round.join(stream);
   }
 
-  release(channel: ChannelStream): void {
-    if (this.#live.get(channel.id) === channel) this.#live.delete(channel.id);
+  release(stream: SessionStream): void {
+    if (this.#live.get(stream.id) === stream) this.#live.delete(stream.id);
   }
 
-  gone(channel: ChannelStream): void {
-    this.#undestroyed.delete(channel);
+  gone(stream: SessionStream): void {
+    this.#undestroyed.delete(stream);
     if (this.#undestroyed.size === 0) this.#onIdle();
   }
 
-  // What the carrier tells.
+  // Called by the transport.
 
   message(bytes: Buffer): void {
     if (!this.#active) return;
@@ -174,7 +175,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   violated(what: string): void {
-    this.#fail(new TunnelError('protocol-violation', what), CLOSE_UNSUPPORTED);
+    this.#fail(new TunnelError('protocolViolation', what), CLOSE_UNSUPPORTED);
   }
 
   closed(code: number, reason: string, error: Error | undefined): void {
@@ -186,13 +187,13 @@ export class SessionCore implements CarrierEvents, ChannelLink {
           ? { reason: 'peer-closed', code, text: reason }
           : {
               reason: 'failed',
-              error: new TunnelError('carrier-failed', `the WebSocket failed: ${error.message}`, {
+              error: new TunnelError('webSocketFailed', `the WebSocket failed: ${error.message}`, {
                 cause: error,
               }),
             };
     if (!this.#move({ kind: 'closed', end })) return;
-    // Channels that the peer closed before are complete; they live on until they are read.
-    for (const channel of [...this.#live.values()]) channel.abandon(sessionEnded(end));
+    // Streams that the peer closed before are complete; they live on until they are read.
+    for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
     this.#round.clear();
     this.#onEnd(end);
   }
@@ -209,30 +210,30 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   }
 
   #dispatch(message: TunnelMessage): Work {
-    const channel = 'id' in message ? this.#live.get(message.id) : undefined;
+    const stream = 'id' in message ? this.#live.get(message.id) : undefined;
     switch (message.type) {
       case 'data':
-        if (channel === undefined) return this.#answerUnknown(message.id);
-        channel.acceptData(message.payload);
+        if (stream === undefined) return this.#answerUnknown(message.id);
+        stream.acceptData(message.payload);
         return 0;
       case 'connect':
         return this.#acceptConnect(message.id, message.address);
       case 'error':
-        channel?.acceptError(message.text);
+        stream?.acceptError(message.text);
         return 0;
       case 'pause':
-        channel?.acceptPause();
+        stream?.acceptPause();
         return 0;
       case 'resume':
-        channel?.acceptResume();
+        stream?.acceptResume();
         return 0;
       case 'end':
-        if (channel === undefined) return this.#answerUnknown(message.id);
-        channel.acceptEnd();
+        if (stream === undefined) return this.#answerUnknown(message.id);
+        stream.acceptEnd();
         return 0;
       case 'sync':
         this.#acceptSync(message.ids);
-        // It may name every channel.
+        // It may name every stream.
         return WORK_OF_A_LIST;
       case 'hello':
         this.#acceptHello(message.revision);
@@ -248,7 +249,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     // A Connect that arrives twice is one Connect.
     if (this.#live.has(id)) return 1;
     if (this.#role.kind === 'client') {
-      this.control(this.encoder.error(id, 'connect not allowed: this end only opens streams'));
+      this.control(this.encoder.error(id, writeRefusal('client-role')));
       return 1;
     }
     const admission = this.#role.admit(address, id);
@@ -263,10 +264,10 @@ export class SessionCore implements CarrierEvents, ChannelLink {
   #acceptSync(ids: readonly Int64[]): void {
     if (this.#role.kind === 'client') return;
     const listed = new Set(ids);
-    for (const channel of [...this.#live.values()]) {
-      if (listed.has(channel.id) || this.#ticks - channel.bornTick <= SYNC_GRACE_TICKS) continue;
+    for (const stream of [...this.#live.values()]) {
+      if (listed.has(stream.id) || this.#ticks - stream.bornTick <= SYNC_GRACE_TICKS) continue;
       const message = 'the peer no longer lists the stream as open';
-      channel.failAfterHeld(new TunnelError('channel-forgotten', message, { channel: channel.id }));
+      stream.failAfterHeld(new TunnelError('streamForgotten', message, { streamId: stream.id }));
     }
     // The peer waits for streams whose end got lost.
     for (const id of ids.slice(0, this.#role.mostListed))
@@ -278,7 +279,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     this.#peerRevision = Math.max(this.#peerRevision, revision);
     if (!first || !this.peerExtended) return;
     if (this.#role.kind === 'server') this.control(this.encoder.hello());
-    for (const channel of [...this.#live.values()]) channel.peerBecameExtended();
+    for (const stream of [...this.#live.values()]) stream.peerBecameExtended();
   }
 
   #answerUnknown(id: Int64): Work {
@@ -286,28 +287,31 @@ export class SessionCore implements CarrierEvents, ChannelLink {
     return 1;
   }
 
-  #open(id: Int64): ChannelStream {
-    const channel = new ChannelStream(id, this, this.#ticks);
-    this.#live.set(id, channel);
-    this.#undestroyed.add(channel);
-    return channel;
+  #open(id: Int64): SessionStream {
+    const stream = new SessionStream(id, this, this.#ticks);
+    this.#live.set(id, stream);
+    this.#undestroyed.add(stream);
+    return stream;
   }
 
   #boundUnsent(): void {
-    const unsent = this.#carrier.bufferedBytes;
+    const unsent = this.#transport.bufferedBytes;
     if (unsent <= this.#settings.flow.unsentCapBytes) return;
     this.#fail(
-      new TunnelError('send-overflow', `${unsent} bytes wait for a peer that reads nothing`),
+      new TunnelError(
+        'sendOverflow',
+        `cannot send: found ${unsent} bytes that the peer does not read; wanted ${this.#settings.flow.unsentCapBytes} at most`,
+      ),
     );
   }
 
   #fail(error: TunnelError, code = CLOSE_PROTOCOL): void {
     if (!this.#active) return;
     this.#move({ kind: 'closing', end: { reason: 'failed', error } });
-    for (const channel of [...this.#live.values()])
-      channel.abandon(sessionEnded({ reason: 'failed', error }));
-    if (error.code === 'protocol-violation') this.#carrier.close(code, error.code);
-    else this.#carrier.terminate();
+    for (const stream of [...this.#live.values()])
+      stream.abandon(sessionEnded({ reason: 'failed', error }));
+    if (error.code === 'protocolViolation') this.#transport.close(code, 'protocol-violation');
+    else this.#transport.terminate();
   }
 
   #move(next: SessionState): boolean {
@@ -319,7 +323,7 @@ export class SessionCore implements CarrierEvents, ChannelLink {
 
 function sessionEnded(end: TunnelEnd): TunnelError {
   const cause = end.reason === 'failed' ? end.error : undefined;
-  return new TunnelError('session-ended', `the tunnel ended (${cause?.code ?? end.reason})`, {
+  return new TunnelError('sessionEnded', `the tunnel ended (${cause?.code ?? end.reason})`, {
     cause,
   });
 }

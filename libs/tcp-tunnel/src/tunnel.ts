@@ -1,58 +1,49 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
 
-import { SessionCore } from './session-core.js';
-import type { SessionRole } from './session-role.js';
-import { completeOptions, type TunnelOptions } from './session-settings.js';
-import type { SessionState, TunnelEnd } from './session-state.js';
-import type { TunnelWebSocket } from '../web-socket/tunnel-web-socket.js';
-import { WebSocketCarrier } from '../web-socket/web-socket-carrier.js';
-
-/** A running tunnel. It owns its WebSocket and its streams; whoever began it closes it. */
-export interface TunnelSession {
-  readonly state: SessionState['kind'];
-  /** Streams that are not gone yet. */
-  readonly channelCount: number;
-  /** Why the tunnel ended: the first cause. Never rejects. */
-  readonly closed: Promise<TunnelEnd>;
-  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
-  drain(): Promise<TunnelEnd>;
-  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
-  close(): Promise<void>;
-}
+import { Session } from './session/session.js';
+import type { SessionRole } from './session/session-role.js';
+import { completeOptions, type TunnelOptions } from './session/session-settings.js';
+import type { SessionState, TunnelEnd } from './session/session-state.js';
+import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
 /** After the end of a session, an answer that is complete and still being read gets this long. */
 const LEFTOVER_MS = 5_000;
 
-/** Either role on a WebSocket: a {@link SessionCore} with the timer that drives it and the sockets that it dialled. */
-export class SocketSession implements TunnelSession {
+/**
+ * A running tunnel, in either role: a {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled.
+ * It owns its WebSocket and its streams; whoever began it closes it.
+ */
+export abstract class Tunnel {
+  /** Why the tunnel ended: the first cause. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
-  readonly core: SessionCore;
+  protected readonly session: Session;
   readonly #sockets = new Set<Socket>();
   readonly #whenIdle = new Set<() => void>();
   #leftovers: NodeJS.Timeout | undefined;
 
-  /** @throws {TunnelError} `websocket-not-open`, `invalid-option`. */
-  constructor(
+  /** @throws {TunnelError} `webSocketNotOpen`, `invalidOption`. */
+  protected constructor(
     socket: TunnelWebSocket,
     role: SessionRole,
     options: TunnelOptions & { readonly heldEndIdleMs?: number },
   ) {
     const settings = completeOptions(options);
     const { signal } = options;
-    const carrier = new WebSocketCarrier(socket, settings.closeTimeoutMs);
+    const transport = new WebSocketTransport(socket, settings.closeTimeoutMs);
     const abort = (): void => this.#begin({ reason: 'aborted' });
     let settle: (end: TunnelEnd) => void = () => undefined;
     this.closed = new Promise((resolve) => (settle = resolve));
     let last = performance.now();
     const ticker = setInterval(() => {
       const now = performance.now();
-      this.core.tick(now - last);
+      this.session.tick(now - last);
       last = now;
     }, settings.tickMs);
-    this.core = new SessionCore({
+    this.session = new Session({
       role,
-      carrier,
+      transport,
       settings,
       onEnd: (end) => {
         clearInterval(ticker);
@@ -62,21 +53,22 @@ export class SocketSession implements TunnelSession {
       },
       onIdle: () => this.#checkIdle(),
     });
-    carrier.listen(this.core);
+    transport.listen(this.session);
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
   }
 
   get state(): SessionState['kind'] {
-    return this.core.state.kind;
+    return this.session.state.kind;
   }
 
-  get channelCount(): number {
-    return Math.max(this.core.channelCount, this.#sockets.size);
+  /** Streams that are not gone yet. */
+  get streamCount(): number {
+    return Math.max(this.session.streamCount, this.#sockets.size);
   }
 
-  /** The socket belongs to the session: a drain waits for it and a close destroys it. */
-  own(socket: Socket): void {
+  /** The socket belongs to the tunnel: a drain waits for it and a close destroys it. */
+  protected own(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => {
       this.#sockets.delete(socket);
@@ -84,13 +76,15 @@ export class SocketSession implements TunnelSession {
     });
   }
 
+  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
   async drain(): Promise<TunnelEnd> {
-    this.core.drain();
+    this.session.drain();
     await this.#becomeIdle();
     this.#begin({ reason: 'closed' });
     return this.closed;
   }
 
+  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
   async close(): Promise<void> {
     this.#begin({ reason: 'closed' });
     this.#destroyAll();
@@ -99,11 +93,11 @@ export class SocketSession implements TunnelSession {
   }
 
   #begin(end: TunnelEnd): void {
-    this.core.close(end);
+    this.session.close(end);
   }
 
   get #idle(): boolean {
-    return this.core.channelCount === 0 && this.#sockets.size === 0;
+    return this.session.streamCount === 0 && this.#sockets.size === 0;
   }
 
   #becomeIdle(): Promise<void> {
@@ -119,7 +113,7 @@ export class SocketSession implements TunnelSession {
   }
 
   #destroyAll(): void {
-    this.core.destroyChannels();
+    this.session.destroyStreams();
     for (const socket of this.#sockets) socket.destroy();
   }
 }

@@ -1,39 +1,40 @@
 import { escapeText } from '@wins/wins-program';
 import { Duplex } from 'node:stream';
-import { mayMove, type ChannelEnd, type ChannelState } from './channel-state.js';
+import { mayMove, type StreamEnd, type StreamState } from './stream-state.js';
 import { Fifo } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
-import { ownBytes } from './own-bytes.js';
+import { exactBuffer } from './exact-buffer.js';
 import type { RoundMember } from '../session/send-round.js';
-import type { TunnelChannel } from './tunnel-channel.js';
+import type { TunnelStream } from './tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
 import type { MessageEncoder } from '../wire/encode.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 import { CLEAN_END } from '../wire/message.js';
+import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 
-/** What a channel needs of its session. */
-export interface ChannelLink {
+/** What a stream needs of its session. */
+export interface SessionLink {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
   /** The peer said hello: it knows a half-close and renews its pauses. */
   readonly peerExtended: boolean;
   /** Towards a peer that knows no half-close: end the stream as a whole at once, or hold the end back. */
   readonly holdsLocalEnd: boolean;
-  /** Ticks without data after which a half-closed channel ends. */
+  /** Ticks without data after which a half-closed stream ends. */
   readonly halfClosedIdleTicks: number;
   control(message: Buffer): void;
-  /** The channel has data and may send. */
-  ready(channel: ChannelStream): void;
+  /** The stream has data and may send. */
+  ready(stream: SessionStream): void;
   /** The id is no longer alive on the wire. */
-  release(channel: ChannelStream): void;
-  /** The channel is destroyed. */
-  gone(channel: ChannelStream): void;
+  release(stream: SessionStream): void;
+  /** The stream is destroyed. */
+  gone(stream: SessionStream): void;
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Small, because every stalled channel holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
+/** Small, because every stalled stream holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
@@ -41,14 +42,14 @@ const CHUNK_OVERHEAD_BYTES = 256;
 const MOST_PINNED = 4;
 
 /**
- * The stream behind {@link TunnelChannel}, with the half that only its session may touch. The file is one thing because
+ * The stream behind {@link TunnelStream}, with the half that only its session may touch. The file is one thing because
  * the two directions share the state on the wire.
  */
-export class ChannelStream extends Duplex implements TunnelChannel, RoundMember {
+export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
 
-  #state: ChannelState = { kind: 'open' };
-  readonly #link: ChannelLink;
+  #state: StreamState = { kind: 'open' };
+  readonly #link: SessionLink;
   readonly #outgoing = new OutgoingBytes();
   readonly #sendGate = new SendGate();
   readonly #held = new Fifo<Buffer>();
@@ -62,7 +63,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
 
   constructor(
     readonly id: Int64,
-    link: ChannelLink,
+    link: SessionLink,
     readonly bornTick: number,
   ) {
     super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
@@ -71,7 +72,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     this.on('end', destroyIfPeerClosed);
   }
 
-  get state(): ChannelState {
+  get state(): StreamState {
     return this.#state;
   }
 
@@ -83,7 +84,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     return this.#outgoing.length;
   }
 
-  // Sending: a write waits in #outgoing until the session's round reaches this channel.
+  // Sending: a write waits in #outgoing until the session's round reaches this stream.
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#offer([chunk], done);
@@ -130,7 +131,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
   acceptData(payload: Buffer): void {
     if (this.#state.kind === 'remote-ended') {
       this.destroy(
-        new TunnelError('channel-reset', 'the peer sent data after its end', { channel: this.id }),
+        new TunnelError('streamReset', 'the peer sent data after its end', { streamId: this.id }),
       );
       return;
     }
@@ -160,11 +161,18 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
       this.destroyIfPeerClosed();
       return;
     }
-    const message = `the peer reset the stream: ${escapeText(text)}`;
-    this.failAfterHeld(new TunnelError('channel-reset', message, { channel: this.id }));
+    const peerText = escapeText(text);
+    const refusal = readRefusal(text);
+    const { code, rule } = refusal ?? { code: 'streamReset' };
+    const found =
+      refusal === undefined
+        ? 'the peer reset the stream'
+        : 'cannot open the stream: the peer answered';
+    const fields = { streamId: this.id, rule, peerText };
+    this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
   }
 
-  /** The channel is over without a word to the peer, which knows; what it sent before is delivered first. */
+  /** The stream is over without a word to the peer, which knows; what it sent before is delivered first. */
   failAfterHeld(error: TunnelError): void {
     this.#failure = error;
     this.#close({ reason: 'failed', error });
@@ -180,7 +188,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     this.#link.ready(this);
   }
 
-  /** The session ended: the channel is over at once. */
+  /** The session ended: the stream is over at once. */
   abandon(error: TunnelError): void {
     this.#close({ reason: 'failed', error });
     this.destroy(error);
@@ -191,7 +199,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
-  /** Repeats what may have got lost and counts idle time; the session calls it for every live channel at each tick. */
+  /** Repeats what may have got lost and counts idle time; the session calls it for every live stream at each tick. */
   tick(): void {
     const { encoder, peerExtended } = this.#link;
     const repeat = this.#receiveGate.tick();
@@ -210,7 +218,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (this.#state.kind !== 'closed') {
       const known = error instanceof TunnelError ? error : resetError(this.id, error);
-      this.#link.control(this.#link.encoder.error(this.id, known.message));
+      this.#link.control(this.#link.encoder.error(this.id, writeFailure(known)));
       this.#close({ reason: 'failed', error: known });
     }
     this.#held.clear();
@@ -255,7 +263,7 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     // Only what a reader takes at once is not copied.
     const small = view.length * MOST_PINNED < view.buffer.byteLength;
     const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
-    const piece = small || waits ? ownBytes(view) : view;
+    const piece = small || waits ? exactBuffer(view) : view;
     if (this.#hungry && this.#held.length === 0) {
       this.#hungry = this.push(piece);
       return;
@@ -264,8 +272,8 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
     const verdict = this.#receiveGate.hold(piece.length + CHUNK_OVERHEAD_BYTES);
     if (verdict === 'pause') this.#link.control(this.#link.encoder.pause(this.id));
     if (verdict === 'overflow') {
-      const message = `held ${this.#receiveGate.heldBytes} bytes that nobody read; the peer did not pause`;
-      this.destroy(new TunnelError('receive-overflow', message, { channel: this.id }));
+      const message = `cannot hold more for the reader: found ${this.#receiveGate.heldBytes} bytes; wanted a peer that pauses`;
+      this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
     }
   }
 
@@ -295,29 +303,29 @@ export class ChannelStream extends Duplex implements TunnelChannel, RoundMember 
       this.destroy(this.#failure);
   }
 
-  /** Writes after the peer's close go nowhere, so a channel that is read to the end serves nobody. */
+  /** Writes after the peer's close go nowhere, so a stream that is read to the end serves nobody. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }
 
-  #close(end: ChannelEnd): void {
+  #close(end: StreamEnd): void {
     if (!this.#move({ kind: 'closed', end })) return;
     this.#link.release(this);
     this.#outgoing.discard();
   }
 
-  #move(next: ChannelState): boolean {
+  #move(next: StreamState): boolean {
     if (!mayMove(this.#state.kind, next.kind)) return false;
     this.#state = next;
     return true;
   }
 }
 
-/** One function for the `end` of every channel, as there are many short ones. */
-function destroyIfPeerClosed(this: ChannelStream): void {
+/** One function for the `end` of every stream, as there are many short ones. */
+function destroyIfPeerClosed(this: SessionStream): void {
   this.destroyIfPeerClosed();
 }
 
-function resetError(channel: Int64, cause: Error | null): TunnelError {
-  return new TunnelError('channel-reset', 'connection reset', { channel, cause });
+function resetError(streamId: Int64, cause: Error | null): TunnelError {
+  return new TunnelError('streamReset', 'connection reset', { streamId, cause });
 }

@@ -1,12 +1,12 @@
-import { DialLines } from './dial-lines.js';
+import { DialSlots } from './dial-slots.js';
 
 /** Dials that began, by peer and number, and the means to end and to take back each. */
-function watched(lines: DialLines) {
+function watched(slots: DialSlots) {
   const began: string[] = [];
   const givenUp: string[] = [];
   const done = new Map<string, () => void>();
   const dial = (peer: string, name: string): (() => void) =>
-    lines.dial(peer, (over) => {
+    slots.dial(peer, (over) => {
       began.push(name);
       done.set(name, over);
       return () => void givenUp.push(name);
@@ -14,10 +14,10 @@ function watched(lines: DialLines) {
   return { began, givenUp, dial, end: (name: string) => done.get(name)?.() };
 }
 
-describe('the lines for dials', () => {
+describe('the slots for dials', () => {
   it('are so many for one peer, and what waits begins in order', () => {
-    const lines = new DialLines(10, 2);
-    const { began, dial, end } = watched(lines);
+    const slots = new DialSlots(10, 2);
+    const { began, dial, end } = watched(slots);
     for (const name of ['a1', 'a2', 'a3', 'a4']) dial('a', name);
     expect(began).toEqual(['a1', 'a2']);
     end('a2');
@@ -27,8 +27,8 @@ describe('the lines for dials', () => {
   });
 
   it('are so many for all, and the next one goes to the peer with the fewest', () => {
-    const lines = new DialLines(2, 2);
-    const { began, dial, end } = watched(lines);
+    const slots = new DialSlots(2, 2);
+    const { began, dial, end } = watched(slots);
     for (const name of ['a1', 'a2', 'a3', 'a4']) dial('a', name);
     dial('b', 'b1');
     dial('b', 'b2');
@@ -38,8 +38,8 @@ describe('the lines for dials', () => {
   });
 
   it('are free again when a dial is given up, and never taken by one that left while it waited', () => {
-    const lines = new DialLines(1, 1);
-    const { began, givenUp, dial } = watched(lines);
+    const slots = new DialSlots(1, 1);
+    const { began, givenUp, dial } = watched(slots);
     const leave = dial('a', 'a1');
     const leaveWaiting = dial('a', 'a2');
     dial('b', 'b1');
@@ -51,27 +51,27 @@ describe('the lines for dials', () => {
   });
 
   it('hold nothing of a peer that has none', () => {
-    const lines = new DialLines(1, 1);
-    const { dial, end } = watched(lines);
+    const slots = new DialSlots(1, 1);
+    const { dial, end } = watched(slots);
     dial('a', 'a1');
     const leave = dial('b', 'b1');
-    expect(lines.peerCount).toBe(2);
+    expect(slots.peerCount).toBe(2);
     leave();
     end('a1');
     dial('c', 'c1');
     end('c1');
     dial('c', 'c2');
     end('c2');
-    expect(lines.peerCount).toBe(0);
+    expect(slots.peerCount).toBe(0);
   });
 
   it('begin any number of dials that are over at once', () => {
-    const lines = new DialLines(1, 1);
-    const { dial, end } = watched(lines);
+    const slots = new DialSlots(1, 1);
+    const { dial, end } = watched(slots);
     dial('a', 'first');
     let begun = 0;
     for (let index = 0; index < 20_000; index += 1)
-      lines.dial('a', (done) => {
+      slots.dial('a', (done) => {
         begun += 1;
         done();
         return () => undefined;

@@ -1,0 +1,15 @@
+import type { Duplex } from 'node:stream';
+import type { Int64 } from '../wire/varint.js';
+
+/**
+ * One TCP stream through the tunnel. Both directions end on their own, as with `allowHalfOpen`, as far as the peer can
+ * be told. After the peer closed the stream as a whole, writes are discarded and the stream destroys itself once it is
+ * read to the end. `destroy()` before both ends tells the peer that the stream was reset.
+ *
+ * Emits `error` with a `TunnelError`: `streamReset` (the peer reported a failure, whose text is in the message;
+ * what arrived before is delivered first), `receiveOverflow`, `streamForgotten`, `sessionEnded`, `aborted`.
+ */
+export interface TunnelStream extends Duplex {
+  /** The connection id on the wire. */
+  readonly id: Int64;
+}
