@@ -123,7 +123,9 @@ async function replace(
       );
     },
   });
-  const beforeRename = async (): Promise<void> => void (await lookAt(to));
+  const beforeRename = async (): Promise<void> => {
+    await lookAt(to);
+  };
   await copy.place({ heldFileMs: waitTimeoutMs, beforeRename });
 }
 
