@@ -10,25 +10,25 @@ const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
 /** A daemon whose clock goes forward only by its work, and by what a test does. */
 class Clock {
   now = 0;
-  private waiting: { readonly at: number; readonly then: () => void }[] = [];
+  #waiting: { readonly at: number; readonly then: () => void }[] = [];
 
   readonly after = (ms: number, then: () => void): Disposable => {
     const one = { at: this.now + ms, then };
-    this.waiting.push(one);
+    this.#waiting.push(one);
     return {
-      [Symbol.dispose]: () => (this.waiting = this.waiting.filter((each) => each !== one)),
+      [Symbol.dispose]: () => (this.#waiting = this.#waiting.filter((each) => each !== one)),
     };
   };
 
   pass(ms: number): void {
     this.now += ms;
-    const due = this.waiting.filter(({ at }) => at <= this.now);
-    this.waiting = this.waiting.filter(({ at }) => at > this.now);
+    const due = this.#waiting.filter(({ at }) => at <= this.now);
+    this.#waiting = this.#waiting.filter(({ at }) => at > this.now);
     for (const { then } of due) then();
   }
 
   get timers(): number {
-    return this.waiting.length;
+    return this.#waiting.length;
   }
 }
 

@@ -25,22 +25,22 @@ export interface ClientTurnsOptions {
   readonly after?: (ms: number, then: () => void) => Disposable;
 }
 
-/** How a connection is told apart from others and read. */
+/** A connection, and how it is read. */
 export interface TurnConnection {
   readonly client: ClientIdentity;
   /** The pipe that it came by. */
   readonly what: string;
-  /** Whether nobody else wants it to rest. Default: nobody does. */
+  /** Whether reading may go on after a pause. Default: it may. */
   readonly mayResume?: () => boolean;
 }
 
 /** What one client has open and has left. */
 interface Party {
   readonly account: ProcessorAccount;
-  /** Who was read last stands last, so that all get their turn after a pause. */
+  /** The connection that was read last is the last one, so that all get their turn after a pause. */
   readonly connections: Map<Readable, TurnConnection>;
   pause?: Disposable | undefined;
-  oblivion?: Disposable | undefined;
+  forgetting?: Disposable | undefined;
 }
 
 interface OpenTurn {
@@ -53,10 +53,10 @@ interface OpenTurn {
 
 /**
  * Measures what the daemon does for each client and shares its processor: while others are served, a client that has used more
- * than its share is not read until its account is positive again. Nothing of it ends, and nobody else waits.
+ * than its share is not read until its account is positive again. It keeps its connections, and other clients do not wait.
  *
  * A turn begins when octets of a connection come out of its socket, and ends after the callbacks and promises that these settle:
- * frames, headers, messages and the beginning of handlers. Work that waits for the system in between is counted to nobody.
+ * frames, headers, messages and the beginning of handlers. Time that work waits for the system is not counted.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();
@@ -97,13 +97,13 @@ export class ClientTurns implements Disposable {
   [Symbol.dispose](): void {
     this.#open = undefined;
     for (const party of this.#parties.values()) {
-      party.oblivion?.[Symbol.dispose]();
+      party.forgetting?.[Symbol.dispose]();
       if (party.pause !== undefined) this.#resume(party);
     }
     this.#parties.clear();
   }
 
-  /** Administrators, and who cannot be told apart, have no quota. */
+  /** Administrators, and clients that the system does not know, have no quota. */
   #join(socket: Readable, connection: TurnConnection): Party | undefined {
     const { key, isAdministrator, isEverybody } = connection.client;
     if (isAdministrator || isEverybody) return undefined;
@@ -113,7 +113,7 @@ export class ClientTurns implements Disposable {
       connections: new Map(),
     };
     this.#parties.set(key, party);
-    party.oblivion?.[Symbol.dispose]();
+    party.forgetting?.[Symbol.dispose]();
     party.connections.set(socket, connection);
     socket.once('close', () => this.#leave(socket, key, party));
     return party;
@@ -122,8 +122,8 @@ export class ClientTurns implements Disposable {
   #leave(socket: Readable, key: string, party: Party): void {
     party.connections.delete(socket);
     if (party.connections.size > 0 || this.#parties.get(key) !== party) return;
-    // Who comes back before that has not more for it.
-    party.oblivion = this.#after(party.account.restMs(this.#now()), () => {
+    // A client that comes back before that has its old account.
+    party.forgetting = this.#after(party.account.restMs(this.#now()), () => {
       party.pause?.[Symbol.dispose]();
       this.#parties.delete(key);
     });

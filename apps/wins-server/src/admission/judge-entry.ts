@@ -40,7 +40,7 @@ export function judgeGreeting(
     if (countOf(key) > countOf(heaviest)) heaviest = key;
   }
   if (total < room.greetings) return { kind: 'admit' };
-  // A client that has none is never the heaviest while somebody has.
+  // A client without any is never the heaviest while another has one.
   return { kind: 'evict', key: heaviest };
 }
 

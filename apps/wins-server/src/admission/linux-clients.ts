@@ -26,7 +26,7 @@ export function linuxClients(): IdentifyClient {
       const isThere = peers.isThere(fd, peer) !== false;
       return linuxClient(peer, isThere ? origin : { kind: 'unknown' }, ownUid);
     } catch {
-      // It has gone already; whatever it is, it is nobody in particular.
+      // It has disconnected: nothing is known of it.
       return EVERYBODY;
     }
   };

@@ -2,18 +2,18 @@ import type { Duplex } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
 import { judgeGreeting, judgePlace, type Holding, type Room } from './judge-entry.js';
 
-/** Why a connection was ended for the sake of others. */
+/** Why a connection was ended to make room. */
 export type TurnedAway =
-  /** It had not greeted yet, and others wanted in. */
+  /** It had not greeted yet, and another one came. */
   | 'slow-greeting'
-  /** It had no call, and others wanted in. */
+  /** It had no call, and another one came. */
   | 'idle'
   /** Its client has as many as one may have. */
   | 'client-limit'
   /** No place is left. */
   | 'full';
 
-/** What a house is made with. */
+/** What {@link Places} is made with. */
 export interface PlacesOptions extends Room {
   /** Learns of each connection that is ended here. A hostile client can cause many of these. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
@@ -23,7 +23,7 @@ export interface PlacesOptions extends Room {
 export interface Place {
   /** The connection has greeted. False when there is no place for it: it has been ended. */
   settle(): boolean;
-  /** A call began: while one goes on, the connection ends for nobody. */
+  /** A call began: while it goes on, the connection does not make room for others. */
   begin(): void;
   /** A call ended. */
   end(): void;
@@ -45,7 +45,11 @@ interface Party {
 export class Places {
   readonly #parties = new Map<string, Party>();
 
-  constructor(private readonly options: PlacesOptions) {}
+  readonly #options: PlacesOptions;
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+  }
 
   /** Connections that are open. */
   get size(): number {
@@ -58,7 +62,7 @@ export class Places {
   /** Takes in a connection that was just accepted. */
   enter(connection: Duplex, client: ClientIdentity): Place {
     const greeting = new Map([...this.#parties].map(([key, party]) => [key, party.greeting.size]));
-    const verdict = judgeGreeting(greeting, this.options, client.key);
+    const verdict = judgeGreeting(greeting, this.#options, client.key);
     if (verdict.kind === 'evict')
       this.#end(this.#parties.get(verdict.key)?.greeting, 'slow-greeting');
     const guest: Guest = { connection, client, calls: 0 };
@@ -77,11 +81,11 @@ export class Places {
     const { client, connection } = guest;
     const party = this.#parties.get(client.key);
     if (party?.greeting.delete(guest) !== true) return false;
-    const verdict = judgePlace(this.#holdings(), this.options, client);
+    const verdict = judgePlace(this.#holdings(), this.#options, client);
     if (verdict.kind === 'refuse') {
       this.#forgetIfGone(client.key, party);
       connection.destroy();
-      this.options.turnedAway(client, verdict.rule);
+      this.#options.turnedAway(client, verdict.rule);
       return false;
     }
     if (verdict.kind === 'evict') {
@@ -100,7 +104,7 @@ export class Places {
       // Its place is free now, not when the system has closed it.
       this.#leave(guest);
       guest.connection.destroy();
-      this.options.turnedAway(guest.client, why);
+      this.#options.turnedAway(guest.client, why);
       return;
     }
   }

@@ -1,18 +1,22 @@
-/** Keys that are counted apart in one period; beyond it all others are counted together. */
+/** Kinds that are counted separately in one period; all others are counted together. */
 const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
 /**
- * Tells of what may come in floods: the first of a kind at once, and how many more there were when a second is over. Nothing is
- * left out of the numbers.
+ * Reports what may come in floods: the first of a kind at once, and the number of others at the end of the second. The numbers
+ * are complete.
  */
 export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param tell - Told of one (`times` 1), or how often it came after that. */
-  constructor(private readonly tell: (facts: Facts, times: number) => void) {}
+  readonly #report: (facts: Facts, times: number) => void;
+
+  /** @param report - Gets the first of a kind (`times` 1), and later the number of those that followed it. */
+  constructor(report: (facts: Facts, times: number) => void) {
+    this.#report = report;
+  }
 
   /** Counts one of a kind. Of a kind the facts are those of its first. */
   add(kind: string, facts: Facts): void {
@@ -23,19 +27,19 @@ export class Tally<Facts extends object> implements Disposable {
       return;
     }
     this.#counts.set(key, { facts, more: 0 });
-    this.#timer ??= setTimeout(() => this.#tellCounts(), PERIOD_MS).unref();
-    this.tell(facts, 1);
+    this.#timer ??= setTimeout(() => this.#reportCounts(), PERIOD_MS).unref();
+    this.#report(facts, 1);
   }
 
-  /** Tells what was counted. */
+  /** Reports what was counted. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    this.#tellCounts();
+    this.#reportCounts();
   }
 
-  #tellCounts(): void {
+  #reportCounts(): void {
     this.#timer = undefined;
-    for (const { facts, more } of this.#counts.values()) if (more > 0) this.tell(facts, more);
+    for (const { facts, more } of this.#counts.values()) if (more > 0) this.#report(facts, more);
     this.#counts.clear();
   }
 }

@@ -36,9 +36,7 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     );
   } else {
     process.stdout.write(`# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`);
-    const lines = origins.map(
-      ({ key, value }) => `${escapeText(key)}: ${escapeJson(JSON.stringify(value))}`,
-    );
+    const lines = origins.map(({ key, value }) => escapeJson(`${key}: ${JSON.stringify(value)}`));
     const width = Math.max(...lines.map((line) => line.length));
     for (const [index, { origin }] of origins.entries()) {
       const place = origin === 'default' ? 'default' : `line ${origin.line}`;

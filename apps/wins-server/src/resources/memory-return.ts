@@ -26,32 +26,36 @@ export interface MemoryLook {
 
 /** Decides from one look after the other what to do about memory. */
 export class MemoryPolicy {
-  private collectedAt = -Infinity;
-  private collections = 0;
-  private isToTrim = false;
+  #collectedAt = -Infinity;
+  #collections = 0;
+  #isToTrim = false;
+
+  #leastBytes: number;
 
   /** @param leastBytes - What the process has in memory at the start: growth is above the least. */
-  constructor(private leastBytes: number) {}
+  constructor(leastBytes: number) {
+    this.#leastBytes = leastBytes;
+  }
 
   look({ at, residentBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
-    if (this.isToTrim) {
+    if (this.#isToTrim) {
       // V8 frees beside the program what it has collected: by now it has.
-      this.isToTrim = false;
+      this.#isToTrim = false;
       return 'trim';
     }
-    if (this.collections === COLLECTIONS) {
-      this.collections = 0;
-      this.leastBytes = residentBytes;
+    if (this.#collections === COLLECTIONS) {
+      this.#collections = 0;
+      this.#leastBytes = residentBytes;
     }
-    this.leastBytes = Math.min(this.leastBytes, residentBytes);
-    if (residentBytes - this.leastBytes < GROWTH_BYTES) {
-      this.collections = 0;
+    this.#leastBytes = Math.min(this.#leastBytes, residentBytes);
+    if (residentBytes - this.#leastBytes < GROWTH_BYTES) {
+      this.#collections = 0;
       return 'wait';
     }
-    if (busyShare > QUIET_SHARE || at - this.collectedAt < REST_MS) return 'wait';
-    this.collectedAt = at;
-    this.collections += 1;
-    this.isToTrim = true;
+    if (busyShare > QUIET_SHARE || at - this.#collectedAt < REST_MS) return 'wait';
+    this.#collectedAt = at;
+    this.#collections += 1;
+    this.#isToTrim = true;
     return 'collect';
   }
 }

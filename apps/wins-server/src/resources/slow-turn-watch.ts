@@ -23,9 +23,9 @@ export interface SlowTurns {
 
 /** How {@link watchSlowTurns} looks. */
 export interface SlowTurnOptions {
-  /** Whether anybody would read it; asked at first and after each stretch. While nobody would, nothing is looked at: looking costs about 1 % of a processor. */
+  /** Whether reports are wanted; asked at first and after each stretch. While they are not, nothing is measured: measuring costs about 1 % of a processor. */
   readonly isWanted: () => boolean;
-  /** Told at the end of a stretch in which there were slow turns. */
+  /** Called at the end of a stretch in which there were slow turns. */
   readonly tell: (seen: SlowTurns) => void;
   /** How long a look may wait, in milliseconds. Default 20. */
   readonly toleranceMs?: number;

@@ -1,6 +1,6 @@
 /** How {@link watchStalls} looks. */
 export interface StallWatchOptions {
-  /** Told how long nothing could be done, in milliseconds. */
+  /** Called with the time for which the event loop was blocked, in milliseconds. */
   readonly stalled: (lateMs: number) => void;
   /** Between two looks, in milliseconds. Default 1,000. */
   readonly intervalMs?: number;
@@ -9,8 +9,8 @@ export interface StallWatchOptions {
 }
 
 /**
- * Watches whether this process gets to do anything: a daemon that stood still, for want of a processor or because
- * something took too long, explains much of what its clients saw. Disposing ends it; it keeps nothing alive.
+ * Watches for a blocked event loop: a daemon that had no processor, or that computed for too long, explains much of what its
+ * clients saw. Disposing ends it; it keeps no process alive.
  */
 export function watchStalls({
   stalled,

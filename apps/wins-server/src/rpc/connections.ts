@@ -18,12 +18,12 @@ import type { Logger } from '../log/logger.js';
 import { clientLabel } from '../admission/client-label.js';
 
 const MIB = 1024 * 1024;
-/** What unfinished requests of all clients may take. */
+/** What unfinished requests of all clients may take in memory. */
 const INBOUND_OCTETS = 64 * MIB;
-/** What may wait for all clients that do not read. */
+/** What may wait in all for clients that do not read. */
 const OUTBOUND_OCTETS = 128 * MIB;
 
-/** What of a gRPC call says who made it. */
+/** The part of a gRPC call that says who made it. */
 export interface Caller {
   getPeer(): string;
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
@@ -34,75 +34,86 @@ export interface Caller {
  * name can be guessed, a connection cannot.
  */
 export class Connections {
-  private readonly disconnected = new Map<string, AbortController>();
-  private readonly served = new Set<Http2Connection>();
-  private readonly inbound = new OctetBudget(INBOUND_OCTETS);
-  private readonly outbound = new OctetBudget(OUTBOUND_OCTETS);
-  private readonly segments = new SegmentPool();
-  private readonly clientCalls = new ClientCalls();
-  private readonly endedConnections: EndedConnections;
-  private lastId = 0;
-  private isClosing = false;
+  readonly #disconnected = new Map<string, AbortController>();
+  readonly #served = new Set<Http2Connection>();
+  readonly #inbound = new OctetBudget(INBOUND_OCTETS);
+  readonly #outbound = new OctetBudget(OUTBOUND_OCTETS);
+  readonly #segments = new SegmentPool();
+  readonly #clientCalls = new ClientCalls();
+  readonly #endedConnections: EndedConnections;
+  #lastId = 0;
+  #isClosing = false;
+
+  readonly #calls: CallServer;
+  readonly #opened: Promise<void>;
+  readonly #logger: Logger;
+  readonly #clients: Map<string, ClientIdentity>;
+  readonly #turns: ClientTurns;
+  readonly #read: (octets: number) => void;
 
   /**
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
    * @param turns - Measures what each connection costs. The owner disposes of it.
-   * @param read - Told how many octets each read brought, before they are looked at.
+   * @param read - Called with the octets of each read, before they are processed.
    */
   constructor(
-    private readonly calls: CallServer,
-    private readonly opened: Promise<void>,
-    private readonly logger: Logger,
-    private readonly clients = new Map<string, ClientIdentity>(),
-    private readonly turns = new ClientTurns(),
-    private readonly read: (octets: number) => void = () => undefined,
+    calls: CallServer,
+    opened: Promise<void>,
+    logger: Logger,
+    clients = new Map<string, ClientIdentity>(),
+    turns = new ClientTurns(),
+    read: (octets: number) => void = () => undefined,
   ) {
-    this.endedConnections = new EndedConnections(logger);
+    this.#calls = calls;
+    this.#opened = opened;
+    this.#logger = logger;
+    this.#clients = clients;
+    this.#turns = turns;
+    this.#read = read;
+    this.#endedConnections = new EndedConnections(logger);
   }
 
   /** Serves an accepted connection until it ends. */
   admit(socket: Socket, client: ClientIdentity = EVERYBODY, place?: Place): void {
-    if (this.isClosing) {
+    if (this.#isClosing) {
       socket.destroy();
       return;
     }
-    this.lastId += 1;
-    const remotePort = this.lastId;
+    this.#lastId += 1;
+    const remotePort = this.#lastId;
     const peer = `pipe:${remotePort}`;
     const disconnected = new AbortController();
-    this.disconnected.set(peer, disconnected);
-    this.clients.set(peer, client);
+    this.#disconnected.set(peer, disconnected);
+    this.#clients.set(peer, client);
     const failed = (err: unknown): void =>
-      this.logger.error(
-        { err, peer },
-        'a call failed in a way that no call may: its connection ends',
-      );
+      this.#logger.error({ err, peer }, 'a call failed unexpectedly: its connection ends');
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
-      inbound: this.inbound,
-      outbound: this.outbound,
-      segments: this.segments,
+      inbound: this.#inbound,
+      outbound: this.#outbound,
+      segments: this.#segments,
       answerHeaders: ANSWER_HEADERS,
-      hasOneRequest: (path) => this.calls.hasOneRequest(path),
+      hasOneRequest: (path) => this.#calls.hasOneRequest(path),
       onGreeted: () => place?.settle(),
       onStream: (stream, headers) => {
-        this.turns.name(clientLabel(headers[':path'] ?? ''));
-        if (!this.clientCalls.begin(client)) {
-          const message = 'this client has as many calls under way as one may have; wanted fewer';
+        this.#turns.name(clientLabel(headers[':path'] ?? ''));
+        if (!this.#clientCalls.begin(client)) {
+          const message =
+            'this client has the most calls that one may have under way; wanted fewer';
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
           return;
         }
         place?.begin();
         stream.once('close', () => {
-          this.clientCalls.ended(client);
+          this.#clientCalls.ended(client);
           place?.end();
         });
-        void this.opened.then(() => {
-          // What is gone meanwhile is shown to nobody.
+        void this.#opened.then(() => {
+          // The stream may have ended while it waited.
           if (stream.destroyed) return;
           try {
-            this.calls.serve(stream, headers);
+            this.#calls.serve(stream, headers);
           } catch (error) {
             failed(error);
             void connection.close();
@@ -111,38 +122,38 @@ export class Connections {
       },
       onFailure: failed,
       onEnd: (reason) => {
-        this.disconnected.delete(peer);
-        this.clients.delete(peer);
+        this.#disconnected.delete(peer);
+        this.#clients.delete(peer);
         disconnected.abort();
-        this.endedConnections.ended(peer, reason);
+        this.#endedConnections.ended(peer, reason);
       },
     });
-    socket.prependListener('data', (octets: Buffer) => this.read(octets.length));
-    this.turns.watch(socket, { client, what: 'gRPC' });
-    this.served.add(connection);
-    void connection.closed.then(() => this.served.delete(connection));
+    socket.prependListener('data', (octets: Buffer) => this.#read(octets.length));
+    this.#turns.watch(socket, { client, what: 'gRPC' });
+    this.#served.add(connection);
+    void connection.closed.then(() => this.#served.delete(connection));
   }
 
   /** Takes no more calls; those under way have `graceMs` to end, then they are cut. */
   async close(graceMs: number): Promise<void> {
-    this.isClosing = true;
-    await Promise.all([...this.served].map((connection) => connection.close({ graceMs })));
-    this.endedConnections[Symbol.dispose]();
+    this.#isClosing = true;
+    await Promise.all([...this.#served].map((connection) => connection.close({ graceMs })));
+    this.#endedConnections[Symbol.dispose]();
   }
 
   /** Who made a call. What is started for a connection that has gone ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
-    const client = this.clients.get(id) ?? EVERYBODY;
+    const client = this.#clients.get(id) ?? EVERYBODY;
     const { key, description, names, isAdministrator, isEverybody } = client;
     const hasQuota = !isAdministrator && !isEverybody;
     const [said] = caller.metadata.get(CLIENT_NAME_METADATA_KEY);
     return {
       id,
       label: clientLabel(String(said ?? '')),
-      // Who has no quota is counted by connection.
+      // Clients without a quota are counted by connection.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
-      disconnected: this.disconnected.get(id)?.signal ?? AbortSignal.abort(),
+      disconnected: this.#disconnected.get(id)?.signal ?? AbortSignal.abort(),
     };
   }
 }

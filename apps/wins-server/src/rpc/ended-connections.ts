@@ -1,15 +1,15 @@
 import type { EndReason } from '@wins/http2-connection';
 import type { Logger } from '../log/logger.js';
 
-/** Lines per second; what is more is counted. */
+/** Lines per second; more connections are counted. */
 const LINES_PER_SECOND = 10;
-/** Ends that say nothing of the client. */
+/** Ends that say nothing about the client. */
 const ORDINARY: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
-/** Tells which connections were ended for what they did, and no more often than a log bears. */
+/** Logs which connections were ended for what they did: ten lines a second, then the number of each reason. */
 export class EndedConnections implements Disposable {
-  #told = 0;
-  readonly #untold = new Map<EndReason, number>();
+  #lines = 0;
+  readonly #counts = new Map<EndReason, number>();
   #second: NodeJS.Timeout | undefined;
 
   readonly #logger: Logger;
@@ -21,11 +21,11 @@ export class EndedConnections implements Disposable {
   ended(peer: string, reason: EndReason): void {
     if (ORDINARY.has(reason)) return;
     this.#second ??= setTimeout(() => this.#nextSecond(), 1000).unref();
-    if (this.#told < LINES_PER_SECOND) {
-      this.#told += 1;
+    if (this.#lines < LINES_PER_SECOND) {
+      this.#lines += 1;
       this.#logger.info({ peer, reason }, 'connection ended');
     } else {
-      this.#untold.set(reason, (this.#untold.get(reason) ?? 0) + 1);
+      this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     }
   }
 
@@ -36,9 +36,9 @@ export class EndedConnections implements Disposable {
 
   #nextSecond(): void {
     this.#second = undefined;
-    this.#told = 0;
-    if (this.#untold.size === 0) return;
-    this.#logger.info({ reasons: Object.fromEntries(this.#untold) }, 'more connections ended');
-    this.#untold.clear();
+    this.#lines = 0;
+    if (this.#counts.size === 0) return;
+    this.#logger.info({ reasons: Object.fromEntries(this.#counts) }, 'more connections ended');
+    this.#counts.clear();
   }
 }
