@@ -26,7 +26,10 @@ export interface CLibrary {
  */
 export function loadCLibrary(): CLibrary {
   if (process.platform !== 'linux') {
-    throw new LinuxError('unavailable', `called Linux: this is ${process.platform}; wanted linux`);
+    throw new LinuxError(
+      'unavailable',
+      `cannot call the C library: found ${process.platform}; wanted linux`,
+    );
   }
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
@@ -41,7 +44,7 @@ export function loadCLibrary(): CLibrary {
     };
   } catch (cause) {
     const found = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    const message = `loaded the addon that calls the C library: ${found}; who connects is not known`;
+    const message = `cannot load the addon that calls the C library: ${found}`;
     throw new LinuxError('unavailable', message, { cause });
   }
 }

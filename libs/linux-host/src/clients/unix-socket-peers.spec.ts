@@ -83,7 +83,7 @@ onLinux('who connected a Unix socket', () => {
     expect(failureOf(fd)).toMatchObject({
       name: 'LinuxError',
       code: 'no-peer',
-      message: `looked for the peer of descriptor ${fd}: it is no socket; wanted a connected Unix socket`,
+      message: `cannot find the peer of descriptor ${fd}: it is not a socket; wanted a connected Unix socket`,
     });
     closeSync(fd);
   });
