@@ -36,8 +36,9 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     );
   } else {
     process.stdout.write(`# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`);
-    const lines = origins.map(
-      ({ key, value }) => `${escapeText(key)}: ${escapeJson(JSON.stringify(value))}`,
+    // A value that is not set has no JSON; the template shows it as undefined.
+    const lines = origins.map(({ key, value }) =>
+      escapeJson(`${escapeText(key)}: ${JSON.stringify(value)}`),
     );
     const width = Math.max(...lines.map((line) => line.length));
     for (const [index, { origin }] of origins.entries()) {
