@@ -1,5 +1,7 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
+import { ProcessError } from '@wins/process-manager';
+import { TrustedFileError } from '@wins/trusted-files';
 import { WindowsError } from '@wins/windows-host';
 import { EXIT } from '@wins/wins-program';
 import { UsageError } from './usage-error.js';
@@ -11,6 +13,11 @@ export function exitCodeForError(error: unknown): number {
   if (error instanceof PipeError) {
     const isDenied = error.code === 'accessDenied' || error.code === 'securityUnavailable';
     return isDenied ? EXIT.server.noPermission : EXIT.server.unavailable;
+  }
+  // The folder of records lies beside the pipe: it is judged first, by the same rule.
+  if (error instanceof ProcessError && error.cause instanceof TrustedFileError) {
+    const { code } = error.cause;
+    if (code === 'notTrusted' || code === 'accessDenied') return EXIT.server.noPermission;
   }
   if (error instanceof WindowsError) {
     return error.code === 'access-denied' ? EXIT.server.noPermission : EXIT.server.unavailable;
