@@ -3,5 +3,5 @@ module.exports = {
   displayName: 'wins-e2e',
   maxWorkers: 2,
   // A bound for what hangs, not a measure: real processes on a busy machine take their time.
-  testTimeout: process.env.WINS_TEST_TIER === 'long' ? 600_000 : 180_000,
+  testTimeout: process.env.WINS_TEST_TIER === 'long' ? 900_000 : 300_000,
 };

@@ -47,7 +47,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
           app
             .command(
               'info',
-              'Say which releases the client and the daemon are',
+              'Print the versions of the client and the daemon',
               (info) => withOutputOption(withDaemonOptions(info)),
               handle(async () => (await import('./commands/app-info.js')).showInfo),
             )
@@ -134,7 +134,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
         )
         .command(
           'upgrade',
-          'Replace the daemon by another release',
+          'Upgrade the daemon to another release',
           (upgrade) =>
             withDaemonOptions(upgrade, '5m')
               .option('path', {
@@ -144,11 +144,11 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
               })
               .option('from', {
                 type: 'string',
-                describe: 'Where to take it from when it is not at --path, or not any more',
+                describe: 'Where to copy it from when it is not at --path',
               })
               .option('once', {
                 type: 'string',
-                describe: 'A name: what was rolled back under it is not tried again',
+                describe: 'A name for this upgrade: one that was rolled back is not tried again',
                 coerce: (name: string) => {
                   if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
                   throw new CommandError(
@@ -164,17 +164,17 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
         )
         .command(
           'deliver',
-          'Bring a file of this container to a folder of the host that is mounted here',
+          'Copy a file of this container to a folder of the host that is mounted here',
           (deliver) =>
             withSha256(
-              withWaitTimeout(deliver, '1m', 'whoever holds the file on the host'),
-              'The SHA-256 that it must have',
+              withWaitTimeout(deliver, '1m', 'another program that has the file open on the host'),
+              'The SHA-256 digest that the file must have',
             )
               .option('from', { type: 'string', demandOption: true, describe: 'The file here' })
               .option('to', {
                 type: 'string',
                 demandOption: true,
-                describe: 'Its path on the host; the folder must be there',
+                describe: 'Its path on the host; the folder must exist',
               })
               .option(
                 'settle',
@@ -198,7 +198,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
       throw (
         error ??
         new CommandError(
-          `${message?.replaceAll('\n', ': ') ?? 'the command line makes no sense'} (--help says more)`,
+          `${message?.replaceAll('\n', ': ') ?? 'invalid command line'} (--help says more)`,
           EXIT.client.failed,
         )
       );

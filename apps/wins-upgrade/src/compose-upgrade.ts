@@ -11,29 +11,20 @@ import {
   serviceOption,
   type UpgradeContext,
   UpgradeError,
-  type UpgradeLog,
 } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
 import { createPosixUpgradeHost } from './posix/posix-upgrade-host.js';
 import { createDaemonProbe } from './probe-daemon.js';
 import { SupervisedService } from './posix/supervised-service.js';
 
-/** What an upgrade takes from outside. */
-export interface UpgradeSettings {
+/** What an upgrade takes from outside, beside what {@link UpgradeContext} says. */
+export interface UpgradeSettings
+  extends
+    Pick<UpgradeContext, 'log' | 'askedBy' | 'attempt' | 'knownVersions'>,
+    Partial<Record<'id' | 'ownFile', string | undefined>> {
   /** The service: its name on Windows, default `rancher-wins`; elsewhere its definition file, default `WINS_SERVICE` of the environment. */
   readonly service?: string | undefined;
-  /** Default: a new one. */
-  readonly id?: string | undefined;
-  /** See {@link UpgradeContext}. */
-  readonly askedBy?: string | undefined;
-  /** See {@link UpgradeContext}. */
-  readonly attempt?: number | undefined;
-  /** See {@link UpgradeContext}. */
-  readonly knownVersions?: ReadonlyMap<string, string> | undefined;
-  readonly log: UpgradeLog;
-  /** The file that this process runs from. Default: found out. */
-  readonly ownFile?: string | undefined;
-  /** See {@link UpgradeContext}. Default 60,000. */
+  /** Default 60,000. */
   readonly waitMs?: number | undefined;
   /** Sees every effect. */
   readonly around?: Around | undefined;
@@ -44,20 +35,12 @@ const LONGEST_RUN_MS = 30_000;
 
 /** Makes the parts for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
-  const { waitMs = DEFAULT_WAIT_MS } = settings;
+  const { waitMs = DEFAULT_WAIT_MS, log, askedBy, attempt, knownVersions } = settings;
   const effects = new Effects(settings.around);
   return {
-    id: settings.id ?? randomUUID(),
-    askedBy: settings.askedBy,
-    attempt: settings.attempt,
-    knownVersions: settings.knownVersions,
-    effects,
+    ...{ id: settings.id ?? randomUUID(), askedBy, attempt, knownVersions, effects, log, waitMs },
     ...(await systemParts(settings.service, effects)),
-    log: settings.log,
-    ownFile: settings.ownFile ?? ownFile(),
-    defaultConfig: defaultConfigPath(),
-    pipeOf,
-    waitMs,
+    ...{ ownFile: settings.ownFile ?? ownFile(), defaultConfig: defaultConfigPath(), pipeOf },
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
 }
@@ -90,7 +73,7 @@ async function systemParts(
   }
   return {
     service: new SupervisedService(definition, effects),
-    host: createPosixUpgradeHost(effects),
+    host: createPosixUpgradeHost(),
     probe: createDaemonProbe(),
   };
 }

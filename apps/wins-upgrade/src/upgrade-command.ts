@@ -1,10 +1,12 @@
 import path from 'node:path';
 import {
   describePlan,
+  ensurePrivateFolder,
   findPlaces,
   handOver,
   performUpgrade,
   planOnly,
+  requireTrustedFolder,
   UpgradeError,
   UpgradeLog,
   withLock,
@@ -52,8 +54,8 @@ export async function upgrade(
   if (inRun) await requireOwnDaemon(context);
   const task = async (): Promise<CommandOutcome> => {
     const places = await findPlaces(context.service);
-    await context.host.requireTrustedFolder(path.dirname(places.target));
-    await context.host.ensurePrivateFolder(places.folder);
+    requireTrustedFolder(context, path.dirname(places.target));
+    await ensurePrivateFolder(context, places.folder);
     log.keepIn(places.log);
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return dryRun(context, places, command);

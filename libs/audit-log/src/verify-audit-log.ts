@@ -103,9 +103,9 @@ class ChainCheck {
     this.#firstNumber ??= this.#number;
     this.#hash = sha256;
     const record = text === undefined ? undefined : decodeLine(text);
-    if (!isEnded) this.#complain(number, 'the line has no end');
+    if (!isEnded) this.#complain(number, 'the line has no line feed');
     if (record === undefined) {
-      this.#complain(number, 'the line is no record');
+      this.#complain(number, 'the line is not a record');
       if (this.#lastSeq !== undefined) this.#lastSeq += 1;
       return;
     }

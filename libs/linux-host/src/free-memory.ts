@@ -1,10 +1,10 @@
 import { loadCLibrary } from './c-library.js';
 
 /**
- * A call that gives back to the system what the C library keeps of freed memory, for use to come: up to hundreds of megabytes
- * after many buffers. It takes some milliseconds for as much.
+ * Returns a function that gives freed memory back to the system. The C library keeps it for later use: up to hundreds of megabytes
+ * after many buffers, for which the call takes some milliseconds.
  *
- * @returns undefined where the C library has none: only that of GNU does.
+ * @returns undefined where the C library has no such call: only that of GNU has.
  * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.
  */
 export function freeMemoryTrimmer(): (() => void) | undefined {

@@ -69,7 +69,7 @@ async function dial(
   const attempt = new AbortController();
   const onAbort = (): void => attempt.abort(signal?.reason);
   const onTimeout = (): void =>
-    attempt.abort(describePipeError('timeout', 'connect to', path, 'no answer came in time'));
+    attempt.abort(describePipeError('timeout', 'connect to', path, 'it did not answer in time'));
   const timer = setTimeout(onTimeout, Math.max(1, timeoutMs));
   signal?.addEventListener('abort', onAbort);
   try {

@@ -105,7 +105,7 @@ describe('listenPipe', () => {
     await listener.close();
     expect(server.listening).toBe(false);
     expect(refused).toEqual([
-      'unknown: cannot accept on pipe "x" (\\\\.\\pipe\\x): this process has no file descriptor left; the listener goes on',
+      'unknown: cannot accept on pipe "x" (\\\\.\\pipe\\x): this process has no file descriptors left; the listener keeps accepting',
       'busy: cannot accept on pipe "x" (\\\\.\\pipe\\x): 1 connections are open, which is the limit',
     ]);
   });

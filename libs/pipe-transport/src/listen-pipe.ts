@@ -78,7 +78,7 @@ async function openEndpoint(
   try {
     if (security !== undefined) return await security.open(path, events);
     if (path.kind === 'named-pipe') {
-      const found = 'nothing was given that can restrict who may open it';
+      const found = 'the option "security" is missing, which restricts who may open it';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
     // Only the run directory is ours to make.

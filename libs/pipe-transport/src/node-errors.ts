@@ -11,16 +11,16 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [PipeErrorCode, string]> = new 
   ['ENOENT', ['notFound', 'there is no such file']],
   ['ENOTDIR', ['notFound', 'a part of its path is not a directory']],
   // A socket file that outlived its listener.
-  ['ECONNREFUSED', ['notFound', 'a file is there but nobody serves it']],
+  ['ECONNREFUSED', ['notFound', 'the socket file exists, but no process serves it']],
   ['EACCES', ['accessDenied', 'the operating system denies this user access']],
   ['EPERM', ['accessDenied', 'the operating system denies this user access']],
   ['EROFS', ['accessDenied', 'the file system is read-only']],
   // A Unix socket with a full backlog, a named pipe without a free instance.
-  ['EAGAIN', ['busy', 'it takes no further client at the moment']],
-  ['EBUSY', ['busy', 'it takes no further client at the moment']],
-  ['EADDRINUSE', ['inUse', 'the name is taken']],
-  ['EEXIST', ['inUse', 'the name is taken']],
-  ['ETIMEDOUT', ['timeout', 'no answer came in time']],
+  ['EAGAIN', ['busy', 'it accepts no more clients at the moment']],
+  ['EBUSY', ['busy', 'it accepts no more clients at the moment']],
+  ['EADDRINUSE', ['inUse', 'the name is in use']],
+  ['EEXIST', ['inUse', 'the name is in use']],
+  ['ETIMEDOUT', ['timeout', 'it did not answer in time']],
   ['EPIPE', ['closed', 'the other side has closed it']],
   ['ECONNRESET', ['closed', 'the other side has closed it']],
   ['ECONNABORTED', ['closed', 'the other side has closed it']],
@@ -29,8 +29,8 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [PipeErrorCode, string]> = new 
   ['ERR_STREAM_WRITE_AFTER_END', ['closed', 'it is closed already']],
   ['ERR_SOCKET_CLOSED', ['closed', 'it is closed already']],
   ['ENAMETOOLONG', ['invalidName', 'its path is too long']],
-  ['EMFILE', ['unknown', 'this process has no file descriptor left']],
-  ['ENFILE', ['unknown', 'the host has no file descriptor left']],
+  ['EMFILE', ['unknown', 'this process has no file descriptors left']],
+  ['ENFILE', ['unknown', 'the host has no file descriptors left']],
   ['ENOSPC', ['unknown', 'the disk is full']],
 ]);
 
@@ -47,7 +47,7 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
       busy: 'try again later',
       timeout: 'is the daemon stuck?',
     },
-    'accept on': { unknown: 'the listener goes on' },
+    'accept on': { unknown: 'the listener keeps accepting' },
     use: {},
   };
 

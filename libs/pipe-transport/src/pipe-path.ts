@@ -73,7 +73,7 @@ function checkBareName(given: string, bare: string): void {
   if (bare.trim() === '') throw invalid(given, 'it is empty');
   if (/[/\\]/.test(bare)) throw invalid(given, 'it has a slash or backslash in it');
   if (bare.startsWith('.')) throw invalid(given, 'names that start with a dot are reserved');
-  if (bare.trim() !== bare) throw invalid(given, 'it starts or ends with a blank');
+  if (bare.trim() !== bare) throw invalid(given, 'it starts or ends with a space');
 }
 
 function checkSocketPath(path: string): void {
@@ -98,7 +98,7 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
 function invalid(name: string, found: string): PipeError {
   return new PipeError(
     'invalidName',
-    `cannot take "${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" for a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
+    `"${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" is not the name of a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
     { pipe: name },
   );

@@ -16,9 +16,9 @@ describe('the example', () => {
         outfile,
         bundle: true,
         // From sources, so that nothing has to be built.
-        conditions: ['@wins/source'],
         platform: 'node',
         format: 'esm',
+        conditions: ['@wins/source'],
       });
       const env = { WINS_RUNTIME_DIR: join(directory, 'run') };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [outfile], { env });

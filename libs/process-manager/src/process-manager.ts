@@ -23,7 +23,7 @@ export interface ProcessManager {
   /**
    * Verifies and runs a program: policy, then trust in its place, then a verified copy, then the copy
    * runs in a tree of its own. One run per name at a time; the run ends when its owner disconnects.
-   * The name is taken by the first whose copy was verified, so that nobody holds one with a wrong checksum.
+   * The name is taken by the first whose copy was verified, so that a client with a wrong checksum cannot hold it.
    * A run gets a minimal environment, the operator's `processEnvironment`, and of the client's what the entry's `envs` grants.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `invalidArgument`,

@@ -57,7 +57,7 @@ export interface PlanningContext {
 }
 
 /**
- * Judges a request from data alone; no file is touched, so a refusal tells nothing about the host.
+ * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
  * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`, `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`,
  * `directoryNotAllowed`.
@@ -101,10 +101,10 @@ function assertCaller({ client }: ProcessOwner, { path, for: wanted }: AllowedEx
   if (wanted === undefined || allowsCaller(wanted, names)) return;
   const caller =
     names.length === 0
-      ? 'a caller whom the system does not tell apart'
+      ? 'a caller that the system cannot identify'
       : names.map((text) => quoteText(text)).join(', ');
-  // Who else may is no business of who may not.
-  const message = `cannot run ${quoteText(path)} for ${caller}: its entry is for others; wanted one of these names in "for" of the entry`;
+  // A caller that is refused does not learn who is allowed.
+  const message = `cannot run ${quoteText(path)} for ${caller}: found no such name in its entry; wanted one of these names in "for" of the entry`;
   throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });
 }
 

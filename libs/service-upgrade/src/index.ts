@@ -6,7 +6,7 @@
  *
  * @packageDocumentation
  */
-export { fileError, readText, remove, replaceText } from './journal/durable-files.js';
+export { readText, remove, replaceText } from './journal/durable-files.js';
 export { UpgradeJournal, type UpgradeRecord } from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
 export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
@@ -17,7 +17,12 @@ export {
   type UpgradeOutcome,
   type UpgradeResult,
 } from './journal/upgrade-result.js';
-export { describePlan, type UpgradeWish } from './plan/plan-upgrade.js';
+export {
+  describePlan,
+  planUpgrade,
+  type UpgradeFacts,
+  type UpgradeWish,
+} from './plan/plan-upgrade.js';
 export { runsDaemon, serviceOption } from './plan/service-args.js';
 export {
   formatServiceCommand,
@@ -51,6 +56,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
+export { ensurePrivateFolder, requireTrustedFolder } from './run/trusted-folders.js';
 export type { UpgradeContext } from './run/upgrade-context.js';
 export { withLock } from './run/upgrade-lock.js';
 export type { Upgrader } from './run/upgrader.js';

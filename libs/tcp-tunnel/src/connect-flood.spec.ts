@@ -1,9 +1,9 @@
 import { connect, Socket } from 'node:net';
 import { createConnectLimits } from './session/connect-limits.js';
 import { serveTunnel, type ConnectRecord, type ServeTunnelOptions } from './serve-tunnel.js';
-import { RawPeer } from './spec-support/raw-peer.js';
-import { startTcpServer, until } from './spec-support/tcp-server.js';
-import { startTransportServer } from './spec-support/tunnel-pair.js';
+import { RawPeer } from './testing/raw-peer.js';
+import { startTcpServer, until } from './testing/tcp-server.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 
 describe('a flood of Connects', () => {
   const closers: (() => Promise<unknown>)[] = [];

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { openTunnel } from './open-tunnel.js';
 import { serveTunnel, type ConnectRecord, type ServerTunnel } from './serve-tunnel.js';
-import { RawPeer } from './spec-support/raw-peer.js';
-import { startTcpServer, until } from './spec-support/tcp-server.js';
-import { startTransportServer } from './spec-support/tunnel-pair.js';
+import { RawPeer } from './testing/raw-peer.js';
+import { startTcpServer, until } from './testing/tcp-server.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
 
 describe('a server under a hostile client', () => {

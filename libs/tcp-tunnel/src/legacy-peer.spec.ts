@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from './open-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
-import { RawPeer } from './spec-support/raw-peer.js';
-import { readAll, startTcpServer, until } from './spec-support/tcp-server.js';
-import { startTransportServer } from './spec-support/tunnel-pair.js';
+import { RawPeer } from './testing/raw-peer.js';
+import { readAll, startTcpServer, until } from './testing/tcp-server.js';
+import { startTransportServer } from './testing/tunnel-pair.js';
 import { listenTcp } from './tcp/tcp-listener.js';
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -43,7 +43,7 @@ export function acceptError(host: string, port: number, cause: unknown): TunnelE
   return translate({}, 'listenFailed', `cannot accept on ${host} port ${port}`, port, cause);
 }
 
-/** Translates the failure of an established TCP connection into what the peer is told: no more than its kind. */
+/** Translates the failure of an established TCP connection into the text for the peer, which says no more than the kind of failure. */
 export function socketError(cause: Error | undefined): TunnelError {
   const reset =
     cause === undefined || errnoOf(cause) === 'ECONNRESET' || errnoOf(cause) === 'EPIPE';

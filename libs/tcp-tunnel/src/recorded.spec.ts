@@ -7,9 +7,9 @@ import path from 'node:path';
 import { once } from 'node:events';
 import { openTunnel } from './open-tunnel.js';
 import { serveTunnel } from './serve-tunnel.js';
-import { readAll, startTcpServer, until } from './spec-support/tcp-server.js';
-import { cutInto, dialWebSocket, startTransportServer } from './spec-support/tunnel-pair.js';
-import { messagesOf, parseFrames } from './spec-support/web-socket-frames.js';
+import { readAll, startTcpServer, until } from './testing/tcp-server.js';
+import { cutInto, dialWebSocket, startTransportServer } from './testing/tunnel-pair.js';
+import { messagesOf, parseFrames } from './testing/web-socket-frames.js';
 import { decodeMessage } from './wire/decode.js';
 import type { TunnelMessage } from './wire/message.js';
 
@@ -22,7 +22,7 @@ const HEAD_END = '\r\n\r\n';
 
 function load(name: string): Record<'client' | 'server', { head: string; body: Buffer }> {
   const entries = JSON.parse(
-    readFileSync(path.join(__dirname, 'recorded', name), 'utf8'),
+    readFileSync(path.join(__dirname, 'fixtures', name), 'utf8'),
   ) as readonly Entry[];
   const half = (from: 'client' | 'server'): { head: string; body: Buffer } => {
     const bytes = Buffer.concat(

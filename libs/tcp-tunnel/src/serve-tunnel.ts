@@ -38,8 +38,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly lingerMs?: number;
   /**
    * Called once for every Connect, before it is dialled. `isTold` is false for a refusal beyond the rate of the peer's limits:
-   * count it, for there may be any number of them. What returns false for one that is allowed refuses it, as what cannot be
-   * recorded, and is told that too. It must not throw.
+   * count it, since there may be any number of them. Returning false for an allowed one refuses it as `not-recorded`, and is
+   * called again with that refusal. It must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /** What Connects may cost. Default: limits for this session alone. */

@@ -3,7 +3,7 @@ import type { SessionStream } from './stream/session-stream.js';
 import type { FlowLimits } from './stream/flow-control.js';
 import { Session } from './session/session.js';
 import type { SessionSettings } from './session/session-settings.js';
-import { MemoryLink } from './spec-support/memory-link.js';
+import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/decode.js';
 
 /*

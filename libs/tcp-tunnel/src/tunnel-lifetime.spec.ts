@@ -6,14 +6,14 @@ import { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openTunnel, type ClientTunnel } from './open-tunnel.js';
 import { serveTunnel, type ServerTunnel } from './serve-tunnel.js';
-import { readAll, startTcpServer, until, type TcpServer } from './spec-support/tcp-server.js';
+import { readAll, startTcpServer, until, type TcpServer } from './testing/tcp-server.js';
 import {
   cutInto,
   dialWebSocket,
   openPair,
   startTransportServer,
   type TunnelPair,
-} from './spec-support/tunnel-pair.js';
+} from './testing/tunnel-pair.js';
 import { listenTcp } from './tcp/tcp-listener.js';
 import { TunnelError } from './tunnel-error.js';
 import { webSocketServerOptions } from './web-socket/web-socket-options.js';

@@ -13,7 +13,7 @@ const LEFTOVER_MS = 5_000;
 
 /**
  * A running tunnel, in either role: a {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled.
- * It owns its WebSocket and its streams; whoever began it closes it.
+ * It owns its WebSocket and its streams; the caller that began it closes it.
  */
 export abstract class Tunnel {
   /** Why the tunnel ended: the first cause. Never rejects. */

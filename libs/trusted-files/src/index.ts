@@ -7,9 +7,9 @@
  * const trust = posixFileTrust();
  * trust.ensurePrivateFolder('/var/lib/example');
  * await replaceFile('/var/lib/example/state.json', '{}');
- * const { handle } = await openTrustedFile('/var/lib/example/state.json', trust);
- * console.log(await hashFile(handle, ['sha256']));
- * await handle.close();
+ * const file = await openTrustedFile('/var/lib/example/state.json', trust);
+ * console.log(await hashFile(file, ['sha256']));
+ * await file.handle.close();
  * ```
  *
  * @packageDocumentation

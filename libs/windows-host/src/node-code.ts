@@ -1,7 +1,7 @@
 import { WindowsError } from './windows-error.js';
 
 /**
- * An error with the code by which Node, and whoever knows Node alone, understands it, when it is one of some failures of the
+ * An error with the code that Node gives it, when it is one of some failures of the
  * system; any other error comes back as it is.
  *
  * @param found what it means that the system failed so.

@@ -95,17 +95,17 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
     throw refuse(
-      `the address of a daemon is ${quoteText(address)}; ` +
+      `invalid address ${quoteText(address)}: ` +
         'wanted an absolute socket path or \\\\.\\pipe\\NAME',
     );
   }
   if (!(connectTimeoutMs > 0 && connectTimeoutMs <= MAX_TIMEOUT_MS)) {
-    throw refuse(`connectTimeoutMs is ${connectTimeoutMs}; wanted 1 to ${MAX_TIMEOUT_MS}`);
+    throw refuse(`invalid connectTimeoutMs ${connectTimeoutMs}: wanted 1 to ${MAX_TIMEOUT_MS}`);
   }
   if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
     throw refuse(
-      `clientName is ${quoteText(clientName)}; ` +
-        'wanted at most 128 printable ASCII characters with no blank at either end',
+      `invalid clientName ${quoteText(clientName)}: ` +
+        'wanted at most 128 printable ASCII characters that neither start nor end with a space',
     );
   }
   return { address, connectTimeoutMs, clientName };

@@ -53,7 +53,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   if (bytes === undefined || more !== undefined) return undefined;
   const bits = bytes.length * 8;
   if (prefixText === undefined) return { bytes, prefix: bits };
-  const prefix = /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : Infinity;
+  const prefix = /^(?:0|[1-9]\d{0,2})$/.test(prefixText) ? Number(prefixText) : Infinity;
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
@@ -86,13 +86,13 @@ export function unroutableReason({ bytes, prefix }: IpNetwork): string | undefin
   if (bytes.length === 4) {
     if (first === 0) return 'it is not the address of a host';
     if (first === 127) return 'it is the loopback';
-    if (first === 169 && bytes[1] === 254) return 'it belongs to one link';
+    if (first === 169 && bytes[1] === 254) return 'it is link-local';
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);
   if (text === '::') return 'it is not the address of a host';
   if (text === '::1') return 'it is the loopback';
   if (MAPPED_IPV4.test(text)) return 'it is an IPv4-mapped address';
-  if (first === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80) return 'it belongs to one link';
+  if (first === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80) return 'it is link-local';
   return first === 0xff ? 'it is multicast' : undefined;
 }

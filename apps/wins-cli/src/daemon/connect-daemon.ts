@@ -98,11 +98,11 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
     case 'unavailable':
       if (isEnding(error)) {
         return failure(
-          `the daemon on pipe "${server}" is ending: ${details} (--wait-timeout waits for the next one)`,
+          `the daemon on pipe "${server}" is stopping: ${details} (--wait-timeout waits for the next one)`,
         );
       }
       if (error.reason !== undefined) {
-        return failure(`the daemon on pipe "${server}" takes no work now: ${details}`);
+        return failure(`the daemon on pipe "${server}" accepts no calls now: ${details}`);
       }
       return failure(
         error.connectionLost

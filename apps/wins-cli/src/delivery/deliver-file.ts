@@ -72,7 +72,7 @@ async function openSource(from: string): Promise<OpenFile> {
     return await openRegularFile(from, { followLinks: true });
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
-    if (error.code === 'notRegularFile') throw refuse(`${from} is no plain file`);
+    if (error.code === 'notRegularFile') throw refuse(`${from} is not a regular file`);
     const errno = errnoOf(error.cause);
     const isMissing = errno === 'ENOENT';
     const found = isMissing ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
@@ -90,7 +90,7 @@ async function lookAt(to: string): Promise<{ readonly mode: number } | undefined
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  throw refuse(`${to} is a link, a folder or something else that is no plain file`);
+  throw refuse(`${to} is not a regular file`);
 }
 
 async function hasDigest(file: string, sha256: string): Promise<boolean> {
@@ -118,10 +118,14 @@ async function replace(
     temporary: path.join(path.dirname(to), `.${path.basename(to)}.${random}.new`),
     accept: (written) => {
       if (written.sha256 === sha256) return;
-      throw new CommandError(`it has changed meanwhile: ${written.sha256}`);
+      throw new CommandError(
+        `the file changed while it was copied: found the SHA-256 ${written.sha256}`,
+      );
     },
   });
-  const beforeRename = async (): Promise<void> => void (await lookAt(to));
+  const beforeRename = async (): Promise<void> => {
+    await lookAt(to);
+  };
   await copy.place({ heldFileMs: waitTimeoutMs, beforeRename });
 }
 
@@ -142,7 +146,7 @@ function failure({ from, to }: Delivery, cause: unknown): CommandError {
     return new CommandError(`${tried}: ${from}: ${error.found}`, EXIT.client.refused, { cause });
   }
   if (error.code === 'notFound') {
-    const found = `there is no folder ${path.dirname(to)}, and none is made`;
+    const found = `the folder ${path.dirname(to)} does not exist, and is not created`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });
   }
   const found = `${error.found} (${messageOf(error.cause)})`;

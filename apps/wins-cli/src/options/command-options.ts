@@ -34,7 +34,7 @@ export function durationOption<Default extends string>(
 export function withWaitTimeout<T>(
   parser: Argv<T>,
   byDefault = '0s',
-  whatFor = 'a daemon that is not there yet',
+  whatFor = 'a daemon that does not serve yet',
 ) {
   const describe = `How long to wait for ${whatFor}: 30s, 5m`;
   return parser.option('wait-timeout', durationOption('wait-timeout', byDefault, describe));

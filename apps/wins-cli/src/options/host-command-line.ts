@@ -29,7 +29,7 @@ export function withHostCommands<T>(cli: Argv<T>, handle: Handle) {
       hst
         .command(
           'get-version',
-          'Say which release of the system the host has',
+          'Print the version of the operating system of the host',
           (version) => withOutputOption(withDaemonOptions(version)),
           handle(async () => (await load()).showVersion),
         )
@@ -59,7 +59,7 @@ export function withHostCommands<T>(cli: Argv<T>, handle: Handle) {
       route
         .command(
           'add',
-          'Lead addresses through the gateway of the default adapter',
+          'Route addresses through the gateway of the default adapter',
           (add) => withAddresses(add),
           handle(async () => (await load()).addRoutes),
         )
@@ -71,7 +71,7 @@ export function withHostCommands<T>(cli: Argv<T>, handle: Handle) {
         )
         .command(
           'rm',
-          'Take away what add made',
+          'Remove the routes that add created',
           (rm) => withAddresses(rm),
           handle(async () => (await load()).removeRoutes),
         )

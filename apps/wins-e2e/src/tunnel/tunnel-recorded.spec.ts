@@ -15,7 +15,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
   const RECORDED_PORT = 5401;
   const recording = JSON.parse(
     readFileSync(
-      path.join(ROOT, `libs/tcp-tunnel/src/recorded/remotedialer-${release}.json`),
+      path.join(ROOT, `libs/tcp-tunnel/src/fixtures/remotedialer-${release}.json`),
       'utf8',
     ),
   ) as readonly { from: 'client' | 'server'; hex: string }[];

@@ -107,14 +107,14 @@ describe('wins cli deliver', () => {
     const before = lstatSync(to).ino;
     const { code, stderr } = await deliver();
     expect(code).toBe(126);
-    expect(stderr).toContain('no plain file');
+    expect(stderr).toContain('not a regular file');
     expect(lstatSync(to).ino).toBe(before);
     expect(folder()).toHaveLength(1);
   });
 
   it.each([
-    ['a folder', 126, 'no plain file', () => mkdirSync(from)],
-    ['a FIFO', 126, 'no plain file', () => execFileSync('/usr/bin/mkfifo', [from])],
+    ['a folder', 126, 'not a regular file', () => mkdirSync(from)],
+    ['a FIFO', 126, 'not a regular file', () => execFileSync('/usr/bin/mkfifo', [from])],
     ['missing', 127, 'no such file', () => undefined],
     [
       'larger than any release',
@@ -138,7 +138,9 @@ describe('wins cli deliver', () => {
     to = workspace.path('host folder', 'missing', 'wins');
     const { code, stderr } = await deliver();
     expect(code).toBe(127);
-    expect(stderr).toContain(`there is no folder ${workspace.path('host folder', 'missing')}`);
+    expect(stderr).toContain(
+      `the folder ${workspace.path('host folder', 'missing')} does not exist`,
+    );
     expect(folder()).toEqual([]);
   });
 

@@ -158,7 +158,7 @@ describe('clients of a daemon that is upgraded', () => {
     expect([refused.code, refused.stderr]).toEqual([
       125,
       expect.stringMatching(
-        /^wins: the daemon on pipe [^\n]* is ending: [^\n]*--wait-timeout[^\n]*\n$/,
+        /^wins: the daemon on pipe [^\n]* is stopping: [^\n]*--wait-timeout[^\n]*\n$/,
       ),
     ]);
     const taken = startWins([...run, '--wait-timeout', '60s'], world.workspace.environment);

@@ -36,10 +36,7 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     );
   } else {
     process.stdout.write(`# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`);
-    // A value that is not set has no JSON; the template shows it as undefined.
-    const lines = origins.map(({ key, value }) =>
-      escapeJson(`${escapeText(key)}: ${JSON.stringify(value)}`),
-    );
+    const lines = origins.map(({ key, value }) => escapeJson(`${key}: ${JSON.stringify(value)}`));
     const width = Math.max(...lines.map((line) => line.length));
     for (const [index, { origin }] of origins.entries()) {
       const place = origin === 'default' ? 'default' : `line ${origin.line}`;

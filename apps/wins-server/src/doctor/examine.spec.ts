@@ -226,7 +226,7 @@ const WARNINGS: readonly Case[] = [
       tellsClientsApart: () => false,
     },
     check: 'whitelist',
-    found: /does not tell callers apart/,
+    found: /cannot tell callers apart/,
   },
   {
     what: 'a pipe that this user may not open',

@@ -2,10 +2,9 @@ import { verifyAuditLog } from '@wins/audit-log';
 
 import { connectPipe, resolvePipePath, type PipeServerCheck } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
-import { hashFile } from '@wins/trusted-files';
+import { hashFile, type FileTrust } from '@wins/trusted-files';
 import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
-import { COMMIT, messageOf, VERSION } from '@wins/wins-program';
-import type { Stats } from 'node:fs';
+import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
@@ -15,7 +14,6 @@ import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
-import { assertTrustedProgram } from '../upgrade/watched/examine-program.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
 /** A daemon that takes longer to say which build it is does not answer. */
@@ -23,7 +21,6 @@ const ANSWER_TIMEOUT_MS = 5000;
 /** As much of the audit log as a file of it has by default. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
-const WRITABLE_BY_OTHERS = 0o022;
 
 /** What {@link localDoctorHost} is made with. */
 export interface LocalDoctorHostOptions {
@@ -52,7 +49,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     loadConfig: () => loadDaemonConfig(configFile),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
-    judgeWatchedFile: (file) => judgementOf(assertTrustedProgram(file, processes())),
+    judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
       const directory = auditDirectoryOf(config);
       const place = await judgementOf(processes().assertTrustedDirectory(directory));
@@ -63,7 +60,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     tellsClientsApart,
     latestUpgrade: () => loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']),
     reachPipe: async (name) => void (await connect(name)).destroy(),
-    pipeAccess: (name) => socketAccess(resolvePipePath(name).address),
+    pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: async (name) => {
       // The library would print what the other end of the pipe sends; the finding says what is wrong.
       routeGrpcLog(() => undefined);
@@ -117,20 +114,18 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults' |
 }
 
 /** Who may open a Unix socket, and who may put another in its place. */
-async function socketAccess(address: string): Promise<PipeAccess> {
+async function socketAccess(address: string, trust: FileTrust): Promise<PipeAccess> {
   const socket = await lstat(address);
-  const folder = await lstat(path.dirname(address));
+  const distrust = trust.distrustOfFolder(path.dirname(address));
   const faults: string[] = [];
   if (!socket.isSocket()) faults.push('it is not a socket');
   if ((socket.mode & OTHERS) !== 0)
     faults.push('others than its owner may open it; wanted mode 600');
-  if (!isOwnedByUs(socket)) faults.push(`user ${socket.uid} owns it; wanted root or this user`);
-  if ((folder.mode & WRITABLE_BY_OTHERS) !== 0 || !isOwnedByUs(folder)) {
-    faults.push('others may replace it: they may write to its folder');
+  if (socket.uid !== 0 && socket.uid !== process.geteuid?.()) {
+    faults.push(`user ${socket.uid} owns it; wanted root or this user`);
+  }
+  if (distrust !== undefined) {
+    faults.push(`others may replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
   }
   return { found: `mode ${(socket.mode & 0o777).toString(8)}, user ${socket.uid}`, faults };
-}
-
-function isOwnedByUs({ uid }: Stats): boolean {
-  return uid === 0 || uid === (process.geteuid?.() ?? 0);
 }

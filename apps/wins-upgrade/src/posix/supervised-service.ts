@@ -12,16 +12,14 @@ import {
   UpgradeError,
   type UpgradeLock,
 } from '@wins/service-upgrade';
+import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { listenPipe, PipeError } from '@wins/pipe-transport';
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 
 const LIMIT_BYTES = 64 * 1024;
-const WRITABLE_BY_OTHERS = 0o022;
 const STATES: ReadonlySet<unknown> = new Set<ServiceState>([
   'running',
   'stopped',
@@ -56,7 +54,7 @@ export class SupervisedService implements ServiceControl {
   async query(): Promise<ServiceStatus | undefined> {
     const text = await readText(this.name, LIMIT_BYTES);
     if (text === undefined) return undefined;
-    await this.#requireOwnFile();
+    this.#requireOwnFile();
     const command = parseDefinition(text);
     if (command === undefined) throw this.#failure('read', 'found no command line in it');
     return { command, state: await this.#ask({ do: 'query' }) };
@@ -64,9 +62,8 @@ export class SupervisedService implements ServiceControl {
 
   async setCommand(command: ServiceCommand): Promise<void> {
     const text = `${JSON.stringify({ command: formatServiceCommand(command) })}\n`;
-    const temporary = `${this.name}.${randomBytes(6).toString('hex')}.tmp`;
     try {
-      await replaceText(this.#effects, this.name, temporary, text);
+      await replaceText(this.#effects, this.name, text);
     } catch (error) {
       throw this.#failure('register', messageOf(error), error);
     }
@@ -100,13 +97,10 @@ export class SupervisedService implements ServiceControl {
   }
 
   /** Who can write the file decides what the system runs. */
-  async #requireOwnFile(): Promise<void> {
-    const { uid, mode } = await lstat(this.name);
-    if ((uid === 0 || uid === process.getuid?.()) && (mode & WRITABLE_BY_OTHERS) === 0) return;
-    throw this.#failure(
-      'trust',
-      `found owner ${uid} and mode ${(mode & 0o777).toString(8)}; wanted a file that only we can write`,
-    );
+  #requireOwnFile(): void {
+    const distrust = posixFileTrust().distrustOfFile(this.name, { followLinks: true });
+    if (distrust !== undefined)
+      throw this.#failure('trust', `of ${distrust.path}: ${distrust.found}`);
   }
 
   #ask(request: SupervisorRequest): Promise<ServiceState> {

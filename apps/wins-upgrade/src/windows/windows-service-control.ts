@@ -12,7 +12,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type Effects,
+  ensurePrivateFolder,
   findPlaces,
   isSameCommand,
   parseServiceCommand,
@@ -22,10 +22,10 @@ import {
   type ServiceState,
   type ServiceStatus,
   UpgradeError,
+  type UpgradeContext,
   type UpgradeLock,
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
-import { requirePrivateFolder } from './windows-upgrade-host.js';
 
 const LOOK_EVERY_MS = 20;
 /** A process that has said that it stopped, or was ended by force, is gone much sooner. */
@@ -35,13 +35,13 @@ const REGISTER_MS = 30_000;
 /** A service of Windows. */
 export class WindowsServiceControl implements ServiceControl {
   readonly #services = serviceControlManager();
-  readonly #effects: Effects;
+  readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
 
   constructor(
     readonly name: string,
-    effects: Effects,
+    upgrade: Pick<UpgradeContext, 'effects' | 'host'>,
   ) {
-    this.#effects = effects;
+    this.#upgrade = upgrade;
   }
 
   /** Where the original's installer puts it. The environment is not asked: it may come from a container. */
@@ -73,7 +73,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   setCommand(command: ServiceCommand): Promise<void> {
-    return this.#effects.once('write service', () =>
+    return this.#upgrade.effects.once('write service', () =>
       this.#attempt('register', async () => {
         const words = [command.imagePath, ...command.args];
         const isThere = await this.query();
@@ -86,7 +86,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   remove(): Promise<void> {
-    return this.#effects.once('remove service', () =>
+    return this.#upgrade.effects.once('remove service', () =>
       this.#attempt('remove', async () => {
         this.#services.remove(this.name);
         if (await this.#services.gone(this.name, { timeoutMs: END_MS })) return;
@@ -96,7 +96,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   start(): Promise<void> {
-    return this.#effects.once('start service', () =>
+    return this.#upgrade.effects.once('start service', () =>
       this.#attempt('start', async () => {
         const started = new AbortController();
         try {
@@ -114,7 +114,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   stop(graceMs: number): Promise<void> {
-    return this.#effects.once('stop service', () =>
+    return this.#upgrade.effects.once('stop service', () =>
       this.#attempt('stop', async () => {
         const { pid } = this.#services.status(this.name);
         const running = pid === 0 ? undefined : processIdentity(pid);
@@ -141,10 +141,10 @@ export class WindowsServiceControl implements ServiceControl {
    * could be taken by anybody who wants no upgrade.
    */
   lock(): Promise<UpgradeLock | undefined> {
-    return this.#effects.once('lock', async () => {
+    return this.#upgrade.effects.once('lock', async () => {
       const { folder, lock } = await findPlaces(this);
       // A folder that others can use is refused; no service manager has failed.
-      await requirePrivateFolder(folder);
+      await ensurePrivateFolder(this.#upgrade, folder);
       const held = await this.#attempt('lock', () => lockFile(lock));
       return (
         held && {
@@ -180,7 +180,7 @@ export class WindowsServiceControl implements ServiceControl {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it is absent, and what can be made is ${SERVICE_NAME}`);
     const { code, stderr } = await runProgram(
-      this.#effects,
+      this.#upgrade.effects,
       imagePath,
       [...args, '--register'],
       REGISTER_MS,

@@ -1,4 +1,4 @@
-import { ensurePrivateFolder, startDetachedProcess, WindowsError } from '@wins/windows-host';
+import { startDetachedProcess, windowsFileTrust, WindowsError } from '@wins/windows-host';
 import path from 'node:path';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { RUN_MARKER_VARIABLE, messageOf } from '@wins/wins-program';
@@ -13,28 +13,9 @@ export function createWindowsUpgradeHost(): UpgradeHost {
   return {
     platform: process.platform,
     arch: process.arch,
-    ensurePrivateFolder: requirePrivateFolder,
-    requireTrustedFolder: (folder) => judgeFolder('replace a program in', folder),
+    trust: windowsFileTrust(),
     startApart,
   };
-}
-
-/** As {@link UpgradeHost.ensurePrivateFolder}. */
-export function requirePrivateFolder(folder: string): Promise<void> {
-  return judgeFolder('keep the state of an upgrade in', folder);
-}
-
-// One that is there is looked at and left as it is; one that is not is made private.
-async function judgeFolder(tried: string, folder: string): Promise<void> {
-  try {
-    await Promise.resolve(folder).then(ensurePrivateFolder);
-  } catch (error) {
-    if (!(error instanceof WindowsError)) throw error;
-    // What is judged and found open to others has failed in no call: a disk that cannot be written is denied by the system.
-    const isJudged = error.code === 'access-denied' && error.functionName === undefined;
-    const code = isJudged ? 'refused' : 'fileFailed';
-    throw new UpgradeError(code, `cannot ${tried} ${folder}: ${error.message}`, { cause: error });
-  }
 }
 
 async function startApart(file: string, args: readonly string[]): Promise<void> {

@@ -12,9 +12,10 @@ export function windowsUpgradeParts(
   effects: Effects,
 ): Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
   const security = securedPipeClient({ servicePid: () => servicePid(name) });
+  const host = createWindowsUpgradeHost();
   return {
-    service: new WindowsServiceControl(name, effects),
-    host: createWindowsUpgradeHost(),
+    host,
+    service: new WindowsServiceControl(name, { effects, host }),
     // Whoever is there first may have the name of a pipe: only the service, or who has privileges, is asked.
     probe: createDaemonProbe((pipe) => () => connectPipe(pipe, { security })),
   };

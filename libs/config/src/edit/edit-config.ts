@@ -40,7 +40,7 @@ export function editConfig(
   const paths = Object.keys(changes);
   const bystander = changedBystander(before, after, paths);
   if (bystander !== undefined) {
-    const found = `a text in which changing ${paths.join(', ')} changes this key too`;
+    const found = `that changing ${paths.join(', ')} would change this key too`;
     throw new ConfigError('invalid', [
       refusal(fileName, 'unsupported', bystander, found, 'keys that do not depend on each other'),
     ]);

@@ -202,10 +202,10 @@ export const FILE_SCHEMA = section({
     .describe('What containers may use of the host.')
     .prefault({}),
   tunnel: section({
-    maxSessions: count('how many clients', 1024)
+    maxSessions: count('a number of clients', 1024)
       .describe('Clients of the tunnel pipe at a time.')
       .default(16),
-    maxStreams: count('how many streams', 16_384)
+    maxStreams: count('a number of streams', 16_384)
       .describe('TCP streams of one client at a time.')
       .default(1024),
     handshakeTimeoutMs: count('milliseconds', 600_000)
@@ -216,7 +216,7 @@ export const FILE_SCHEMA = section({
     .prefault({}),
   routes: section({
     allow: list(routeNetwork(), 'networks')
-      .describe('Networks to which containers may lead routes of the host. Empty: none.')
+      .describe('Networks to which containers may add routes on the host. Empty: none.')
       .default([]),
   })
     .describe('What containers may change in the routing table of the host.')
@@ -229,10 +229,10 @@ export const FILE_SCHEMA = section({
       .describe('Where daemons keep their audit logs, each in a folder named after its pipe.')
       .optional(),
     maxFileBytes: count('bytes', 2 ** 30, 2 ** 16)
-      .describe('A file of the audit log that would become larger is followed by the next.')
+      .describe('The size at which a new file of the audit log begins.')
       .default(2 ** 23),
-    maxFiles: count('how many files', 1024, 2)
-      .describe('Beyond so many files of the audit log the oldest is removed.')
+    maxFiles: count('a number of files', 1024, 2)
+      .describe('The number of files of the audit log; the oldest is removed for a new one.')
       .default(16),
   })
     .describe('The record of what was allowed and refused.')

@@ -32,7 +32,7 @@ it.each([
   ['part of a link of IPv6', 'febf::/16'],
   ['what has a link of IPv6 in it', 'fe00::/8'],
   ['multicast of IPv6', 'ff02::1'],
-  ['IPv4 in IPv6 clothes', '::ffff:10.42.0.0'],
+  ['an IPv4-mapped address', '::ffff:10.42.0.0'],
   ['the same in hexadecimal', '::ffff:a2a:0/112'],
   ['bits below the prefix', '10.42.0.1/16'],
   ['bits below the prefix of IPv6', '2001:db8::1/64'],

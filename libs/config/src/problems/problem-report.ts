@@ -79,7 +79,7 @@ export class ProblemReport {
     if (this.#problems.length !== MAX_PROBLEMS) return;
     this.error({
       code: 'tooManyProblems',
-      found: `${MAX_PROBLEMS} problems, at which reading was given up`,
+      found: `${MAX_PROBLEMS} problems, and stopped reading`,
       expected: 'a configuration file',
     });
     this.throwIfBroken();

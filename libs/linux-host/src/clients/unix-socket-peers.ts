@@ -34,7 +34,7 @@ const UCRED_BYTES = 12;
 /** A descriptor of the process itself, which no later process inherits. */
 const SO_PEERPIDFD = 77;
 const ESRCH = 3;
-/** What the kernel says of a socket that nobody connected. */
+/** The user id that the kernel gives for a socket that was never connected. */
 const NOBODY = 0xffff_ffff;
 
 /**

@@ -11,7 +11,7 @@ export interface HostVersion {
 
 /** What a Linux system says of itself. */
 export interface LinuxSystem {
-  /** The text of `/etc/os-release`; empty when there is none. */
+  /** The text of `/etc/os-release`; empty when the file does not exist. */
   readonly osRelease: string;
   /** `uname -r`: `6.1.0-18-amd64`. */
   readonly kernelRelease: string;

@@ -87,7 +87,7 @@ export async function findLeftovers(
   return [...found.values()];
 }
 
-// Another line of daemons ends its own: two of them side by side must not meddle with each other.
+// Another lineage of daemons ends its own leftovers; two lineages on one host leave each other's alone.
 function isOrphanOf(
   lineage: string,
   marker: RunMarker | undefined,

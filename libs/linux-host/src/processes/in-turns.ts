@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Gives the items one after the other, and whatever else waits a turn of the event loop after each so many of them. */
+/** Yields the items, and lets the event loop run after every `itemsPerTurn` of them. */
 export async function* inTurns<Item>(
   items: Iterable<Item>,
   itemsPerTurn: number,

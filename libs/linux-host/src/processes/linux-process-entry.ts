@@ -24,9 +24,9 @@ export class LinuxProcessEntry {
   readonly #ownMounts: string;
 
   /**
-   * Reads a process; undefined when there is none.
+   * Reads a process; undefined when it does not exist.
    *
-   * @param ownMounts - What `mountsOf` tells of this process.
+   * @param ownMounts - The result of `mountsOf` for this process.
    */
   static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
     const fields = statFieldsOf(pid);
@@ -65,7 +65,7 @@ export class LinuxProcessEntry {
 
   /**
    * The file that the process runs, also when that name was replaced or removed since. Undefined for a process with mounts
-   * of its own, a container's among them: whoever made these decides what a path means there.
+   * of its own, such as a container's: their maker decides what a path means there.
    */
   get executable(): string | undefined {
     if (this.#executable === null) {
@@ -97,12 +97,12 @@ function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
 
-/** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be told. */
+/** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be read. */
 export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-// Whose process it is decides how large this is, and of how many variables: it is not taken apart.
+// The process controls the size of this block, so it is searched, never parsed.
 function markerIn(environment: string): RunMarker | undefined {
   const text = `\0${environment}\0`;
   const name = `\0${RUN_MARKER_VARIABLE}=`;

@@ -40,7 +40,7 @@ export class LinuxProcessTable {
     return this.#next;
   }
 
-  /** A living process, or undefined when there is none or only a zombie. */
+  /** A living process; undefined when it does not exist or is a zombie. */
   entry(pid: number): LinuxProcessEntry | undefined {
     const entry = LinuxProcessEntry.read(pid, this.#ownMounts);
     return entry?.isZombie === true ? undefined : entry;
@@ -51,7 +51,7 @@ export class LinuxProcessTable {
     return this.entry(pid)?.startTicks === startTicks;
   }
 
-  /** When the process started, even when it ended already but nobody collected it yet. */
+  /** When the process started, also for a zombie. */
   startTicks(pid: number): number | undefined {
     return LinuxProcessEntry.read(pid, this.#ownMounts)?.startTicks;
   }

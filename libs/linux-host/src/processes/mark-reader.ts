@@ -7,8 +7,9 @@ import type { RunMarker } from './run-marker.js';
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**
- * Gives a function that reads marks for one look at all processes, and waits for those that are just becoming another
- * program: so many times a millisecond in all, since a process can make its `execve` last for ever. Then it tells none.
+ * Returns a function that reads marks for one scan of all processes. During `execve` a process has no environment: the function
+ * waits for it, 1 ms at a time, at most `waits` times per scan, since a process can make its `execve` last for ever. Then it
+ * treats the process as unmarked.
  */
 export function createMarkReader(
   waits = 1_000,

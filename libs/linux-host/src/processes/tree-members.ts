@@ -3,7 +3,7 @@ import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
 /**
- * Environments that are read before others run. Whoever has processes here chooses how large they are, up to 4 MiB that
+ * Environments that are read before others run. Each process chooses the size of its own, of which up to 4 MiB
  * are read.
  */
 export const ENVIRONMENTS_PER_TURN = 4;

@@ -38,7 +38,7 @@ export interface HostExit {
   readonly signal?: string;
 }
 
-/** A started process, owned by whoever started it. */
+/** A started process; the caller of `start` owns it. */
 export interface HostProcess extends ProcessTree {
   readonly pid: number;
   /** Together with the PID identifies the process for ever, across reuse of the PID and reboots. */
@@ -101,16 +101,16 @@ export interface ProcessHost {
    */
   assertTrustedDirectory(path: string): Promise<void>;
   /**
-   * Succeeds when the directory belongs to us and nobody else can write in it; creates it when absent.
+   * Succeeds when the directory belongs to us and no other user can write in it; creates it when absent.
    *
    * @throws ProcessError `stateUnavailable`.
    */
   ensurePrivateDirectory(path: string): void;
   /**
-   * Holds a file: until it is closed everybody can read and run it, and nobody can write, rename or delete it. Absent where
+   * Holds a file: until it is closed it can be read and run, and not written, renamed or deleted. Absent where
    * the operating system has no such thing; there the place of the file must be enough.
    *
-   * @throws ProcessError `stagingFailed`, for instance when somebody has it open for writing.
+   * @throws ProcessError `stagingFailed`, for instance when it is open for writing.
    */
   holdFile?(path: string): Promise<HeldFile>;
   /**

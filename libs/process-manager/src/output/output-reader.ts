@@ -103,7 +103,7 @@ export class LogReader implements OutputReader {
     return new Promise((resolve) => this.#resolveReadable.push(resolve));
   }
 
-  /** The log grew or ended; wakes whoever found nothing. */
+  /** The log grew or ended; wakes readers that found nothing. */
   wake(): void {
     if (!this.#waiting) return;
     this.#waiting = false;

@@ -18,7 +18,7 @@ export interface OutputSource {
  * output is dropped, so that the newest `maxBufferedBytes` stay and the child never waits.
  *
  * Until the first reader attaches, or `stopHolding()`, it is as if one were attached that has read
- * nothing: whoever starts a program needs a moment to attach, and the first output matters.
+ * nothing: a client needs a moment to attach, and the first output matters.
  */
 export class ProcessOutput implements ReadableLog {
   readonly #source: OutputSource;

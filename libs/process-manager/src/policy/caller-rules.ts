@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import type { PathDialect } from './parsed-path.js';
 
-/** What the hosts of each kind can call whoever asks, and what therefore can be wanted. */
+/** The names that the hosts of each kind have for a caller, and so the names an entry can list. */
 const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
   posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
   windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
@@ -11,7 +11,7 @@ const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
  * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
  * nobody.
  *
- * @param names - What the system calls whoever asks, such as `user:1000`.
+ * @param names - What the system calls the caller, such as `user:1000`.
  */
 export function allowsCaller(wanted: readonly string[], names: readonly string[]): boolean {
   return wanted.some((pattern) =>

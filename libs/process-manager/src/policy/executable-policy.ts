@@ -30,7 +30,7 @@ export interface AllowedExecutable {
    */
   readonly mayBreakAway?: boolean;
   /**
-   * What the program gets as its own name: the path of the verified copy, so that whoever looks for `rancher-wins-` in command
+   * What the program gets as its own name: the path of the verified copy, so that a search for `rancher-wins-` in command
    * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
@@ -132,7 +132,9 @@ export function doubtAllowedExecutables(
     if ('refused' in parsed) return [];
     const doubts: string[] = [];
     if (entry.for !== undefined && !tellsCallersApart) {
-      doubts.push('nobody may run it: it has "for", and this system does not tell callers apart');
+      doubts.push(
+        'it can never run: found "for", and this system cannot tell callers apart; wanted no "for"',
+      );
     }
     if (entry.envs === 'any') {
       doubts.push(

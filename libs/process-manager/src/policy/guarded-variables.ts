@@ -48,7 +48,7 @@ export function isLoaderVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
 }
 
-/** Whether it is the mark of a run, which nobody may set. */
+/** Whether it is the mark of a run, which clients and operators cannot set. */
 export function isRunMarker(name: string, dialect: PathDialect): boolean {
   return comparable(name, dialect) === RUN_MARKER_VARIABLE;
 }

@@ -1,4 +1,4 @@
-/** A file that cannot be changed; whoever asked for it closes it. */
+/** A file that cannot be changed; the caller closes it. */
 export interface HeldFile {
   /** Allows changes again; idempotent. */
   close(): void;

@@ -1,7 +1,7 @@
 /**
  * Lets at most `size` pieces of work run at once; the others wait. Copying and hashing share four threads with everything else
  * in the process, so they must not crowd them. Who waits is served client by client in turn, and each client's work in the order
- * it came: whoever asks a thousand times makes himself wait, and nobody else.
+ * it came: a client that asks a thousand times delays only itself.
  */
 export class StagingSlots {
   #free: number;
@@ -18,7 +18,7 @@ export class StagingSlots {
     try {
       return await work();
     } finally {
-      // A slot is handed on, not freed and taken again, so that nobody can overtake.
+      // A slot is handed on, not freed and taken again, so that no newcomer can overtake.
       const next = this.#next();
       if (next === undefined) this.#free += 1;
       else next();

@@ -79,7 +79,7 @@ function endAll(found: readonly Leftover[], graceMs: number) {
   );
 }
 
-/** What can be told of a leftover, by its record where there is one. */
+/** Describes a leftover, with what its record remembers. */
 export function describeLeftover(
   leftover: Leftover,
   record: RunRecord | undefined,

@@ -7,7 +7,7 @@ import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 export interface PortOpener {
   /**
    * Opens exactly these ports, and resolves when they are open. When it rejects, some may be: `close` follows. The signal
-   * aborts when nobody wants them any more.
+   * aborts when the start is given up.
    */
   open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
   /** Closes what was opened for a run. It must end by itself, and may be called again after it failed. */
@@ -65,7 +65,7 @@ export class ExposedPorts {
     }
   }
 
-  /** Begins to close the ports of a run and waits for nothing; what fails is told as an event and tried again later. */
+  /** Begins to close the ports of a run and does not wait; a failure is an event, and is tried again later. */
   close(mark: string): void {
     if (!this.#open.delete(mark)) return;
     this.#closings = this.#closings.then(() => this.#closeAll([mark]));

@@ -1,9 +1,9 @@
-/** Where a lease is: waiting for its one holder, held, over, or over because nobody came. */
+/** Where a lease is: waiting for its one holder, held, given back, or expired because it was not claimed. */
 export type LeaseState = 'unclaimed' | 'held' | 'released' | 'expired';
 
 /**
- * The right of one client to keep a run alive. It can be claimed once; when nobody claims it in
- * time it expires, and the clock does not keep the process alive.
+ * The right of one client to keep a run alive. It can be claimed once; when it is not
+ * claimed in time it expires; its timer does not keep the daemon alive.
  */
 export class KeepAliveLease {
   #state: LeaseState = 'unclaimed';

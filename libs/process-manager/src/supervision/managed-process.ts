@@ -47,9 +47,9 @@ export interface Lease {
 export interface ManagedProcess {
   /** `rancher-wins-` and the program's name. */
   readonly name: string;
-  /** 32 hexadecimal digits, not to be guessed: who knows it may read and stop the run, so it stands in no log. */
+  /** 32 hexadecimal digits, not guessable: who knows it may read and stop the run, so it is never logged. */
   readonly runId: string;
-  /** Names the run in logs, records and its processes' environment: 32 hexadecimal digits that lead nobody to the id. */
+  /** Names the run in logs, records and its processes' environment: 32 hexadecimal digits, from which the id cannot be computed. */
   readonly mark: string;
   /** The program as the list of allowed executables spells it. */
   readonly path: string;
@@ -73,11 +73,11 @@ export interface ManagedProcess {
    * Takes the lease; also after the run ended, while it is remembered.
    *
    * @throws ProcessError `notOwner` for another connection, `leaseHeld` when it was taken before or
-   * nobody took it in time.
+   * it was not taken in time.
    */
   holdLease(ownerId: string): Lease;
   /**
-   * Attaches a reader to the output, from the oldest byte that is kept; whoever attached it closes it.
+   * Attaches a reader to the output, from the oldest byte that is kept; the caller closes it.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */

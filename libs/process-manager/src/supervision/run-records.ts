@@ -74,7 +74,7 @@ export class RunRecords {
 
   /**
    * Reads all records. What has the name of one but is a link, over 64 KiB, or not what we write is
-   * removed and told; what cannot be read is told; files of other names are left alone.
+   * removed and reported; what cannot be read is reported; files of other names are left alone.
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
@@ -132,7 +132,7 @@ function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord,
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     descriptor = openSync(file, flags);
   } catch (error) {
-    // That is what a link is told by.
+    // With O_NOFOLLOW a symbolic link fails with ELOOP.
     return { why: `cannot be opened: ${String(error)}`, isUnread: errnoOf(error) !== 'ELOOP' };
   }
   try {

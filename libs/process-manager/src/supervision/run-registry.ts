@@ -14,7 +14,7 @@ export interface RunName {
 }
 
 /**
- * The runs that can be found: those that live, and the ended ones that somebody may still ask for,
+ * The runs that can be found: those that live, and ended ones, for clients that still ask for them,
  * each at most `lingerMs` and no more than `maxEnded`, the longest ended going first.
  */
 export class RunRegistry<Run extends RegisteredRun> {

@@ -45,7 +45,7 @@ export interface Supervision {
   readonly onEvent: (event: ManagerEvent) => void;
   /** The run ended; `treeGone` is false when something of it could not be ended. */
   readonly onEnded: (run: SupervisedRun, treeGone: boolean) => void;
-  /** The lease was given back, so nobody is owed anything once the run has ended. */
+  /** The lease was given back, so the run need not be remembered after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
@@ -173,7 +173,7 @@ export class SupervisedRun implements ManagedProcess {
     this.#lease.stopClock();
     clearTimeout(this.#holdTimer);
 
-    // Most programs leave nothing behind, and then nobody needs to be asked to end.
+    // Most programs leave no process behind; then there is nothing to end.
     const leftAlone = reason === 'exited' && (await this.#host.isGone());
     const treeGone =
       leftAlone ||
@@ -225,7 +225,7 @@ export class SupervisedRun implements ManagedProcess {
     throw error;
   }
 
-  /** For what nobody waits for: only what is thrown at once refuses it. */
+  /** For actions that do not wait for their record: only what `onDecision` throws synchronously refuses them. */
   #auditAtOnce(action: DecisionRecord['action'], requester: string, refused?: ProcessError): void {
     this.#audit(action, requester, refused)?.catch(() => undefined);
   }

@@ -15,7 +15,7 @@ import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';
 
-/** A manager over a private directory of programs, with all that it told. `close()` ends it all. */
+/** A manager over a private directory of programs, with all that it reported. `close()` ends it all. */
 export class ManagerHarness {
   readonly directory: PrivateDirectory = createPrivateDirectory();
   readonly stateDirectory: string;

@@ -1,72 +1,54 @@
-import { constants } from 'node:fs';
-import { open, readdir, rename, unlink } from 'node:fs/promises';
-import path from 'node:path';
+import {
+  fileSystemError,
+  moveFile,
+  openRegularFile,
+  readWhole,
+  replaceFile,
+  TrustedFileError,
+  type TrustedFileErrorCode,
+} from '@wins/trusted-files';
 import { errnoOf, messageOf } from '@wins/wins-program';
+import { readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
 import type { Effects } from '../run/effects.js';
 import { UpgradeError } from '../upgrade-error.js';
 
-const PRIVATE = 0o600;
-// Windows has no such flag.
-const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
-
 /**
- * Replaces a file by one with this text, as one act: whoever reads it, after a power failure too, finds the old text or the new.
+ * Replaces a file by one with this text, as one act: a reader, after a loss of power too, finds the old text or the new.
  *
- * @param temporary - A free path in the same folder.
  * @throws UpgradeError `fileFailed`; the old file is then untouched.
  */
-export async function replaceText(
-  effects: Effects,
-  file: string,
-  temporary: string,
-  text: string,
-): Promise<void> {
+export async function replaceText(effects: Effects, file: string, text: string): Promise<void> {
   try {
-    await effects.run(`write ${path.basename(file)}`, async () => {
-      const handle = await open(temporary, 'w', PRIVATE);
-      try {
-        await handle.writeFile(text);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, file);
-      await syncFolder(path.dirname(file));
-    });
+    await effects.run(`write ${path.basename(file)}`, () => replaceFile(file, text));
   } catch (error) {
-    await discard(effects, temporary);
     throw fileError('write', file, error);
   }
 }
 
 /**
- * Reads a file of ours whole.
+ * Reads a file of ours whole. Links are refused.
  *
- * @returns Undefined when there is none; an empty text when it has more than `limitBytes`, which is not ours then.
+ * @returns Undefined when there is none; an empty text when it has more than `maxBytes`: then it is not ours.
  * @throws UpgradeError `fileFailed`.
  */
-export async function readText(file: string, limitBytes: number): Promise<string | undefined> {
+export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
-    const handle = await open(file, constants.O_RDONLY | O_NOFOLLOW);
+    const opened = await openRegularFile(file);
     try {
-      const buffer = Buffer.alloc(limitBytes + 1);
-      let length = 0;
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-        if (bytesRead === 0) return buffer.toString('utf8', 0, length);
-        length += bytesRead;
-        if (length > limitBytes) return '';
-      }
+      return (await readWhole(opened, { maxBytes })).toString('utf8');
     } finally {
-      await handle.close();
+      await opened.handle.close();
     }
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
+    const code = error instanceof TrustedFileError ? error.code : undefined;
+    if (code === 'notFound') return undefined;
+    if (code === 'tooLarge') return '';
     throw fileError('read', file, error);
   }
 }
 
-/** Moves a file over another as one act, and makes that durable in both folders. */
+/** Moves a file over another as one durable act. @throws UpgradeError `fileFailed`. */
 export async function moveOver(
   effects: Effects,
   what: string,
@@ -74,17 +56,13 @@ export async function moveOver(
   to: string,
 ): Promise<void> {
   try {
-    await effects.run(`move ${what}`, async () => {
-      await rename(from, to);
-      await syncFolder(path.dirname(to));
-      if (path.dirname(from) !== path.dirname(to)) await syncFolder(path.dirname(from));
-    });
+    await effects.run(`move ${what}`, () => moveFile(from, to));
   } catch (error) {
     throw fileError(`move ${from} to`, to, error);
   }
 }
 
-/** Removes a file, if it is there. */
+/** Removes a file, if it is there. @throws UpgradeError `fileFailed`. */
 export async function remove(effects: Effects, what: string, file: string): Promise<void> {
   try {
     await effects.run(`remove ${what}`, () => unlinkIfThere(file));
@@ -93,7 +71,7 @@ export async function remove(effects: Effects, what: string, file: string): Prom
   }
 }
 
-/** Takes away what did not become whole: where it failed, the disk may be full. What cannot be removed now goes with the next sweep. */
+/** Removes a file that is not wanted any more, if that can be done now: else the next sweep does it. */
 export async function discard(effects: Effects, file: string): Promise<void> {
   await effects.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
 }
@@ -132,33 +110,25 @@ async function unlinkIfThere(file: string): Promise<void> {
   }
 }
 
-/** Makes renames survive a power failure. Windows cannot open a folder, and needs no such step. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-const FOUND: Readonly<Partial<Record<string, string>>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EROFS: 'the file system is read-only',
-  EACCES: 'access is denied',
-  EPERM: 'the operation is not permitted',
-  EBUSY: 'another program holds the file',
-  ETXTBSY: 'another program holds the file',
-  ENOENT: 'there is no such file or folder',
-};
-
-/** Says which file operation failed, on what, and why. */
-export function fileError(tried: string, file: string, error: unknown): UpgradeError {
+/**
+ * Says which file operation failed, on what, and why.
+ *
+ * @param refusals - What is a refusal (`refused`) instead of a failure (`fileFailed`).
+ */
+export function fileError(
+  tried: string,
+  file: string,
+  error: unknown,
+  refusals: readonly TrustedFileErrorCode[] = [],
+): UpgradeError {
   if (error instanceof UpgradeError) return error;
-  const found = FOUND[errnoOf(error) ?? ''] ?? 'an error of the system';
-  return new UpgradeError('fileFailed', `cannot ${tried} ${file}: ${found} (${messageOf(error)})`, {
-    cause: error,
-  });
+  const cause = fileSystemError(error, tried, file);
+  if (!(cause instanceof TrustedFileError)) {
+    return new UpgradeError('fileFailed', `cannot ${tried} ${file}: ${messageOf(error)}`, {
+      cause,
+    });
+  }
+  const above = cause.at === cause.path ? '' : `of ${cause.at}, above it, `;
+  const code = refusals.includes(cause.code) ? 'refused' : 'fileFailed';
+  return new UpgradeError(code, `cannot ${tried} ${file}: ${above}${cause.found}`, { cause });
 }

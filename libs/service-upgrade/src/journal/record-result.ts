@@ -3,7 +3,7 @@ import path from 'node:path';
 import { messageOf } from '@wins/wins-program';
 import { replaceText } from './durable-files.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
-import { RECORD_PREFIX, recordPath, temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+import { RECORD_PREFIX, recordPath, type UpgradePlaces } from './upgrade-places.js';
 import type { UpgradeResult } from './upgrade-result.js';
 
 /**
@@ -19,7 +19,7 @@ export async function recordResult(
   const file = recordPath(places, result.id, result.to?.sha256 ?? '');
   try {
     const text = `${JSON.stringify({ format: 1, at: new Date().toISOString(), ...result })}\n`;
-    await replaceText(effects, file, temporaryPath(places), text);
+    await replaceText(effects, file, text);
   } catch (error) {
     log.write('no record for the audit log', { found: messageOf(error) });
   }

@@ -2,7 +2,7 @@ import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+import { type UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */
 export interface ProgramIdentity {
@@ -44,21 +44,24 @@ const LIMIT_BYTES = 1024 * 1024;
 
 /** The record on disk of the upgrade that is under way; none when nothing is. */
 export class UpgradeJournal {
-  constructor(
-    private readonly places: UpgradePlaces,
-    private readonly effects: Effects,
-  ) {}
+  readonly #file: string;
+  readonly #effects: Effects;
+
+  constructor({ journal }: Pick<UpgradePlaces, 'journal'>, effects: Effects) {
+    this.#file = journal;
+    this.#effects = effects;
+  }
 
   /** The record; `unreadable` when there is something, but not what we wrote. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
-    const text = await readText(this.places.journal, LIMIT_BYTES);
+    const text = await readText(this.#file, LIMIT_BYTES);
     return text === undefined ? undefined : (parseRecord(text) ?? 'unreadable');
   }
 
   /** Writes the first record. */
   async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
     const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
-    await replaceText(this.effects, this.places.journal, temporaryPath(this.places), text);
+    await replaceText(this.#effects, this.#file, text);
     return record;
   }
 
@@ -77,7 +80,7 @@ export class UpgradeJournal {
 
   /** Nothing is under way any more. */
   async end(): Promise<void> {
-    await remove(this.effects, 'journal', this.places.journal);
+    await remove(this.#effects, 'journal', this.#file);
   }
 }
 

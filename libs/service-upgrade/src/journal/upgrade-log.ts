@@ -10,8 +10,12 @@ export class UpgradeLog {
   #file: string | undefined;
   #early = '';
 
+  readonly #echo: (line: string) => void;
+
   /** @param echo - Gets each line as well. */
-  constructor(private readonly echo: (line: string) => void = () => undefined) {}
+  constructor(echo: (line: string) => void = () => undefined) {
+    this.#echo = echo;
+  }
 
   /** Keeps the log in this file, with what was written before the file was known. */
   keepIn(file: string): void {
@@ -29,7 +33,7 @@ export class UpgradeLog {
   write(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date().toISOString();
     const line = `${JSON.stringify({ time, pid: process.pid, msg: message, ...fields })}\n`;
-    this.echo(line);
+    this.#echo(line);
     if (this.#file === undefined) this.#early += line;
     else this.#append(line);
   }

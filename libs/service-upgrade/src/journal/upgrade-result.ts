@@ -1,6 +1,6 @@
 import { readText, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
-import { temporaryPath, type UpgradePlaces } from './upgrade-places.js';
+import { type UpgradePlaces } from './upgrade-places.js';
 
 /**
  * How an upgrade ended.
@@ -45,7 +45,7 @@ export async function writeResult(
   result: UpgradeResult,
 ): Promise<void> {
   const text = `${JSON.stringify({ format: 1, at: new Date().toISOString(), ...result }, null, 2)}\n`;
-  await replaceText(effects, places.result, temporaryPath(places), text);
+  await replaceText(effects, places.result, text);
 }
 
 const LIMIT_BYTES = 1024 * 1024;

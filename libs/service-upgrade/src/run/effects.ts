@@ -1,16 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from '@wins/wins-program';
+import { isHeld, TrustedFileError } from '@wins/trusted-files';
 
 /** Sees every act that changes something outside this process, by name, and does it, or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** What a scanner, a backup or a child that is just being forked causes for a moment. */
-const HELD: Readonly<Record<'win32' | 'posix', ReadonlySet<string>>> = {
-  // A sharing violation arrives as one of these three.
-  win32: new Set(['EBUSY', 'EPERM', 'EACCES']),
-  // Here permission does not change by waiting.
-  posix: new Set(['EBUSY', 'ETXTBSY']),
-};
 const FIRST_DELAY_MS = 10;
 const LONGEST_DELAY_MS = 500;
 
@@ -30,7 +23,7 @@ export interface Patience {
 export class Effects {
   readonly #around: Around;
   readonly #heldFileMs: number;
-  readonly #held: ReadonlySet<string>;
+  readonly #platform: NodeJS.Platform | undefined;
   /** Waits before something is tried again. */
   readonly sleep: (delayMs: number) => Promise<void>;
 
@@ -38,7 +31,7 @@ export class Effects {
     this.#around = around;
     this.#heldFileMs = patience.heldFileMs ?? 15_000;
     this.sleep = patience.sleep ?? ((delayMs) => delay(delayMs));
-    this.#held = HELD[(patience.platform ?? process.platform) === 'win32' ? 'win32' : 'posix'];
+    this.#platform = patience.platform;
   }
 
   /** Does it once. */
@@ -51,9 +44,14 @@ export class Effects {
       try {
         return await this.#around(effect, act);
       } catch (error) {
-        if (!this.#held.has(errnoOf(error) ?? '') || performance.now() >= end) throw error;
+        if (!this.#isHeld(error) || performance.now() >= end) throw error;
       }
       await this.sleep(delayMs);
     }
   };
+
+  #isHeld(error: unknown): boolean {
+    const cause = error instanceof TrustedFileError ? error.cause : error;
+    return isHeld(cause, this.#platform);
+  }
 }

@@ -12,7 +12,7 @@ import { isRunnable } from '../plan/program-format.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { removeLeftovers } from './finish-upgrade.js';
 import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
-import { copyProgram, makeRunnable } from './read-program.js';
+import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
 /** What goes on in a process of its own: the copy to run, and what was found out, so that it is not found out again. */
@@ -92,7 +92,6 @@ export async function makeHelper(
     const found = `${program} is not a program by itself`;
     throw new UpgradeError('refused', `cannot leave the run: ${found}`);
   }
-  await makeRunnable(effects, helper);
   return helper;
 }
 

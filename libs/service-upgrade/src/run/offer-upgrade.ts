@@ -7,6 +7,7 @@ import { UpgradeError } from '../upgrade-error.js';
 import { findPlaces } from './find-places.js';
 import { makeHelper } from './hand-over.js';
 import { recoverInterrupted } from './recover-upgrade.js';
+import { ensurePrivateFolder, requireTrustedFolder } from './trusted-folders.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { withLock } from './upgrade-lock.js';
 
@@ -66,8 +67,8 @@ export async function offerUpgrade(
   return withLock(context.service, async () => {
     const places = await findPlaces(context.service);
     await requireOtherFile(offer.program, places.target);
-    await context.host.requireTrustedFolder(path.dirname(places.target));
-    await context.host.ensurePrivateFolder(places.folder);
+    requireTrustedFolder(context, path.dirname(places.target));
+    await ensurePrivateFolder(context, places.folder);
     context.log.keepIn(places.log);
     // First, because its result counts as well.
     await finishInterrupted(context, places, offer.runningFile);

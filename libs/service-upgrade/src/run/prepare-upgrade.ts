@@ -9,7 +9,7 @@ import {
 } from '../plan/plan-upgrade.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { passHealthGate } from './health-gate.js';
-import { copyProgram, makeRunnable, readProgram } from './read-program.js';
+import { copyProgram, readProgram } from './read-program.js';
 import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
@@ -46,7 +46,6 @@ export async function prepareUpgrade(
     const plan = { kind: 'refusal', reason } as const;
     return { plan, status, installed: undefined, offered: bytes, copy };
   }
-  await makeRunnable(effects, copy);
   const offered = await identify(context, copy, bytes);
   const there = await readProgram(places.target);
   // A program that cannot say its release is replaced like any other.

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { messageOf } from '@wins/wins-program';
 import { moveOver } from '../journal/durable-files.js';
+import type { ServiceCommand } from '../plan/service-command.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { copyProgram, readProgram } from './read-program.js';
-import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
 import type { ServiceStatus } from './service-control.js';
 import { finishUpgrade, INTERRUPTED, removeLeftovers } from './finish-upgrade.js';
 import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';

@@ -1,3 +1,4 @@
+import type { FileTrust } from '@wins/trusted-files';
 import type { ServiceCommand } from '../plan/service-command.js';
 
 /** What a service manager says of a service. What is on its way counts as `pending`. */
@@ -50,18 +51,8 @@ export interface ServiceControl {
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /**
-   * Makes the folder, for us and the system alone, or checks that it is one.
-   *
-   * @throws UpgradeError `refused` when others can use it; `fileFailed`.
-   */
-  ensurePrivateFolder(folder: string): Promise<void>;
-  /**
-   * Checks that only we and the system can put, change or remove files in a folder.
-   *
-   * @throws UpgradeError `refused`; `fileFailed`.
-   */
-  requireTrustedFolder(folder: string): Promise<void>;
+  /** Judges folders: who could decide what the service runs, or change the state of an upgrade. */
+  readonly trust: FileTrust;
   /** Starts a program that lives on when the run of this process is ended. It must be waited for by nobody. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -8,10 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileError } from '../journal/durable-files.js';
 import { Effects } from '../run/effects.js';
 import { findPlaces } from '../run/find-places.js';
 import { handOver, type Helper } from '../run/hand-over.js';
@@ -21,6 +20,7 @@ import type { DaemonAnswer } from '../run/health-gate.js';
 import { recoverInterrupted, type Recoverer } from '../run/recover-upgrade.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
+import { ensurePrivateFolder } from '../run/trusted-folders.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { withLock } from '../run/upgrade-lock.js';
 import { UpgradeError } from '../upgrade-error.js';
@@ -34,6 +34,10 @@ export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
 /** How a life ended. */
 export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
+const HOST: UpgradeHost = {
+  ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
+  startApart: () => Promise.resolve(),
+};
 const NEVER = new Promise<never>(() => undefined);
 
 /** The source of a release: a real program that says its version. How its daemon behaves is the model's business. */
@@ -85,7 +89,7 @@ export class ModelNode implements Disposable {
   ): Promise<LifeEnd> {
     return this.#live(faults, async (context) => {
       const places = await findPlaces(context.service);
-      await context.host.ensurePrivateFolder(places.folder);
+      await ensurePrivateFolder(context, places.folder);
       return (await performUpgrade(context, places, program, wish)).outcome;
     });
   }
@@ -98,7 +102,7 @@ export class ModelNode implements Disposable {
     let helper: Helper | undefined;
     const end = await this.#live(new Map(), async (context) => {
       const places = await findPlaces(context.service);
-      await context.host.ensurePrivateFolder(places.folder);
+      await ensurePrivateFolder(context, places.folder);
       const decided = await handOver({ ...context, ownFile: program }, places, wish);
       if ('outcome' in decided) return decided.outcome;
       helper = decided;
@@ -175,7 +179,7 @@ export class ModelNode implements Disposable {
           return NEVER;
         }
         if (fault !== undefined && fault !== 'after') {
-          throw Object.assign(new Error(`${fault}: made up`), { code: fault });
+          throw Object.assign(new Error(`${fault}: made up`), { code: fault, errno: -1 });
         }
         const result = await act();
         this.#check(`after ${effect}`);
@@ -191,7 +195,7 @@ export class ModelNode implements Disposable {
       id: 'model',
       effects,
       service: this.#service(effects, life),
-      host: this.#host(effects),
+      host: HOST,
       probe: () => Promise.resolve(this.#probe()),
       log: new UpgradeLog(),
       ownFile: '',
@@ -207,24 +211,6 @@ export class ModelNode implements Disposable {
     const end = await Promise.race([ended, death]);
     if (this.#lockHolder === life) this.#lockHolder = undefined;
     return end;
-  }
-
-  #host(effects: Effects): UpgradeHost {
-    return {
-      platform: 'linux',
-      arch: process.arch,
-      ensurePrivateFolder: async (folder) => {
-        if (!existsSync(folder)) {
-          await effects
-            .run('make folder', () => mkdir(folder, { mode: 0o700 }))
-            .catch((error: unknown) => {
-              throw fileError('make the folder', folder, error);
-            });
-        }
-      },
-      requireTrustedFolder: () => Promise.resolve(),
-      startApart: () => Promise.resolve(),
-    };
   }
 
   #service(effects: Effects, life: symbol): ServiceControl {

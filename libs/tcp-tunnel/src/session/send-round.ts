@@ -15,7 +15,7 @@ export interface RoundMember {
   messageSent(): void;
 }
 
-/** So many turns after its last message, a sparse stream no longer counts as one that somebody waits for. */
+/** So many turns after its last message, a sparse stream no longer counts as interactive. */
 const SPARSE_TURNS = 64;
 
 /**

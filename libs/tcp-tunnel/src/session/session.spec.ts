@@ -4,7 +4,7 @@ import { Session } from './session.js';
 import type { SessionRole } from './session-role.js';
 import type { SessionSettings } from './session-settings.js';
 import type { TunnelEnd } from './session-state.js';
-import { MemoryLink } from '../spec-support/memory-link.js';
+import { MemoryLink } from '../testing/memory-link.js';
 import { decodeMessage } from '../wire/decode.js';
 import { MessageEncoder } from '../wire/encode.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';

@@ -101,7 +101,7 @@ export class Session implements TransportEvents, SessionLink {
     this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys what outlived the session: streams that the peer completed and nobody has read to the end. */
+  /** Destroys what outlived the session: streams that the peer completed and that are not read to the end. */
   destroyStreams(): void {
     for (const stream of [...this.#undestroyed]) stream.destroy();
   }

@@ -4,7 +4,7 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** A rate that is kept. Nothing runs for it: what has come back is counted when somebody asks. */
+/** A rate limit. It needs no timer: tokens that came back are counted when it is asked. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #now: () => number;

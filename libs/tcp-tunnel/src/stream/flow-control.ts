@@ -11,7 +11,7 @@ export interface FlowLimits {
   readonly sharedBufferBytes: number;
   /** The share that every stream keeps however full the session is. */
   readonly leastShareBytes: number;
-  /** A peer that goes on sending this much after a Pause is told again. */
+  /** A peer that sends this much after a Pause gets another one. */
   readonly repeatPauseBytes: number;
   /** A stream that holds more is reset: its peer does not honour Pause. */
   readonly streamCapBytes: number;
@@ -21,7 +21,7 @@ export interface FlowLimits {
   readonly inFlightBytes: number;
   /** The bytes that a session sends before its large messages rest for a turn. */
   readonly turnBytes: number;
-  /** A message up to this size never rests: it belongs to a stream that somebody waits for. */
+  /** A message up to this size never rests: it belongs to an interactive stream. */
   readonly sparseBytes: number;
   /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
   readonly unsentCapBytes: number;

@@ -303,7 +303,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroy(this.#failure);
   }
 
-  /** Writes after the peer's close go nowhere, so a stream that is read to the end serves nobody. */
+  /** Writes after the peer's close go nowhere, so a stream that is read to the end has no use left. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }

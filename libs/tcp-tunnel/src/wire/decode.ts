@@ -5,7 +5,7 @@ import { readVarint, skipVarint, toInt64, type Cursor, type Int64 } from './vari
 
 /**
  * Turns one received WebSocket message into a {@link TunnelMessage}. Texts above their limit are cut. Of a Connect one byte
- * more than the limit is kept, so that whoever judges the address sees that it is too long.
+ * more than the limit is kept, so that the policy sees that the address is too long.
  *
  * @throws {TunnelError} `protocolViolation`: too long, cut inside its header, an integer beyond 64 bits, or
  * a list of ids that is too long or not a multiple of eight bytes.

@@ -15,7 +15,7 @@ export const MessageType = {
 } as const;
 
 /**
- * One decoded message. `payload` of `data` is a view into the received buffer; whoever keeps it copies it or accounts
+ * One decoded message. `payload` of `data` is a view into the received buffer; code that keeps it copies it or accounts
  * for it. `unknown` stands for a type that a later peer may have invented: it is ignored.
  */
 export type TunnelMessage =

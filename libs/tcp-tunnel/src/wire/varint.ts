@@ -31,7 +31,7 @@ export function readVarint(cursor: Cursor): Int64 {
 }
 
 /**
- * Moves past one integer without decoding it: message ids are random 63-bit numbers that nobody needs.
+ * Moves past one integer without decoding it: message ids are random 63-bit numbers without a use.
  *
  * @throws {TunnelError} as {@link readVarint}.
  */

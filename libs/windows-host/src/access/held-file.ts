@@ -8,14 +8,14 @@ import {
   GENERIC_READ,
 } from '../win32/file-facts.js';
 
-/** A file that nobody can change. Whoever made it closes it. */
+/** A file that cannot be changed. The caller that opened it closes it. */
 export interface HeldFile {
   /** Idempotent. */
   close(): void;
 }
 
 /**
- * Holds a file: until it is closed others can read and run it, and nobody can write, rename or delete it.
+ * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.
  *
  * @throws WindowsError `not-found`; `busy` when somebody has it open for writing.
  */

@@ -1,12 +1,12 @@
 import type { Distrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { processAccount } from './process-account.js';
+import { processAccount, type ProcessAccount } from './process-account.js';
 import { descriptorFromText } from './file-security.js';
 import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
-import { readFileFacts } from './trusted-file-facts.js';
+import { readFileFacts, type FileFacts } from './trusted-file-facts.js';
 import { judgeStep, stepsTo } from './trusted-file-judgement.js';
 import { fileFacts } from '../win32/file-facts.js';
 import { check } from '../win32/kernel32.js';
@@ -76,29 +76,43 @@ export function ensurePrivateFolder(absolute: string): void {
 }
 
 /**
- * As {@link ensurePrivateFolder}.
+ * As {@link ensurePrivateFolder}. Each folder is made only in one that was found safe, so that no junction leads the making elsewhere.
  *
  * @returns Why it is not safe; undefined when it is.
  */
 export function makePrivateFolder(absolute: string): Distrust | undefined {
   const folder = path.win32.resolve(absolute);
   const account = processAccount();
-  mkdirSync(path.win32.dirname(folder), { recursive: true });
-  const descriptor = descriptorFromText(privateFolderSecurity(account));
-  const security = securityAttributes({ descriptor, inheritable: false });
-  const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
-  try {
-    check(made, 'CreateDirectoryW', `made the private folder ${quoteText(folder)}`);
-  } catch (error) {
-    if (!(error instanceof WindowsError && error.code === 'already-exists')) throw error;
-  }
   for (const step of stepsTo(folder)) {
     const isFolder = step === folder;
-    const facts = readFileFacts(step);
+    const facts = factsOrMade(step, isFolder ? () => makePrivately(folder, account) : mkdirSync);
     const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [account.user]);
     if (distrust === undefined) continue;
     const remedy = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
     return remedy === '' ? distrust : { ...distrust, remedy };
   }
   return undefined;
+}
+
+function factsOrMade(step: string, make: (step: string) => void): FileFacts {
+  try {
+    return readFileFacts(step);
+  } catch (error) {
+    if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+  }
+  try {
+    make(step);
+  } catch (error) {
+    // Somebody else made it meanwhile: the look says who.
+    const isThere = error instanceof WindowsError && error.code === 'already-exists';
+    if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
+  }
+  return readFileFacts(step);
+}
+
+function makePrivately(folder: string, account: ProcessAccount): void {
+  const descriptor = descriptorFromText(privateFolderSecurity(account));
+  const security = securityAttributes({ descriptor, inheritable: false });
+  const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
+  check(made, 'CreateDirectoryW', `made the private folder ${quoteText(folder)}`);
 }

@@ -25,7 +25,7 @@ const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
  * own it, as SIDs and without repetition; empty when it is safe. Pure.
  *
  * It errs on the safe side: an entry that denies takes nothing away, one with a condition counts as if the condition held,
- * and no access list, or an owner that is not told, counts as everyone. Entries for things to be made in the folder do not count.
+ * and no access list, or an unknown owner, counts as everyone. Entries for things to be made in the folder do not count.
  *
  * @param sddl with the owner and the access list.
  * @throws WindowsError `invalid-argument` for text that is no SDDL.

@@ -14,7 +14,7 @@ export interface LogEvent {
   readonly lines: readonly string[];
 }
 
-/** The event log, for one source. Whoever opened it closes it. */
+/** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
    * Writes an event.

@@ -13,7 +13,7 @@ import { WindowsError } from '../windows-error.js';
  */
 export interface FirewallRules {
   /**
-   * Opens exactly these ports, for whoever comes, and verifies it. Nothing to open is no error. After a failure some may be
+   * Opens exactly these ports, for all remote addresses, and verifies it. Nothing to open is no error. After a failure some may be
    * open: `close` removes them.
    *
    * @throws WindowsError `invalid-argument`, `unavailable`, `timeout`, `not-verified`, `unknown`; the signal's reason.

@@ -1,5 +1,5 @@
 import { readRouteDestinations } from '@wins/wins-program';
-import { formatIpNetwork, type IpNetwork } from './ip-address.js';
+import { formatIpNetwork, fromNetwork, type IpNetwork } from './ip-address.js';
 import type { AdapterEntry } from './ip-adapter-addresses.js';
 import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
 import { defaultRoute } from './network-adapters-selection.js';
@@ -56,10 +56,7 @@ function destinationsOf(verb: string, texts: readonly string[]): readonly IpNetw
   if ('refused' in read) {
     throw new WindowsError('invalid-argument', `cannot ${verb} routes: ${read.refused}`);
   }
-  return read.networks.map(({ bytes, prefix }) => ({
-    address: Buffer.from(bytes),
-    prefixLength: prefix,
-  }));
+  return read.networks.map(fromNetwork);
 }
 
 function routeTo(

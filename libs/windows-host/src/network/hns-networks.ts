@@ -31,7 +31,7 @@ const QUERY = JSON.stringify({ SchemaVersion: { Major: 2, Minor: 0 } });
  * Finds an HNS network: by its name, or by an address in one of its subnets. The second version of HNS is asked, and the first
  * where there is no second or it fails.
  *
- * @throws WindowsError `not-found`; `invalid-argument` for an address that is none; `unavailable` on a host without HNS.
+ * @throws WindowsError `not-found`; `invalid-argument` for a text that is not an address; `unavailable` on a host without HNS.
  */
 export async function findHnsNetwork(which: NameOrAddress, calls: HnsCalls): Promise<HnsNetwork> {
   const isMeant = matcher(which);

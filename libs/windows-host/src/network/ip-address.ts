@@ -1,6 +1,14 @@
-import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import {
+  formatAddress,
+  formatNetwork,
+  networkOf as maskedNetwork,
+  overlap,
+  parseAddress,
+  parseNetwork,
+  type IpNetwork as Network,
+} from '@wins/wins-program';
 
-/** An address as its bytes, first the most significant: 4 of IPv4 or 16 of IPv6. */
+/** An address as its bytes, the most significant first: 4 of IPv4 or 16 of IPv6. */
 export type IpAddress = Buffer;
 
 /** A network: what the first `prefixLength` bits of its addresses are. */
@@ -10,62 +18,43 @@ export interface IpNetwork {
   readonly prefixLength: number;
 }
 
-/** Reads an address; undefined when it is none, or names a zone (`fe80::1%4`). */
+/** Reads an address; undefined for any other text, also for one with a zone (`fe80::1%4`). */
 export function parseIpAddress(text: string): IpAddress | undefined {
-  if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const [before = [], after = []] = text.split('::').map(groupsOf);
-  const zeros = Array<number>(8 - before.length - after.length).fill(0);
-  const groups = [...before, ...zeros, ...after];
-  const address = Buffer.alloc(16);
-  groups.forEach((group, index) => address.writeUInt16BE(group, index * 2));
-  return address;
+  const bytes = parseAddress(text);
+  return bytes && Buffer.from(bytes);
 }
 
 /** Writes an address in its one canonical spelling. */
 export function formatIpAddress(address: IpAddress): string {
-  if (address.length === 4) return address.join('.');
-  const groups = Array.from({ length: 8 }, (_, index) =>
-    address.readUInt16BE(index * 2).toString(16),
-  );
-  return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+  return formatAddress(address);
 }
 
-/** Reads `192.0.2.0/24` or `2001:db8::/64`, or an address as a network of itself alone; undefined when it is neither. */
+/** Reads `192.0.2.0/24` or `2001:db8::/64`, or an address as a network of itself alone; undefined for any other text. */
 export function parseIpNetwork(text: string): IpNetwork | undefined {
-  const [, head = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
-  const address = parseIpAddress(head);
-  if (address === undefined) return undefined;
-  const prefixLength = length === undefined ? address.length * 8 : Number(length);
-  return prefixLength > address.length * 8 ? undefined : { address, prefixLength };
+  const network = parseNetwork(text);
+  return network && fromNetwork(network);
 }
 
 /** Writes `192.0.2.0/24`. */
-export function formatIpNetwork({ address, prefixLength }: IpNetwork): string {
-  return `${formatIpAddress(address)}/${prefixLength}`;
+export function formatIpNetwork(network: IpNetwork): string {
+  return formatNetwork(toNetwork(network));
 }
 
 /** The network that an address is in: its bits behind the prefix are zero. */
-export function networkOf({ address, prefixLength }: IpNetwork): IpNetwork {
-  const kept = address.map((byte, index) => {
-    const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
-    return byte & (0xff00 >> bits);
-  });
-  return { address: Buffer.from(kept), prefixLength };
+export function networkOf(network: IpNetwork): IpNetwork {
+  return fromNetwork(maskedNetwork(toNetwork(network)));
 }
 
 /** Whether an address is in a network; one of the other family never is. */
 export function isInNetwork(address: IpAddress, network: IpNetwork): boolean {
-  if (address.length !== network.address.length) return false;
-  const { prefixLength } = network;
-  return networkOf({ address, prefixLength }).address.equals(networkOf(network).address);
+  return overlap({ bytes: address, prefix: address.length * 8 }, toNetwork(network));
 }
 
-function groupsOf(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((group) => {
-    if (!group.includes('.')) return [Number.parseInt(group, 16)];
-    const bytes = Buffer.from(group.split('.').map(Number));
-    return [bytes.readUInt16BE(0), bytes.readUInt16BE(2)];
-  });
+/** A network of `@wins/wins-program`, in the form of this library. */
+export function fromNetwork({ bytes, prefix }: Network): IpNetwork {
+  return { address: Buffer.from(bytes), prefixLength: prefix };
+}
+
+function toNetwork({ address, prefixLength }: IpNetwork): Network {
+  return { bytes: address, prefix: prefixLength };
 }

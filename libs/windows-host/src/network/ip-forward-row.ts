@@ -17,7 +17,7 @@ export interface ForwardRow {
 export const PROTOCOL = {
   /** The system itself: its own addresses, its networks, multicast. */
   local: 2,
-  /** Whoever manages the host: routes that were added. */
+  /** Management: routes that an administrator or a program added. */
   netmgmt: 3,
 } as const;
 

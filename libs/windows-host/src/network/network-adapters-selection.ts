@@ -46,7 +46,7 @@ const LINK_LOCAL: readonly IpNetwork[] = [
  * Chooses an adapter: by its friendly name or GUID, by an address of its own, or the one with the default route. IPv4 goes
  * before IPv6, the cheapest default route before others, and an address that reaches the gateway before others.
  *
- * @throws WindowsError `not-found`; `invalid-argument` for an address that is none.
+ * @throws WindowsError `not-found`; `invalid-argument` for a text that is not an address.
  */
 export function selectAdapter(state: NetworkState, which?: NameOrAddress): NetworkAdapter {
   if (which === undefined) return byDefaultRoute(state);

@@ -108,7 +108,7 @@ export function visibleRoutes(rows: readonly ForwardRow[]): readonly Route[] {
     }));
 }
 
-/** Whether the next hop is nobody: the interface reaches the destination by itself. */
+/** Whether there is no next hop: the interface reaches the destination directly. */
 export function isOnLink(nextHop: IpAddress): boolean {
   return nextHop.every((byte) => byte === 0);
 }

@@ -16,6 +16,7 @@ export class ClientWait {
   readonly #event: OwnedHandle;
   readonly #overlapped: Overlapped;
   readonly #waits: EventWaits;
+  readonly #tried: string;
   #listening: Handle | undefined;
   #isClosed = false;
 
@@ -23,15 +24,13 @@ export class ClientWait {
    * @param tried begins the message of an error: what was tried and on what.
    * @throws WindowsError
    */
-  constructor(
-    eventWaits: EventWaits,
-    private readonly tried: string,
-  ) {
+  constructor(eventWaits: EventWaits, tried: string) {
     const event = waits().CreateEventW(null, 1, 0, null);
     check(event !== 0, 'CreateEventW', tried);
     this.#event = new OwnedHandle(event);
     this.#overlapped = overlappedCalls().newOverlapped(event);
     this.#waits = eventWaits;
+    this.#tried = tried;
   }
 
   /**
@@ -45,15 +44,15 @@ export class ClientWait {
     const isIn = namedPipes().ConnectNamedPipe(pipe, this.#overlapped) !== 0;
     const state = isIn ? PIPE_CONNECTED : kernel32().GetLastError();
     if (state === PIPE_CONNECTED || state === NO_DATA)
-      // Clients who come one upon the other must leave others their turn.
+      // Yields, so that a burst of clients cannot starve the event loop.
       return turn(state === PIPE_CONNECTED);
     if (state !== IO_PENDING)
-      throw systemError(this.tried, { functionName: 'ConnectNamedPipe', errorNumber: state });
+      throw systemError(this.#tried, { functionName: 'ConnectNamedPipe', errorNumber: state });
     this.#listening = pipe;
     try {
-      await this.#waits.signalled(this.#event.value, this.tried);
+      await this.#waits.signalled(this.#event.value, this.#tried);
     } catch (error) {
-      // The system must be done with the memory of the operation before anybody else is.
+      // The system must be done with the memory of the operation before another caller uses it.
       this.cancel();
       this.#result(pipe, true);
       throw error;

@@ -11,8 +11,8 @@ import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { SE_KERNEL_OBJECT } from '../win32/security.js';
 
 /**
- * The owner and the access list of a served pipe as SDDL. To its server this is a client that comes and goes, and does
- * not say in whose name.
+ * The owner and the access list of a served pipe as SDDL. The server sees an anonymous client connect and
+ * disconnect.
  *
  * @param address such as `\\\\.\\pipe\\NAME`.
  * @throws WindowsError `not-found` when nobody serves it, `busy`, `access-denied`.

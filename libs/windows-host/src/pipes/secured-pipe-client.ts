@@ -43,7 +43,7 @@ const FAILURES: readonly (readonly [code: string, errorNumber: number, found: st
   ['EACCES', 5, 'this process may not open it'],
 ];
 
-/** A client that does not speak to whoever happened to be there first. See `judgePipeServer` for whom it trusts. */
+/** A client that checks who serves the pipe before it sends anything. See `judgePipeServer` for what it trusts. */
 export function securedPipeClient(options: SecuredPipeClientOptions = {}): SecuredPipeClient {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections

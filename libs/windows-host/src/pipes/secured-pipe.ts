@@ -4,7 +4,7 @@ import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
 import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { WindowsError } from '../windows-error.js';
 
-/** Administrators and SYSTEM, nobody else, and nothing taken over from elsewhere. */
+/** Administrators and SYSTEM only; nothing is inherited. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 /** How {@link securedPipe} protects. */
@@ -19,10 +19,10 @@ export interface PipeProtection {
    * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, alone, and keeps the event loop alive until it is closed.
    *
    * Eight instances wait for clients; one that has its client is replaced before the client is handed over, so that the name is
-   * held without a break. When that fails the client is let go, `failed` is told, and the instance waits again after
+   * held without a break. When that fails the client is disconnected, `failed` is called, and the instance waits again after
    * 10 ms, 20 ms, and so on up to 1 s.
    *
-   * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is none of those who may
+   * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is not among those that may
    * serve it; WindowsError `not-verified` when the pipe's owner or access list is not the wanted one, and others as the system
    * has it. Nothing is left behind.
    */

@@ -76,6 +76,9 @@ export async function openServedPipe(
 }
 
 class ServedPipe implements SecuredPipe {
+  readonly #address: string;
+  readonly #attributes: Buffer;
+  readonly #events: SecuredPipeEvents;
   readonly #closing = new AbortController();
   readonly #eventWaits = new EventWaits();
   readonly #clientWaits: ClientWait[] = [];
@@ -84,11 +87,11 @@ class ServedPipe implements SecuredPipe {
   readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
   #closed: Promise<void> | undefined;
 
-  constructor(
-    private readonly address: string,
-    private readonly attributes: Buffer,
-    private readonly events: SecuredPipeEvents,
-  ) {}
+  constructor(address: string, attributes: Buffer, events: SecuredPipeEvents) {
+    this.#address = address;
+    this.#attributes = attributes;
+    this.#events = events;
+  }
 
   /** When it throws half way, `close` undoes what is done. */
   open(wanted: string): void {
@@ -111,7 +114,7 @@ class ServedPipe implements SecuredPipe {
   #serve(instance: OwnedHandle, verify?: (instance: OwnedHandle) => void): void {
     try {
       verify?.(instance);
-      const wait = new ClientWait(this.#eventWaits, `waited for a client of ${this.address}`);
+      const wait = new ClientWait(this.#eventWaits, `waited for a client of ${this.#address}`);
       this.#clientWaits.push(wait);
       this.#ends.push(this.#accept(instance, wait));
     } catch (error) {
@@ -135,7 +138,7 @@ class ServedPipe implements SecuredPipe {
         } else namedPipes().DisconnectNamedPipe(instance.value);
         failures = 0;
       } catch (error) {
-        this.events.failed(error);
+        this.#events.failed(error);
         namedPipes().DisconnectNamedPipe(instance.value);
         const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failures);
         failures += 1;
@@ -155,9 +158,9 @@ class ServedPipe implements SecuredPipe {
     try {
       // The instance is the socket's afterwards.
       const client = pipeClient(instance.value);
-      this.events.accepted(socketOfPipe(instance), client);
+      this.#events.accepted(socketOfPipe(instance), client);
     } catch (error) {
-      this.events.failed(error);
+      this.#events.failed(error);
     }
   }
 
@@ -181,21 +184,21 @@ class ServedPipe implements SecuredPipe {
 
   #create(flags: number): OwnedHandle {
     const handle = namedPipes().CreateNamedPipeW(
-      this.address,
+      this.#address,
       PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
       PIPE_REJECT_REMOTE_CLIENTS,
       PIPE_UNLIMITED_INSTANCES,
       BUFFER_BYTES,
       BUFFER_BYTES,
       0,
-      this.attributes,
+      this.#attributes,
     );
-    check(handle !== INVALID_HANDLE_VALUE, 'CreateNamedPipeW', `made the pipe ${this.address}`);
+    check(handle !== INVALID_HANDLE_VALUE, 'CreateNamedPipeW', `made the pipe ${this.#address}`);
     return new OwnedHandle(handle);
   }
 
   #verify(instance: OwnedHandle, wanted: string): void {
-    const tried = `read owner and access list of the pipe ${this.address} back`;
+    const tried = `read owner and access list of the pipe ${this.#address} back`;
     const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
     const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
     if (a.owner === b.owner && grantsTheSame(a, b)) return;

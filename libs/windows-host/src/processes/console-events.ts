@@ -19,7 +19,7 @@ const FINAL: ReadonlySet<ConsoleEvent> = new Set(['close', 'logoff', 'shutdown']
 const HANDLED = 1;
 const NOT_HANDLED = 0;
 
-/** Listens to a console. Whoever began it closes it. */
+/** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
   /**
    * Gives the events back to Node, unless the process is ending already; nothing is heard from here on. Idempotent. The system

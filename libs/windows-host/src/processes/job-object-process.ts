@@ -7,7 +7,7 @@ import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-proce
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { creationTime } from './windows-process.js';
 
-/** A program and everything that it starts, in a job object of its own. Whoever starts it closes it. */
+/** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
 export class JobObjectProcess {
   readonly pid: number;
   /** When it was created, in units of 100 ns since 1601, decimal. */
@@ -82,7 +82,7 @@ export class JobObjectProcess {
 
   /**
    * Ends everything in the tree at once. Windows cannot ask a program without a window to end, but by its console, to which a
-   * daemon would have to attach itself and then be ended with it: so both modes do the same, and nobody waits in vain.
+   * daemon would have to attach itself and then be ended with it: so both modes do the same.
    */
   terminate(): Promise<void> {
     this.#try(() => this.#job.terminate());

@@ -83,7 +83,7 @@ export function imageOf(process: Handle): string | undefined {
 }
 
 /**
- * Does something with an open process; `undefined` when there is none of that number.
+ * Does something with an open process; `undefined` when no process has that number.
  *
  * @param access rights besides PROCESS_QUERY_LIMITED_INFORMATION.
  * @throws WindowsError
@@ -101,7 +101,7 @@ export function withProcess<T>(
     check(handle !== 0, 'OpenProcess', tried);
     opened = new OwnedHandle(handle);
   } catch (error) {
-    // That is how the system says that there is none.
+    // The system reports a missing process by this error.
     if (error instanceof WindowsError && error.code === 'invalid-argument') return undefined;
     throw error;
   }

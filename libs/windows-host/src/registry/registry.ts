@@ -27,7 +27,7 @@ const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 const NAME_CHARACTERS = 16_384;
 
 /**
- * One key below HKEY_LOCAL_MACHINE, in the view of 64-bit programs. Whoever opened it closes it.
+ * One key below HKEY_LOCAL_MACHINE, in the view of 64-bit programs. The caller that opened it closes it.
  *
  * Its methods throw a {@link WindowsError}: `access-denied`, `not-found` when the key was deleted meanwhile,
  * `invalid-argument` for a name with NUL, `unknown` for a value above 16 MiB.
@@ -44,7 +44,7 @@ export class RegistryKey {
   }
 
   /**
-   * Opens a key to read it; undefined when there is none.
+   * Opens a key to read it; undefined when it does not exist.
    *
    * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`.
    */
@@ -98,7 +98,7 @@ export class RegistryKey {
     if (deleted !== ERROR_FILE_NOT_FOUND) succeed(deleted, 'RegDeleteTreeW', tried);
   }
 
-  /** The value of this name; undefined when there is none. */
+  /** The value of this name; undefined when it does not exist. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = registryFunctions();
     const tried = `read ${name} of the registry key ${this.path}`;

@@ -6,7 +6,7 @@ import { WindowsError } from '../windows-error.js';
 
 /** What the service control manager asks of a service. */
 export interface DispatcherEvents {
-  /** The service is to begin. It is told once, and only if the service control manager has started this process. */
+  /** Called once, when the service must begin, and only if the service control manager has started this process. */
   readonly onStart: (service: DispatchedService) => void;
   /** @returns What the service control manager is answered: 0, or a Win32 error code. */
   readonly onControl: (control: number) => number;
@@ -14,7 +14,7 @@ export interface DispatcherEvents {
 
 /** Where a service tells how it does. */
 export interface DispatchedService {
-  /** What the service is called that this process was started as: whoever registered it may have chosen another name. */
+  /** The name of the service that this process was started as; it may have been registered under another name. */
   readonly name: string;
   /**
    * @param status - A SERVICE_STATUS.
@@ -61,7 +61,7 @@ export async function dispatchService(name: string, events: DispatcherEvents): P
     koffi.unregister(handler);
   } finally {
     thread.close();
-    // Nobody reads it any more; until here it must not be collected.
+    // It must not be garbage-collected before this point.
     table.fill(0);
   }
 }
@@ -118,7 +118,7 @@ async function ended(thread: Handle, name: string): Promise<void> {
       check(isSet, 'RegisterWaitForSingleObject', tried);
     });
   } finally {
-    // Waits until the callback has returned, after which nobody has its address.
+    // Waits until the callback has returned: then the system no longer has its address.
     if (wait[0] !== 0) UnregisterWaitEx(wait[0], INVALID_HANDLE_VALUE);
     if (callback !== undefined) koffi.unregister(callback);
     clearInterval(keepAlive);

@@ -21,13 +21,13 @@ export const SERVICE_MOVES: Readonly<
   stopped: [],
 };
 
-/** Where the phases of a service are told: the service control manager, or a spec. */
+/** Receives the phases of a service: the service control manager, or a spec. */
 export type ReportPhase = (phase: ServicePhase) => void;
 
 /** The exit code of a service that was given up. */
 export const SERVICE_FAILED = 1;
 
-/** How often progress is told. */
+/** How often progress is reported. */
 const PROGRESS_EVERY_MS = 2000;
 /** How long the service control manager is asked to wait for the next sign of progress. */
 const WAIT_HINT_MS = 10_000;
@@ -132,7 +132,7 @@ export function readControl(control: number): {
 } {
   const stop = STOP_CONTROLS.get(control);
   if (stop !== undefined) return { answer: NO_ERROR, stop };
-  // The status that was told last answers an interrogation.
+  // The last reported status answers an interrogation.
   const isKnown = control === SERVICE_CONTROL_INTERROGATE;
   return { answer: isKnown ? NO_ERROR : ERROR_CALL_NOT_IMPLEMENTED };
 }

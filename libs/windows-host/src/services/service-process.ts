@@ -12,7 +12,7 @@ import {
 export interface RunningService {
   /** What it is called by the service control manager, which may be another name than the usual one. */
   readonly name: string;
-  /** The program serves; the service control manager is told that it runs. */
+  /** Reports to the service control manager that the service runs. */
   ready(): void;
   /** Resolves when it is asked to stop; the first reason counts. It may be so before it is ready. */
   readonly stopRequested: Promise<ServiceStopReason>;
@@ -20,7 +20,7 @@ export interface RunningService {
 
 /** How a program is a service. */
 export interface ServiceOptions {
-  /** What it is usually called; used until the service control manager has told. */
+  /** Its usual name; used until the service control manager has given the real one. */
   readonly name: string;
   /**
    * The service itself. It tells when it is ready, and returns its exit code when it is done: 0, or one that makes the
@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly startLimitMs?: number;
   /** How long it may take to stop; then it counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number;
-  /** Told when the service control manager does not take a report. */
+  /** Called when the service control manager rejects a report. */
   readonly onReportFailed?: (error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export interface ServiceOptions {
  * is needed. Only a program whose parent could be the service control manager asks: any other one might wait for the answer as long as
  * some service takes to start.
  *
- * @returns The exit code, told to the service control manager already and meant for the process, which should end now; or
+ * @returns The exit code, already reported to the service control manager and meant for the process, which should end now; or
  *   `undefined` when this is no service, and `run` was not called.
  * @throws WindowsError `unavailable` elsewhere than on Windows.
  */

@@ -32,7 +32,7 @@ export function settingsOf(
     ['failureActions', failureActions(definition.failurePolicy, addressOf)],
     ['failureActionsAlsoAfterErrors', oneNumber(1)],
     ['preshutdownTimeout', oneNumber(definition.preshutdownTimeoutMs)],
-    // A start that is not automatic cannot be delayed, and is not told so.
+    // Only an automatic start can be delayed.
     ...(startType === 'automatic' || startType === 'delayed'
       ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)] as const]
       : []),

@@ -22,7 +22,7 @@ const STATES = [
 /** What the service control manager knows of a service as it is now. */
 export interface ServiceStatus {
   readonly state: ServiceState;
-  /** Its process; 0 when there is none. */
+  /** Its process; 0 when it has none. */
   readonly pid: number;
   /** How it ended last: a Win32 error code; 1066 says that `serviceExitCode` tells. */
   readonly win32ExitCode: number;

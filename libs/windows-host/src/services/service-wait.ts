@@ -11,7 +11,7 @@ export const LOOK_EVERY_MS = 100;
 export interface WaitOptions {
   /** Default: 60,000. A service without progress is given up before. */
   readonly timeoutMs?: number;
-  /** Told each state and checkpoint that is new. */
+  /** Called with each new state and checkpoint. */
   readonly onProgress?: (status: ServiceStatus) => void;
   readonly signal?: AbortSignal;
 }

@@ -3,7 +3,7 @@ import type { BackgroundCall } from './calls/background-call.js';
 import { lazily, loadSystemLibrary } from './calls/system-library.js';
 import { addressOfFunction } from './calls/threads.js';
 
-/** Being told what happens to the console, and to the session or container that it belongs to. */
+/** Notifications about the console, and about the session or container that it belongs to. */
 export const consoleFunctions = lazily(() => {
   const { bind, koffi } = loadSystemLibrary('kernel32.dll');
   return {
@@ -20,7 +20,7 @@ export const consoleFunctions = lazily(() => {
 });
 
 /**
- * Where `WaitMessage` is, which never returns in a thread without windows: nobody posts messages to it.
+ * Where `WaitMessage` is, which never returns in a thread without windows, because no messages are posted to it.
  * https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
  */
 export const waitMessage = lazily((): bigint => {

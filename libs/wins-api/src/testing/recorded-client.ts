@@ -1,10 +1,10 @@
-import appInfo from '../recorded/go-wins-0.1.1-app-info.json';
-import hnsGetNetwork from '../recorded/go-wins-0.1.1-hns-get-network-error.json';
-import hostGetVersion from '../recorded/go-wins-0.1.1-host-get-version.json';
-import networkGet from '../recorded/go-wins-0.1.1-network-get.json';
-import processRunDenied from '../recorded/go-wins-0.1.1-prc-run-denied.json';
-import processRun from '../recorded/go-wins-0.1.1-prc-run.json';
-import routeAdd from '../recorded/go-wins-0.1.1-route-add.json';
+import appInfo from '../fixtures/go-wins-0.1.1-app-info.json';
+import hnsGetNetwork from '../fixtures/go-wins-0.1.1-hns-get-network-error.json';
+import hostGetVersion from '../fixtures/go-wins-0.1.1-host-get-version.json';
+import networkGet from '../fixtures/go-wins-0.1.1-network-get.json';
+import processRunDenied from '../fixtures/go-wins-0.1.1-prc-run-denied.json';
+import processRun from '../fixtures/go-wins-0.1.1-prc-run.json';
+import routeAdd from '../fixtures/go-wins-0.1.1-route-add.json';
 
 const RECORDINGS = {
   'app-info': appInfo,

@@ -33,7 +33,7 @@ run(process.argv.slice(2), async (effect, act) => {
   const fault = faults[++count] ?? faults[effect];
   fs.appendFileSync(trace, effect + '\\n');
   if (fault === 'before') return die();
-  if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault });
+  if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault, errno: -1 });
   const result = await act();
   return fault === 'after' ? die() : result;
 }).then((code) => (process.exitCode = code));

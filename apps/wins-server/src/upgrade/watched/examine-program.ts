@@ -1,8 +1,6 @@
-import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import type { ProcessHost } from '@wins/process-manager';
 import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import { lstat } from 'node:fs/promises';
-import path from 'node:path';
 
 /** What was found out about a watched program. */
 export type Examination =
@@ -13,10 +11,9 @@ export type Examination =
   | { readonly kind: 'moved' };
 
 /** Judges the place of a file, and where the system can, keeps others from writing it. */
-export type FileGuard = Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'holdFile'>;
+export type FileGuard = Pick<ProcessHost, 'assertTrustedFile' | 'holdFile'>;
 
 const MAX_BYTES = 2 * 1024 ** 3;
-const WRITABLE_BY_OTHERS = 0o022;
 
 /**
  * Judges who could have put a program where it is, and reads it whole if only administrators and this user could: its writer
@@ -32,7 +29,7 @@ export async function examineProgram(
   signal: AbortSignal,
 ): Promise<Examination> {
   try {
-    await assertTrustedProgram(file, guard);
+    await guard.assertTrustedFile(file);
     // On Windows it keeps others from writing the file while it is read.
     const held = await guard.holdFile?.(file);
     try {
@@ -46,26 +43,4 @@ export async function examineProgram(
     if (fileFingerprint(file) !== state) return { kind: 'moved' };
     return { kind: 'unfit', found: messageOf(error) };
   }
-}
-
-/**
- * Succeeds when only the system's administrators or the daemon's user could have put the file there, or put anything beside it.
- *
- * @throws ProcessError as {@link ProcessHost.assertTrustedFile}; `pathNotTrusted` for the folder as well.
- */
-export async function assertTrustedProgram(
-  file: string,
-  guard: Pick<FileGuard, 'dialect' | 'assertTrustedFile'>,
-): Promise<void> {
-  await guard.assertTrustedFile(file);
-  if (guard.dialect !== 'posix') return;
-  const folder = path.posix.dirname(file);
-  const { mode } = await lstat(folder);
-  if ((mode & WRITABLE_BY_OTHERS) === 0) return;
-  // In a sticky one others cannot replace what is ours, but they can put a link there to what is ours elsewhere.
-  const rule = 'A7 writable by other users';
-  const found = `it is writable by other users (mode ${(mode & 0o7777).toString(8)})`;
-  const wanted = "wanted a folder that only root or the daemon's user can write to";
-  const message = `cannot take ${file} because of ${folder}: ${found}; ${wanted}`;
-  throw new ProcessError('pathNotTrusted', message, { path: file, rule });
 }

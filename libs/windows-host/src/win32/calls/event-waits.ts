@@ -13,7 +13,7 @@ import {
  *
  * A thread of the system calls back, and waits until JavaScript has run the call. To wait for that thread from within the call,
  * or before the call, would be to wait for oneself: so a wait is only undone after its call has returned, and every wait
- * must have come to its end before `close`. Whoever gives up therefore makes the event come, and does not undo the wait.
+ * must have come to its end before `close`. To give up, a caller sets the event; it cannot undo the wait.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();

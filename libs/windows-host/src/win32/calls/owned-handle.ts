@@ -1,16 +1,15 @@
 import { INVALID_HANDLE_VALUE, kernel32, type Handle } from '../kernel32.js';
 
-/** A HANDLE that is closed once, by whoever owns this object. */
+/** A HANDLE that is closed once, by the owner of this object. */
 export class OwnedHandle {
+  readonly #free: (handle: Handle) => void;
   #value: Handle | undefined;
 
   /** Takes over a handle that a call returned and that is valid. */
-  constructor(
-    value: Handle,
-    private readonly free = (handle: Handle) => void kernel32().CloseHandle(handle),
-  ) {
+  constructor(value: Handle, free = (handle: Handle) => void kernel32().CloseHandle(handle)) {
     if (value === 0 || value === INVALID_HANDLE_VALUE) throw new RangeError(`no handle: ${value}`);
     this.#value = value;
+    this.#free = free;
   }
 
   /** @throws RangeError after `close` or `release`. */
@@ -19,7 +18,7 @@ export class OwnedHandle {
     return this.#value;
   }
 
-  /** Gives the handle to somebody else, who closes it. */
+  /** Gives the handle up: the caller closes it. */
   release(): Handle {
     const { value } = this;
     this.#value = undefined;
@@ -28,6 +27,6 @@ export class OwnedHandle {
 
   /** Idempotent. */
   close(): void {
-    if (this.#value !== undefined) this.free(this.release());
+    if (this.#value !== undefined) this.#free(this.release());
   }
 }

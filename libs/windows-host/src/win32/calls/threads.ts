@@ -61,7 +61,7 @@ const modules = lazily(() => {
   };
 });
 
-/** Where a function of the system is, for calls that take functions; `undefined` where there is none. */
+/** Where a function of the system is, for calls that take functions; `undefined` where it does not exist. */
 export function addressOfFunction(file: string, name: string): bigint | undefined {
   // Loads it from System32, where it stays.
   loadSystemLibrary(file);
