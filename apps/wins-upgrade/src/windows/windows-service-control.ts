@@ -140,21 +140,21 @@ export class WindowsServiceControl implements ServiceControl {
    * A file that one process at a time can have, where only administrators can have it: a name in the system's own name space
    * could be taken by anybody who wants no upgrade.
    */
-  lock(): Promise<UpgradeLock | undefined> {
-    return this.#upgrade.effects.once('lock', async () => {
-      const { folder, lock } = await findPlaces(this);
-      // A folder that others can use is refused; no service manager has failed.
-      await ensurePrivateFolder(this.#upgrade, folder);
-      const held = await this.#attempt('lock', () => lockFile(lock));
-      return (
-        held && {
-          close: () => {
-            held.close();
-            return Promise.resolve();
-          },
-        }
-      );
-    });
+  async lock(): Promise<UpgradeLock | undefined> {
+    const { folder, lock } = await findPlaces(this);
+    // Others can use the folder: that is a refusal, and no failure of the service manager.
+    await ensurePrivateFolder(this.#upgrade, folder);
+    const held = await this.#upgrade.effects.once('lock', () =>
+      this.#attempt('lock', () => lockFile(lock)),
+    );
+    return (
+      held && {
+        close: () => {
+          held.close();
+          return Promise.resolve();
+        },
+      }
+    );
   }
 
   /** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
