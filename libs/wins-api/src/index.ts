@@ -38,6 +38,7 @@ export {
   HealthListResponse,
 } from './gen/health.js';
 export type { HealthServer } from './gen/health.js';
+export type { Void } from './gen/common.js';
 
 export {
   ApplicationInfo,

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './workspace.js';
@@ -111,7 +111,11 @@ void wrong;`,
     );
     const types = ['--types', 'node', '--typeRoots', path.join(ROOT, 'node_modules/@types')];
     const args = [tsc, '--noEmit', '--strict', '--module', 'nodenext', ...types, 'typed.mts'];
-    execFileSync(process.execPath, args, { cwd: this.#folder, encoding: 'utf8' });
+    const { status, stdout } = spawnSync(process.execPath, args, {
+      cwd: this.#folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`the types of ${name} cannot be used: ${stdout}`);
   }
 
   /** The files of a library as they were installed. */
