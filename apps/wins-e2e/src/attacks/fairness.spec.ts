@@ -135,7 +135,7 @@ describe('a client that wants everything', () => {
       };
       const refused = await run(host);
       expect(refused).toMatchObject({ code: 126 });
-      expect(refused.stderr).toMatch(/for "container:[^"]+": its entry is for others/);
+      expect(refused.stderr).toMatch(/for "container:[^"]+": found no such name in its entry/);
       expect(await run(contained)).toMatchObject({ code: 0 });
       await expect(client.startProcess({ Path: contained })).rejects.toMatchObject({
         reason: 'callerNotAllowed',

@@ -44,7 +44,7 @@ describe('a daemon on a host in trouble', () => {
       await using _daemon = await Daemon.start(workspace, workspace.config([large, small]));
       const { code, stderr } = await wins('cli', 'prc', 'run', '--path', large);
       expect(code).toBe(125);
-      expect(stderr).toContain('ENOSPC');
+      expect(stderr).toContain('the disk is full');
       expect(readdirSync(disk.path)).toEqual(['large']);
       expect((await wins('cli', 'prc', 'run', '--path', small)).stdout.toString()).toBe('fine\n');
     },
@@ -58,7 +58,7 @@ describe('a daemon on a host in trouble', () => {
     await using _daemon = await Daemon.start(workspace, workspace.config([program]));
     const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);
     expect(code).toBe(125);
-    expect(stderr).toContain('EROFS');
+    expect(stderr).toContain('the file system is read-only');
   });
 
   it('says what is wrong with a program that the system cannot run', async () => {
