@@ -1,7 +1,9 @@
-// Writes {projectRoot}/test-output/summary.json, which tools/test-all.mjs adds up, and turns a run
-// that cannot end (a leaked socket, timer or child) into a failure that names what is still open.
+// Writes {projectRoot}/test-output/summary.json, or the file that WINS_TEST_SUMMARY names, which tools/suite/jest-projects.mjs
+// reads, and turns a run that cannot end (a leaked socket, timer or child) into a failure that names what is still open.
+// The file is written after every spec, so that it says how far a run came whose process died.
 const fs = require('node:fs');
 const path = require('node:path');
+const { stripVTControlCharacters } = require('node:util');
 
 const LINGER_MS = 5000;
 
@@ -9,28 +11,50 @@ module.exports = class SummaryReporter {
   constructor(globalConfig) {
     this.rootDir = globalConfig.rootDir;
     this.watching = globalConfig.watch || globalConfig.watchAll;
+    this.summary = { isComplete: false, passed: 0, skipped: 0, files: [], failures: [] };
   }
 
-  onRunComplete(_contexts, results) {
-    const passed = results.numPassedTests;
-    // A suite that does not even load counts as one failure.
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    const skipped = results.numPendingTests + results.numTodoTests;
-    this.write({ passed, failed, skipped });
+  onTestResult(_test, result) {
+    const file = path.relative(this.rootDir, result.testFilePath);
+    const { perfStats, testExecError, testResults } = result;
+    const { summary } = this;
+    const failed = testResults.filter(({ status }) => status === 'failed');
+    summary.passed += result.numPassingTests;
+    summary.skipped += result.numPendingTests + result.numTodoTests;
+    summary.files.push({ file, durationMs: perfStats.runtime, passed: result.numPassingTests });
+    for (const { fullName, failureMessages } of failed) {
+      this.fail(file, fullName, failureMessages.join('\n'));
+    }
+    // A file that does not even load, or whose worker died, counts as one failure.
+    if (failed.length === 0 && (testExecError || result.failureMessage)) {
+      this.fail(file, 'the file could not be run', result.failureMessage ?? testExecError?.message);
+    }
+    this.write();
+  }
+
+  onRunComplete() {
+    this.summary.isComplete = true;
+    this.write();
     if (this.watching) return;
     // Unref'd: it fires only when something else still holds the event loop.
     setTimeout(() => {
-      this.write({ passed, failed: failed + 1, skipped });
-      console.error(
-        `open handles ${LINGER_MS} ms after the last test: ${process.getActiveResourcesInfo().join(', ')}`,
-      );
+      const open = process.getActiveResourcesInfo().join(', ');
+      const message = `open handles ${LINGER_MS} ms after the last test: ${open}`;
+      this.fail('', 'the run ends when its tests have ended', message);
+      this.write();
+      console.error(message);
       process.exit(1);
     }, LINGER_MS).unref();
   }
 
-  write(summary) {
-    const directory = path.join(this.rootDir, 'test-output');
-    fs.mkdirSync(directory, { recursive: true });
-    fs.writeFileSync(path.join(directory, 'summary.json'), `${JSON.stringify(summary)}\n`);
+  fail(file, title, message = '') {
+    this.summary.failures.push({ file, title, message: stripVTControlCharacters(message) });
+  }
+
+  write() {
+    const file =
+      process.env.WINS_TEST_SUMMARY ?? path.join(this.rootDir, 'test-output', 'summary.json');
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, `${JSON.stringify(this.summary)}\n`);
   }
 };

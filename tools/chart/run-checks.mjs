@@ -5,14 +5,14 @@ import { run } from 'node:test';
 import { cacheFolder, missing } from './engine.mjs';
 
 const summaryFile = path.join(cacheFolder, 'summary.json');
+const file = 'tools/chart/chart.test.mjs';
 
 mkdirSync(cacheFolder, { recursive: true });
 rmSync(summaryFile, { force: true });
 let passed = 0;
-let failed = 0;
+const failures = [];
 if (missing !== undefined) {
-  console.error(`the chart cannot be rendered without ${missing}`);
-  failed = 1;
+  failures.push({ file, title: 'the chart can be rendered', message: `it needs ${missing}` });
 } else {
   const files = [path.join(import.meta.dirname, 'chart.test.mjs')];
   for await (const { type, data } of run({ files, concurrency: 1 })) {
@@ -20,11 +20,12 @@ if (missing !== undefined) {
     if (data?.details?.type === 'suite') continue;
     if (type === 'test:pass') passed += 1;
     if (type !== 'test:fail') continue;
-    failed += 1;
     const { cause, message } = data.details.error;
-    console.error(`● ${data.name}\n${(cause?.message ?? message).replace(/^/gm, '    ')}`);
+    failures.push({ file, title: data.name, message: cause?.message ?? message });
   }
 }
-console.log(`the chart: ${passed} passed, ${failed} failed`);
-writeFileSync(summaryFile, JSON.stringify({ passed, failed }));
-process.exit(failed === 0 && passed > 0 ? 0 : 1);
+for (const { title, message } of failures)
+  console.error(`● ${title}\n${message.replace(/^/gm, '    ')}`);
+console.log(`the chart: ${passed} passed, ${failures.length} failed`);
+writeFileSync(summaryFile, JSON.stringify({ passed, failures }));
+process.exit(failures.length === 0 && passed > 0 ? 0 : 1);

@@ -15,6 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { emptyResult, printReport } from '../suite/report.mjs';
+import { trySecondTime } from '../suite/second-try.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
 import { cacheFolder, windowsFile } from './packages.mjs';
 import { startWine, wineEnvironment, windowsPath } from './wine.mjs';
@@ -44,39 +46,69 @@ for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
   copyFileSync(addon, path.join(folder, 'koffi-win32-x64.node'));
 }
 
-const machine =
-  process.platform === 'win32'
-    ? { command: [process.execPath], env: process.env, see: path.resolve, stop: () => undefined }
-    : onWine();
-
-function onWine() {
-  const { node, program, stop } = startWine();
-  return { command: [program, node], env: wineEnvironment, see: windowsPath, stop };
-}
-
-let passed = 0;
-let failed = 0;
-let skipped = 0;
+const result = emptyResult('Windows suite');
+const failures = [];
+let machine = startMachine();
 try {
   for (const spec of specs) {
-    try {
-      await run(spec);
-    } catch (error) {
-      failed += 1;
-      console.log(`FAIL ${spec}: it could not be run\n  ● ${error.message}`);
-    }
+    const { durationMs, passed, skipped, failures: bad } = await runSpec(spec);
+    result.files.push({ file: spec, durationMs, passed });
+    result.passed += passed;
+    result.skipped += skipped;
+    failures.push(...bad);
   }
+  if (failures.length > 0) {
+    // With nothing that an earlier spec left.
+    machine.stop();
+    machine = startMachine();
+  }
+  const second = await trySecondTime(failures, result.files, runSpec);
+  result.passed += second.passed;
+  result.failures = second.failures;
+  result.unsteady = second.unsteady;
 } finally {
   machine.stop();
 }
-console.log(`\nWindows suite: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify({ passed, failed, skipped }));
-process.exit(failed === 0 && passed > 0 ? 0 : 1);
+writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify(result));
+const isGreen = printReport([result]);
+process.exit(isGreen && result.passed > 0 ? 0 : 1);
+
+function startMachine() {
+  if (process.platform === 'win32') {
+    return {
+      command: [process.execPath],
+      env: process.env,
+      see: path.resolve,
+      stop: () => undefined,
+    };
+  }
+  const { node, program, stop } = startWine();
+  return { command: [program, node], env: wineEnvironment, see: windowsPath, stop };
+}
 
 /** Runs what prepares a spec, or clears up after it, and lies beside it: it builds what the spec runs, for example. */
 function runBeside(spec, what) {
   const program = path.join(root, spec.replace(/windows-spec\.ts$/, `${what}.mjs`));
   if (existsSync(program)) execFileSync(process.execPath, [program], { stdio: 'inherit' });
+}
+
+/** Runs a spec file, and says what came of it. */
+async function runSpec(spec) {
+  const begin = performance.now();
+  let outcome;
+  try {
+    outcome = await run(spec);
+  } catch (error) {
+    const failure = { file: spec, title: 'the file could not be run', message: error.message };
+    outcome = { passed: 0, skipped: 0, failures: [failure] };
+  }
+  const isGreen = outcome.failures.length === 0;
+  const durationMs = performance.now() - begin;
+  const seconds = (durationMs / 1000).toFixed(1);
+  console.log(`${isGreen ? 'PASS' : 'FAIL'} ${spec} (${outcome.passed} passed, ${seconds} s)`);
+  for (const { title, message } of outcome.failures)
+    console.log(`  ● ${title}\n${message.replace(/^/gm, '    ')}`);
+  return { ...outcome, durationMs };
 }
 
 async function run(spec) {
@@ -126,19 +158,22 @@ async function run(spec) {
         .filter(Boolean)
         .map((line) => JSON.parse(line))
     : [];
-  const bad = results.filter((result) => result.error !== undefined);
-  console.log(
-    `${bad.length === 0 && code === 0 ? 'PASS' : 'FAIL'} ${spec} (${results.length} tests)`,
-  );
-  for (const { title, error } of bad) console.log(`  ● ${title}\n${error.replace(/^/gm, '    ')}`);
-  passed += results.filter((result) => result.error === undefined && !result.skipped).length;
-  skipped += results.filter((result) => result.skipped).length;
-  failed += bad.length;
+  const failures = results
+    .filter(({ error }) => error !== undefined)
+    .map(({ title, error }) => ({ file: spec, title, message: error }));
   // A crash, or something left open, may come after the last test; a file without tests proves nothing.
-  if (bad.length > 0 || (code === 0 && results.length > 0)) return;
-  failed += 1;
-  console.log(`  ● ended with ${code ?? signal} after ${results.length} tests`);
-  console.log(
-    readFileSync(files.log, 'utf8').split('\n').slice(-40).join('\n').replace(/^/gm, '    '),
-  );
+  if (failures.length === 0 && (code !== 0 || results.length === 0)) {
+    const title = `the file ended with ${code ?? signal} after ${results.length} tests`;
+    const lines = readFileSync(files.log, 'utf8')
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '');
+    // The cause is at the beginning of what Node prints when it dies, and at the end of what a program prints.
+    const message = lines.length < 15 ? lines : [...lines.slice(0, 6), '…', ...lines.slice(-8)];
+    failures.push({ file: spec, title, message: message.join('\n') });
+  }
+  return {
+    passed: results.filter(({ error, skipped }) => error === undefined && !skipped).length,
+    skipped: results.filter(({ skipped }) => skipped).length,
+    failures,
+  };
 }

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+export const root = path.resolve(import.meta.dirname, '../..');
+
+const KEPT_CHARACTERS = 8192;
+
+/**
+ * Runs a Node program in the root of the checkout, and shows what it prints.
+ *
+ * @returns Whether it ended with 0, how it ended, and the end of what it printed.
+ */
+export async function runShown(args, { cwd = root, env = {} } = {}) {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ]) {
+    from.setEncoding('utf8').on('data', (text) => {
+      to.write(text);
+      printed = (printed + text).slice(-KEPT_CHARACTERS);
+    });
+  }
+  const [code, signal] = await once(child, 'close');
+  return {
+    isGreen: code === 0,
+    ending: `ended with ${signal ?? code}`,
+    printed: stripVTControlCharacters(printed),
+  };
+}

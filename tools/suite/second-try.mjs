@@ -1,0 +1,30 @@
+/** More failed files than this are not for want of steadiness. */
+const MOST_FILES = 8;
+
+/**
+ * Runs each spec file that failed once more, alone. One that passes then is unsteady: it did not fail, and is named so that it is
+ * repaired.
+ *
+ * @param failures - Of tests, each with its `file`; '' when no file is known, which cannot be run again.
+ * @param ended - The files that ran to their end, each with the number of tests that `passed`.
+ * @param runAgain - Runs one file and gives its `passed` tests and its `failures`.
+ * @returns The `failures` that remain, the `unsteady` tests, and how many tests `passed` that had not passed before.
+ */
+export async function trySecondTime(failures, ended, runAgain) {
+  const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== '');
+  if (files.length > MOST_FILES) {
+    console.log(`\n${files.length} files failed, more than ${MOST_FILES}: none is run again`);
+    return { failures, unsteady: [], passed: 0 };
+  }
+  const result = { failures: failures.filter(({ file }) => file === ''), unsteady: [], passed: 0 };
+  for (const file of files) {
+    console.log(`\n── once more, alone: ${file}`);
+    const first = failures.filter((failure) => failure.file === file);
+    const second = await runAgain(file);
+    result.failures.push(...second.failures);
+    if (second.failures.length > 0) continue;
+    result.unsteady.push(...first);
+    result.passed += second.passed - (ended.find((one) => one.file === file)?.passed ?? 0);
+  }
+  return result;
+}
