@@ -25,6 +25,7 @@ const titled = (title, args) => {
 const checks = [
   ['lock file', 'tools/check-lock.mjs'],
   ['format', prettier, '--check', '--log-level=warn', '.'],
+  ['quoted tests', 'tools/check-quoted-tests.mjs'],
   ['generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check'],
   ['project references', nx, 'sync:check'],
   ['lint', ...many('lint')],

@@ -11,9 +11,13 @@ import {
 } from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
+import { ClientTurns } from './admission/client-turns.js';
+import { PausedLog } from './admission/paused-log.js';
 import { Places } from './admission/places.js';
 import { TurnedAwayLog } from './admission/turned-away-log.js';
 import type { AuditTrail } from './audit/audit-trail.js';
+import { collectReads } from './resources/memory-return.js';
+import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
 import { Connections } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
@@ -82,7 +86,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const calls = createCallServer();
   const { server } = calls;
-  const connections = new Connections(calls, opened, logger, clients);
+  const pausedLog = new PausedLog(logger);
+  const turns = new ClientTurns({ ended: slowTurnLog(logger), paused: pausedLog.add });
+  const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
@@ -127,6 +133,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       limits: loaded.config.tunnel,
       security: system.pipeSecurity,
       identify,
+      turns,
       audit,
       logger,
     });
@@ -145,12 +152,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     tellHealth();
     const tunnelClosed = tunnel.close();
     await manager.close();
+    // What was sent before the end is read.
+    turns[Symbol.dispose]();
     await connections.close(DRAIN_MS);
     await tunnelClosed;
     // Before the pipe: the next daemon that has it writes to the same folder.
     await audit.close();
     await listener.close();
     turnedAway[Symbol.dispose]();
+    pausedLog[Symbol.dispose]();
   };
   return {
     address: listener.path.address,

@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { ClientIdentity, IdentifyClient } from './admission/client-identity.js';
+import type { ClientTurns } from './admission/client-turns.js';
 import { Places, type Place } from './admission/places.js';
 import { Tally } from './admission/tally.js';
 import { TurnedAwayLog } from './admission/turned-away-log.js';
@@ -37,6 +38,8 @@ export interface TunnelEndpointOptions {
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
+  /** Measures what each open tunnel costs. */
+  readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
 }
@@ -68,8 +71,13 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const untold = new Tally<object>((facts, times) =>
     logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
   );
-  const handshakes = new Handshakes(limits.handshakeTimeoutMs, (webSocket, guest, label) =>
-    serve(webSocket, guest, label),
+  const handshakes = new Handshakes(
+    limits.handshakeTimeoutMs,
+    (webSocket, socket, guest, label) => {
+      const mayResume = (): boolean => !webSocket.isPaused;
+      serve(webSocket, guest, label);
+      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
+    },
   );
   const sessions = new Set<ServerTunnel>();
   let { allowedPorts } = options;
@@ -171,7 +179,12 @@ class Handshakes {
 
   constructor(
     private readonly timeoutMs: number,
-    private readonly done: (webSocket: WebSocket, guest: Guest, label: string) => void,
+    private readonly done: (
+      webSocket: WebSocket,
+      socket: Duplex,
+      guest: Guest,
+      label: string,
+    ) => void,
   ) {
     this.http.maxHeadersCount = MOST_HEADERS;
     this.http.on('request', (_request, response) => {
@@ -207,7 +220,7 @@ class Handshakes {
     if (!guest.place.settle()) return;
     this.webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       guest.endLimit();
-      this.done(webSocket, guest, label);
+      this.done(webSocket, socket, guest, label);
     });
   }
 }

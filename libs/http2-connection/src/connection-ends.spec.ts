@@ -182,4 +182,21 @@ describe('the end of a connection', () => {
     await client.received(({ streamId }) => streamId === 3);
     expect(server.streams.map(({ destroyed }) => destroyed)).toEqual([false, true]);
   });
+
+  it('is that of one connection alone when who takes a call throws', async () => {
+    const onStream = (): never => {
+      throw new Error('mistake');
+    };
+    server = await FrameServer.listen({ onStream });
+    using other = await FrameClient.connect(server.address);
+    await other.greet();
+    client = await FrameClient.connect(server.address);
+    await client.greet();
+    client.headers(1);
+    client.send(FRAME.data, 0, 1, grpcMessage('whole'));
+    await client.closed;
+    expect(server.failures).toEqual([new Error('mistake')]);
+    expect(server.reasons).toEqual(['failed']);
+    await other.ping('alive');
+  });
 });

@@ -2,6 +2,7 @@
 export const HTTP2_CODE = {
   noError: 0,
   protocolError: 1,
+  internalError: 2,
   flowControlError: 3,
   settingsTimeout: 4,
   streamClosed: 5,
@@ -19,6 +20,9 @@ const CODE_OF = {
   closed: HTTP2_CODE.noError,
   /** No call for the idle time. */
   idle: HTTP2_CODE.noError,
+
+  /** The application threw while it was given what the client sent. */
+  failed: HTTP2_CODE.internalError,
 
   handshakeTimeout: HTTP2_CODE.protocolError,
   settingsTimeout: HTTP2_CODE.settingsTimeout,

@@ -35,6 +35,7 @@ export interface ConnectionParts {
   readonly onGreeted: () => void;
   readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
   readonly onEnd: (reason: EndReason) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** How many streams that we have ended are remembered: what is still under way to them is no fault. */
@@ -242,8 +243,12 @@ export class Connection {
         return this.ended === undefined;
       });
     } catch (error) {
-      if (!(error instanceof ConnectionFault)) throw error;
-      this.end(error.reason);
+      if (error instanceof ConnectionFault) {
+        this.end(error.reason);
+      } else {
+        this.end('failed');
+        this.parts.onFailure(error);
+      }
     }
   };
 

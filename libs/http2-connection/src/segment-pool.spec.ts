@@ -46,11 +46,26 @@ describe('the memory of messages on their way', () => {
     expect(messages).toEqual([octets]);
   });
 
-  it('is kept up to 4 MiB', () => {
+  it('is kept while it is needed again and again, and 4 MiB when it is needed no more', () => {
+    jest.useFakeTimers();
     const pool = new SegmentPool();
-    const segments = Array.from({ length: 2000 }, () => pool.take());
+    const segments = Array.from({ length: 3000 }, () => pool.take());
+    const known = new Set(segments);
+    const use = (count: number): number => {
+      const taken = Array.from({ length: count }, () => pool.take());
+      pool.give(taken);
+      return taken.filter((segment) => known.has(segment)).length;
+    };
     pool.give(segments);
-    const again = Array.from({ length: 2000 }, () => pool.take());
-    expect(again.filter((segment) => segments.includes(segment))).toHaveLength(1024);
+    for (let second = 0; second < 5; second += 1) {
+      expect(use(2000)).toBe(2000);
+      jest.advanceTimersByTime(1000);
+    }
+    expect(use(3000)).toBe(2000);
+    jest.advanceTimersByTime(2000);
+    expect(use(3000)).toBe(1024);
+    jest.advanceTimersByTime(2000);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
   });
 });

@@ -15,6 +15,10 @@ export interface Http2ConnectionOptions {
   readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
   /** Told once why the connection ended, when all it held is free; its socket may live for `lingerMs` more. */
   readonly onEnd?: (reason: EndReason) => void;
+  /**
+   * Told what `onStream` threw; the connection has ended by then. Default: throws it again, out of an event of the socket.
+   */
+  readonly onFailure?: (error: unknown) => void;
   /** Whether a call by this path sends one message only; it has `requestMs` for all of it then. Default: each does. */
   readonly hasOneRequest?: (path: string) => boolean;
   /** What the requests of several connections may hold together: 64 MiB are plenty. */
@@ -54,6 +58,7 @@ export function serveHttp2Connection(
     ...{ onStream, inbound, outbound, peer },
     onGreeted: options.onGreeted ?? (() => undefined),
     onEnd: options.onEnd ?? (() => undefined),
+    onFailure: options.onFailure ?? rethrow,
     hasOneRequest: options.hasOneRequest ?? (() => true),
     answerHeaders: options.answerHeaders ?? {},
     segments: options.segments ?? new SegmentPool(),
@@ -63,4 +68,8 @@ export function serveHttp2Connection(
     closed: connection.closed,
     close: ({ graceMs = 0 } = {}) => connection.close(graceMs),
   };
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }

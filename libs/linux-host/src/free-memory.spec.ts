@@ -1,14 +1,32 @@
+import koffi from 'koffi';
 import { freeMemoryTrimmer } from './free-memory.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
+const MIB = 1024 * 1024;
 
-onLinux(
-  'gives free memory back to the system, as often as it is asked, where the C library can',
-  () => {
-    const trim = freeMemoryTrimmer();
-    const isGnu =
-      'glibcVersionRuntime' in (process.report.getReport() as { header: object }).header;
-    expect(trim !== undefined).toBe(isGnu);
-    for (let times = 0; times < 3; times += 1) trim?.();
-  },
-);
+/** Takes so many pieces of memory from the C library, writes to all of them, and frees all but the last, which lies above the others. */
+function takeAndFree(pieces: number, octets: number): void {
+  const library = koffi.load(null);
+  const malloc = library.func('void *malloc(size_t octets)') as (octets: number) => unknown;
+  const free = library.func('void free(void *piece)') as (piece: unknown) => void;
+  const fill = library.func('void *memset(void *piece, int octet, size_t octets)') as (
+    ...parameters: readonly [unknown, number, number]
+  ) => unknown;
+  const taken = Array.from({ length: pieces }, () => malloc(octets));
+  for (const piece of taken) fill(piece, 1, octets);
+  for (const piece of taken.slice(0, -1)) free(piece);
+}
+
+onLinux('gives memory that was freed back to the system, where the C library can', () => {
+  const trim = freeMemoryTrimmer();
+  const isGnu = 'glibcVersionRuntime' in (process.report.getReport() as { header: object }).header;
+  expect(trim !== undefined).toBe(isGnu);
+  if (trim === undefined) return;
+  trim();
+  const before = process.memoryUsage.rss();
+  takeAndFree(2048, 64 * 1024);
+  const kept = process.memoryUsage.rss() - before;
+  expect(kept).toBeGreaterThan(96 * MIB);
+  trim();
+  expect(process.memoryUsage.rss() - before).toBeLessThan(kept / 2);
+});

@@ -17,6 +17,7 @@ describe('a client that wants everything', () => {
   let daemon: Daemon;
   let web: HostProgram;
   let client: WinsClient;
+  let address: string;
   let tunnelAddress: string;
   const hostile: RunningProgram[] = [];
 
@@ -28,7 +29,8 @@ describe('a client that wants everything', () => {
     daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     tunnelAddress = String(ready['tunnelAddress']);
-    client = createWinsClient({ address: String(ready['address']), clientName: CLAIMED });
+    address = String(ready['address']);
+    client = createWinsClient({ address, clientName: CLAIMED });
   });
   afterEach(async () => {
     for (const { child, outcome } of hostile.splice(0)) {
@@ -88,6 +90,19 @@ describe('a client that wants everything', () => {
     expect(away.length).toBeGreaterThan(0);
     for (const record of away) expect(clientOf(record)).toHaveProperty('container');
   });
+
+  inContainer(
+    'uses the processor as much as it can, and is not read until it has its share again; another client is served (A62)',
+    async () => {
+      const pauses = (): LogRecord[] =>
+        daemon.log.filter(({ msg }) => msg.startsWith('a client was paused'));
+      await play('long-names.cjs', 'decoding', address, 16);
+      while (pauses().length === 0) expect(await client.listProcesses()).toEqual([]);
+      for (let call = 0; call < 20; call += 1) expect(await client.listProcesses()).toEqual([]);
+      expect(await fetchThroughTunnel()).toBe('served');
+      for (const each of pauses()) expect(clientOf(each)).toHaveProperty('container');
+    },
+  );
 
   it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
     await client.startProcess({ Path: workspace.path('hello') }).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { collector, MemoryPolicy } from './memory-return.js';
+import { collector, collectReads, MemoryPolicy, youngCollector } from './memory-return.js';
 
 const MIB = 1024 * 1024;
 const QUIET = 0.01;
@@ -71,4 +71,23 @@ it('collects what nobody has any more, and shows the rest of the program nothing
   collect();
   expect(weak.deref()).toBeUndefined();
   expect('gc' in globalThis).toBe(false);
+});
+
+it('collects young objects once for each 8 MiB that were read', () => {
+  let times = 0;
+  const read = collectReads(() => (times += 1));
+  for (let count = 0; count < 1000; count += 1) read(MIB / 16);
+  expect(times).toBe(7);
+});
+
+it('gives back what reads have left outside of the heap, without a look at all of it', async () => {
+  const octets = (): number => process.memoryUsage().arrayBuffers;
+  const before = octets();
+  for (let count = 0; count < 64; count += 1) Buffer.allocUnsafeSlow(MIB / 16);
+  const collect = youngCollector();
+  // V8 frees beside the program what it has collected.
+  while (octets() > before + 2 * MIB) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 });

@@ -95,14 +95,44 @@ const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
  * sees it.
  */
 export function collector(): () => void {
-  let collectNow: ((how?: typeof LAST_RESORT) => void) | undefined;
+  let collectNow: CollectNow | undefined;
   return () => {
-    if (collectNow === undefined) {
-      setFlagsFromString('--expose-gc');
-      collectNow = runInNewContext('gc') as NonNullable<typeof collectNow>;
-      setFlagsFromString('--no-expose-gc');
-    }
+    collectNow ??= ownCollection();
     if (KNOWS_LAST_RESORT) collectNow(LAST_RESORT);
     else collectNow();
   };
+}
+
+/** Octets of reads between two collections of young objects. */
+const READ_OCTETS = 8 * 1024 * 1024;
+
+/**
+ * Collects young objects each time so many octets were read. What a read leaves is a small object that holds up to 64 KiB outside
+ * of the heap, so that V8 finds little reason to collect: an attacker's reads would take tens of megabytes before it does.
+ *
+ * @returns to be called with the octets of each read.
+ */
+export function collectReads(collect = youngCollector()): (octets: number) => void {
+  let octets = 0;
+  return (read) => {
+    octets += read;
+    if (octets < READ_OCTETS) return;
+    octets = 0;
+    collect();
+  };
+}
+
+/** V8's collection of young objects: about a millisecond. */
+export function youngCollector(): () => void {
+  let collectNow: CollectNow | undefined;
+  return () => (collectNow ??= ownCollection())({ type: 'minor' });
+}
+
+type CollectNow = (how?: typeof LAST_RESORT | { readonly type: 'minor' }) => void;
+
+function ownCollection(): CollectNow {
+  setFlagsFromString('--expose-gc');
+  const collectNow = runInNewContext('gc') as CollectNow;
+  setFlagsFromString('--no-expose-gc');
+  return collectNow;
 }

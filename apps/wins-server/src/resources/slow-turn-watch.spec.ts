@@ -1,4 +1,6 @@
-import { watchSlowTurns, type SlowTurns } from './slow-turn-watch.js';
+import { EVERYBODY } from '../admission/client-identity.js';
+import { createLoggerTo } from '../log/logger.js';
+import { slowTurnLog, watchSlowTurns, type SlowTurns } from './slow-turn-watch.js';
 
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -46,4 +48,19 @@ it('looks at nothing while nobody would read it', async () => {
     });
   });
   expect(told).toEqual([]);
+});
+
+it('says which work for whom took more than 20 ms, at debug level', () => {
+  const lines: string[] = [];
+  const logger = createLoggerTo(
+    { debug: true, quiet: false },
+    { write: (line) => lines.push(line) },
+  );
+  const tell = slowTurnLog(logger);
+  const client = { ...EVERYBODY, description: { pid: 7 } };
+  tell({ what: '/a.B/C', client, ms: 20 });
+  tell({ what: 'tunnel', client, ms: 21.4 });
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ msg: 'slow turn', what: 'tunnel', client: { pid: 7 }, ms: 21 }),
+  ]);
 });

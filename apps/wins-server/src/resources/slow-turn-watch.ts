@@ -1,3 +1,18 @@
+import type { Turn } from '../admission/client-turns.js';
+import type { Logger } from '../log/logger.js';
+
+/** A turn that takes longer than this is one that others notice, in milliseconds. */
+const SLOW_MS = 20;
+
+/** Logs at debug level which work for which client held up all others. */
+export function slowTurnLog(logger: Logger): (turn: Turn) => void {
+  return ({ what, client, ms }) => {
+    if (ms > SLOW_MS) {
+      logger.debug({ what, client: client.description, ms: Math.round(ms) }, 'slow turn');
+    }
+  };
+}
+
 /** What {@link watchSlowTurns} saw in one stretch of time. */
 export interface SlowTurns {
   /** Turns of the event loop that kept a look waiting for longer than the tolerance. */
@@ -27,7 +42,7 @@ export interface SlowTurnOptions {
 export function watchSlowTurns({
   isWanted,
   tell,
-  toleranceMs = 20,
+  toleranceMs = SLOW_MS,
   intervalMs = 10,
   stretchMs = 60_000,
 }: SlowTurnOptions): Disposable {

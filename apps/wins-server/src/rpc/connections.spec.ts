@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
+import { createCallServer } from './call-server.js';
 import { serveCalls } from '../testing/serve-calls.js';
 
 const HANG = '/x.Y/Hang';
@@ -76,5 +77,38 @@ describe('the calls of one client', () => {
     await serve(EVERYBODY);
     await call(600);
     expect(clients.flatMap(answers)).toEqual([]);
+  });
+});
+
+describe('a call whose beginning throws', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-connections-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('ends its connection, with an error in the log, and no other', async () => {
+    const address = path.join(folder, 's');
+    const calls = createCallServer();
+    const failing = {
+      ...calls,
+      serve: (...[stream, headers]: Parameters<typeof calls.serve>) => {
+        if (headers[':path'] === HANG) throw new Error('no call may do that');
+        calls.serve(stream, headers);
+      },
+    };
+    let log = '';
+    const write = (line: string): void => void (log += line);
+    await using _served = await serveCalls(address, () => undefined, write, CONTAINER, failing);
+    using other = await FrameClient.connect(address);
+    await other.greet();
+    using client = await FrameClient.connect(address);
+    await client.greet();
+    client.headers(1, FLAG.endHeaders, client.block(HANG));
+    await client.closed;
+    expect(log).toContain('no call may do that');
+    expect(log).toContain('"peer":"pipe:2"');
+
+    other.headers(1, FLAG.endHeaders | FLAG.endStream, other.block('/x.Y/Z'));
+    await other.ping('still');
+    const [answer] = other.frames.filter(({ type }) => type === FRAME.headers);
+    expect(answer && other.decode(answer)).toMatchObject({ 'grpc-status': '12' });
   });
 });

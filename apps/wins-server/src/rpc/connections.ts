@@ -10,6 +10,7 @@ import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api';
 import type { Socket } from 'node:net';
 import { ClientCalls } from '../admission/client-calls.js';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
+import { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import { EndedConnections } from './ended-connections.js';
@@ -46,12 +47,16 @@ export class Connections {
   /**
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
+   * @param turns - Measures what each connection costs. The owner disposes of it.
+   * @param read - Told how many octets each read brought, before they are looked at.
    */
   constructor(
     private readonly calls: CallServer,
     private readonly opened: Promise<void>,
-    logger: Logger,
+    private readonly logger: Logger,
     private readonly clients = new Map<string, ClientIdentity>(),
+    private readonly turns = new ClientTurns(),
+    private readonly read: (octets: number) => void = () => undefined,
   ) {
     this.endedConnections = new EndedConnections(logger);
   }
@@ -68,6 +73,11 @@ export class Connections {
     const disconnected = new AbortController();
     this.disconnected.set(peer, disconnected);
     this.clients.set(peer, client);
+    const failed = (err: unknown): void =>
+      this.logger.error(
+        { err, peer },
+        'a call failed in a way that no call may: its connection ends',
+      );
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
       inbound: this.inbound,
@@ -77,6 +87,7 @@ export class Connections {
       hasOneRequest: (path) => this.calls.hasOneRequest(path),
       onGreeted: () => place?.settle(),
       onStream: (stream, headers) => {
+        this.turns.name(ownWords(headers[':path'] ?? ''));
         if (!this.clientCalls.begin(client)) {
           const message = 'this client has as many calls under way as one may have; wanted fewer';
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
@@ -89,9 +100,16 @@ export class Connections {
         });
         void this.opened.then(() => {
           // What is gone meanwhile is shown to nobody.
-          if (!stream.destroyed) this.calls.serve(stream, headers);
+          if (stream.destroyed) return;
+          try {
+            this.calls.serve(stream, headers);
+          } catch (error) {
+            failed(error);
+            void connection.close();
+          }
         });
       },
+      onFailure: failed,
       onEnd: (reason) => {
         this.disconnected.delete(peer);
         this.clients.delete(peer);
@@ -99,6 +117,8 @@ export class Connections {
         this.endedConnections.ended(peer, reason);
       },
     });
+    socket.prependListener('data', (octets: Buffer) => this.read(octets.length));
+    this.turns.watch(socket, { client, what: 'gRPC' });
     this.served.add(connection);
     void connection.closed.then(() => this.served.delete(connection));
   }

@@ -12,8 +12,8 @@ export async function serveCalls(
   addServices: (server: Server, connections: Connections) => void,
   log: (line: string) => void = () => undefined,
   client?: ClientIdentity,
+  calls = createCallServer(),
 ): Promise<AsyncDisposable> {
-  const calls = createCallServer();
   const logger = createLoggerTo({ debug: false, quiet: false }, { write: log });
   const connections = new Connections(calls, Promise.resolve(), logger);
   addServices(calls.server, connections);

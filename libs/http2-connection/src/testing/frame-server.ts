@@ -38,6 +38,7 @@ export class FrameServer implements AsyncDisposable {
   readonly streams: Http2Stream[] = [];
   readonly requests: RequestHeaders[] = [];
   readonly reasons: string[] = [];
+  readonly failures: unknown[] = [];
   /** Sockets that the server still has: the places. */
   places = 0;
   private changed: (() => void)[] = [];
@@ -69,6 +70,7 @@ export class FrameServer implements AsyncDisposable {
           onStream(stream, headers);
           this.tell();
         },
+        onFailure: (error) => this.failures.push(error),
         onEnd: (reason) => {
           this.reasons.push(reason);
           this.tell();

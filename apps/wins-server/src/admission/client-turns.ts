@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream';
+import type { ClientIdentity } from './client-identity.js';
+import { ProcessorAccount } from './processor-account.js';
+
+/** Another client counts as served when it sent something within this time before a turn. */
+const OTHERS_MS = 1000;
+
+/** What one read of a client's connection caused, until nothing of it was left to do at once. */
+export interface Turn {
+  /** The pipe, or the method of the last call that it began. */
+  readonly what: string;
+  readonly client: ClientIdentity;
+  readonly ms: number;
+}
+
+/** What {@link ClientTurns} reports to, and its clock. */
+export interface ClientTurnsOptions {
+  /** Called after each turn. */
+  readonly ended?: (turn: Turn) => void;
+  /** Called each time reading from a client is paused. A hostile client can cause many of these. */
+  readonly paused?: (client: ClientIdentity) => void;
+  /** Milliseconds of a clock that only goes forward. Default: that of the process. */
+  readonly now?: () => number;
+  /** Calls back after so many milliseconds, unless it is disposed. Default: a timer that keeps nothing alive. */
+  readonly after?: (ms: number, then: () => void) => Disposable;
+}
+
+/** How a connection is told apart from others and read. */
+export interface TurnConnection {
+  readonly client: ClientIdentity;
+  /** The pipe that it came by. */
+  readonly what: string;
+  /** Whether nobody else wants it to rest. Default: nobody does. */
+  readonly mayResume?: () => boolean;
+}
+
+/** What one client has open and has left. */
+interface Party {
+  readonly account: ProcessorAccount;
+  /** Who was read last stands last, so that all get their turn after a pause. */
+  readonly connections: Map<Readable, TurnConnection>;
+  pause?: Disposable | undefined;
+  oblivion?: Disposable | undefined;
+}
+
+interface OpenTurn {
+  what: string;
+  readonly client: ClientIdentity;
+  readonly party: Party | undefined;
+  readonly socket: Readable;
+  readonly beganAt: number;
+}
+
+/**
+ * Measures what the daemon does for each client and shares its processor: while others are served, a client that has used more
+ * than its share is not read until its account is positive again. Nothing of it ends, and nobody else waits.
+ *
+ * A turn begins when octets of a connection come out of its socket, and ends after the callbacks and promises that these settle:
+ * frames, headers, messages and the beginning of handlers. Work that waits for the system in between is counted to nobody.
+ */
+export class ClientTurns implements Disposable {
+  readonly #parties = new Map<string, Party>();
+  readonly #options: ClientTurnsOptions;
+  readonly #now: () => number;
+  readonly #after: NonNullable<ClientTurnsOptions['after']>;
+  #open: OpenTurn | undefined;
+  /** Who was served last, and when the last one before that was another client. */
+  #last: { key: string; at: number } | undefined;
+  #otherAt = -Infinity;
+
+  constructor(options: ClientTurnsOptions = {}) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#after = options.after ?? afterTimer;
+  }
+
+  /** Measures an open connection until it closes. Call it after who reads the connection listens for its data. */
+  watch(socket: Readable, connection: TurnConnection): void {
+    const party = this.#join(socket, connection);
+    const { client, what } = connection;
+    socket.prependListener('data', () => {
+      this.#end(this.#open);
+      const turn: OpenTurn = { what, client, party, socket, beganAt: this.#now() };
+      this.#open = turn;
+      // The promises that are settled by now run before the next tick.
+      queueMicrotask(() => process.nextTick(() => this.#end(turn)));
+    });
+    if (party?.pause !== undefined) socket.pause();
+  }
+
+  /** Says what the present turn is about. */
+  name(what: string): void {
+    if (this.#open !== undefined) this.#open.what = what;
+  }
+
+  /** Reads all that waits, and measures no more. */
+  [Symbol.dispose](): void {
+    this.#open = undefined;
+    for (const party of this.#parties.values()) {
+      party.oblivion?.[Symbol.dispose]();
+      if (party.pause !== undefined) this.#resume(party);
+    }
+    this.#parties.clear();
+  }
+
+  /** Administrators, and who cannot be told apart, have no quota. */
+  #join(socket: Readable, connection: TurnConnection): Party | undefined {
+    const { key, isAdministrator, isEverybody } = connection.client;
+    if (isAdministrator || isEverybody) return undefined;
+    const known = this.#parties.get(key);
+    const party: Party = known ?? {
+      account: new ProcessorAccount(this.#now()),
+      connections: new Map(),
+    };
+    this.#parties.set(key, party);
+    party.oblivion?.[Symbol.dispose]();
+    party.connections.set(socket, connection);
+    socket.once('close', () => this.#leave(socket, key, party));
+    return party;
+  }
+
+  #leave(socket: Readable, key: string, party: Party): void {
+    party.connections.delete(socket);
+    if (party.connections.size > 0 || this.#parties.get(key) !== party) return;
+    // Who comes back before that has not more for it.
+    party.oblivion = this.#after(party.account.restMs(this.#now()), () => {
+      party.pause?.[Symbol.dispose]();
+      this.#parties.delete(key);
+    });
+  }
+
+  #end(turn: OpenTurn | undefined): void {
+    if (turn === undefined || this.#open !== turn) return;
+    this.#open = undefined;
+    const { what, client, party, socket } = turn;
+    const now = this.#now();
+    const ms = now - turn.beganAt;
+    this.#options.ended?.({ what, client, ms });
+    if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
+    this.#last = { key: client.key, at: now };
+    if (party === undefined) return;
+    party.account.charge(now, ms);
+    const connection = party.connections.get(socket);
+    if (connection !== undefined) {
+      party.connections.delete(socket);
+      party.connections.set(socket, connection);
+    }
+    const waitMs = party.account.waitMs(now);
+    if (waitMs > 0 && turn.beganAt - this.#otherAt < OTHERS_MS) this.#pause(party, client, waitMs);
+  }
+
+  #pause(party: Party, client: ClientIdentity, waitMs: number): void {
+    // Also those whose reader has let them go on meanwhile.
+    for (const socket of party.connections.keys()) socket.pause();
+    if (party.pause !== undefined) return;
+    party.pause = this.#after(waitMs, () => this.#resume(party));
+    this.#options.paused?.(client);
+  }
+
+  #resume(party: Party): void {
+    party.pause?.[Symbol.dispose]();
+    party.pause = undefined;
+    for (const [socket, { mayResume }] of party.connections) {
+      if (mayResume?.() !== false) socket.resume();
+    }
+  }
+}
+
+function afterTimer(ms: number, then: () => void): Disposable {
+  const timer = setTimeout(then, ms).unref();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}

@@ -1,0 +1,44 @@
+// Every test that docs/threat-model.md quotes exists: `short/file` "title", "another title of the same file".
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const text = readFileSync(path.join(root, 'docs/threat-model.md'), 'utf8');
+const folders = new Map(
+  [...text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g)].map(
+    ([, short, folder]) => [short, folder],
+  ),
+);
+
+/** The text of the specs of a folder that are meant by a name: a file in any of its rooms (a contract of several specs is no spec itself), or all of a room. */
+function specs(short, name) {
+  const folder = path.join(root, folders.get(short));
+  const isMeant = (file) =>
+    /\.ts$/.test(file) &&
+    (`/${file}`.replace(/(\.(windows-)?spec)?\.ts$/, '').endsWith(`/${name}`) ||
+      file.startsWith(`${name}/`));
+  return readdirSync(folder, { recursive: true })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter(isMeant)
+    .map((file) => readFileSync(path.join(folder, file), 'utf8'))
+    .join('\n');
+}
+/** Quotes and escapes of the source, and line ends of the page, say nothing. */
+const plain = (source) => source.replace(/\\(['"`])/g, '$1').replace(/\s+/g, ' ');
+
+const problems = [];
+let quoted = 0;
+for (const [, short, name, titles] of text.matchAll(
+  /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
+)) {
+  if (!folders.has(short)) continue;
+  const source = plain(specs(short, name));
+  for (const [, title] of titles.matchAll(/"([^"]+)"/g)) {
+    quoted += 1;
+    if (!source.includes(plain(title)))
+      problems.push(`${short}/${name} has no test ${JSON.stringify(title)}`);
+  }
+}
+for (const problem of problems) console.error(`docs/threat-model.md: ${problem}`);
+console.log(`${quoted} quoted tests, ${problems.length} of them missing`);
+process.exitCode = problems.length === 0 && quoted > 0 ? 0 : 1;
