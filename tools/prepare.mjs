@@ -48,12 +48,9 @@ const NEEDS = {
   },
 };
 
-/** Builds the programs: everything else is made of them. */
-export function buildPrograms() {
-  const projects = readdirSync(path.join(root, 'apps')).filter(
-    (name) => manifestOf(name).bundles !== undefined,
-  );
-  node(nx, 'run-many', '-t', 'build', '-p', projects.join(), '--outputStyle=static');
+/** Builds the programs and the libraries: everything else is made of them. */
+export function buildAll() {
+  node(nx, 'run-many', '-t', 'build', '--outputStyle=static');
 }
 
 /** Why something cannot be made here; undefined when it can be. */
@@ -102,10 +99,6 @@ function filesIn(folder) {
   return readdirSync(path.join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
-}
-
-function manifestOf(application) {
-  return JSON.parse(readFileSync(path.join(root, 'apps', application, 'package.json'), 'utf8'));
 }
 
 function node(...args) {

@@ -2,7 +2,7 @@
 // What takes long: soaks, gigabytes, a death at every act, and the fuzzer for M minutes (default 10).
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildPrograms, prepare } from './prepare.mjs';
+import { buildAll, prepare } from './prepare.mjs';
 import { runLongSpecs } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
 });
 
-buildPrograms();
+buildAll();
 prepare('package');
 console.log('\n── long tests');
 const results = await runLongSpecs();

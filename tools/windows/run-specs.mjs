@@ -19,7 +19,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
-import { buildPrograms, prepare, whyNot } from '../prepare.mjs';
+import { buildAll, prepare, whyNot } from '../prepare.mjs';
 import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
 import { cacheFolder, windowsFile } from './packages.mjs';
@@ -108,7 +108,7 @@ function needsOf(spec) {
 
 /** Makes what specs need; those that cannot have it are left out, loudly, or failed where nothing may be skipped. */
 function withNeeds(all) {
-  buildPrograms();
+  buildAll();
   if (hasDisks(all) && missingForDisks !== undefined)
     result.notes.push(
       `SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`,
