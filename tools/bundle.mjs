@@ -3,9 +3,10 @@
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { placeFile } from './place-file.mjs';
 import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -151,4 +152,4 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
 if (manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
-  copyFileSync(linuxAddon, path.join(root, 'dist/koffi-linux-x64.node'));
+  placeFile(linuxAddon, path.join(root, 'dist/koffi-linux-x64.node'));

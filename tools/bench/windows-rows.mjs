@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { placeFile } from '../place-file.mjs';
 import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
 import { Programs, Report } from './measure.mjs';
 
@@ -32,7 +33,7 @@ export async function windowsRows() {
   const wine = startWine();
   try {
     const addon = path.join(root, 'dist/koffi-win32-x64.node');
-    copyFileSync(windowsFile('@koromix/koffi-win32-x64'), addon);
+    placeFile(windowsFile('@koromix/koffi-win32-x64'), addon);
     const file = path.join(folder, 'rows.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
     const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {

@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -19,6 +18,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
+import { placeFile } from '../place-file.mjs';
 import { buildAll, prepare, whyNot } from '../prepare.mjs';
 import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
@@ -53,7 +53,7 @@ mkdirSync(out, { recursive: true });
 const addon = windowsFile('@koromix/koffi-win32-x64');
 // Beside the bundled specs, and beside the built programs that some of them start.
 for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
-  copyFileSync(addon, path.join(folder, 'koffi-win32-x64.node'));
+  placeFile(addon, path.join(folder, 'koffi-win32-x64.node'));
 }
 
 const failures = [];
