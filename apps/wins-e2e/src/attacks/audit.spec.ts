@@ -18,15 +18,13 @@ import { WebSocket } from 'ws';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { startRequest } from '../testing/digests.js';
+import { mayMount, wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
 /** A record of the audit log. */
 type AuditRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-/** Making a file system full takes the right to mount one, which CI has. */
-const mayMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;
-if (!mayMount) process.stderr.write('SKIPPED: a full disk, since only root may mount\n');
-const itOnItsOwnDisk = mayMount ? it : it.skip;
+const itOnItsOwnDisk = wherePossible(it, mayMount, 'a full disk, since only root may mount');
 
 describe('an attacker of the audit log', () => {
   let workspace: Workspace;

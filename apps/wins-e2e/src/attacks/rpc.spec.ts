@@ -18,6 +18,7 @@ import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace.js';
 import { peakBytes, residentBytes } from '../testing/process-memory.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
@@ -149,9 +150,11 @@ describe('a hostile client of the pipes', () => {
 });
 
 /** A daemon that is wrong here would change the routes of the machine: it gets a network of its own. */
-const inOwnNetwork = mayMakeNetwork() ? describe : describe.skip;
-if (inOwnNetwork === describe.skip)
-  process.stderr.write('SKIPPED: attacks on routes, since only root may make a network for them\n');
+const inOwnNetwork = wherePossible(
+  describe,
+  mayMakeNetwork(),
+  'attacks on routes, since only root may make a network for them',
+);
 
 inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () => {
   const workspace = new Workspace();

@@ -7,13 +7,14 @@ import path from 'node:path';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { until } from '../testing/process-table.js';
+import { mayMount, wherePossible } from '../testing/where-possible.js';
 import { Workspace, WINS } from '../testing/workspace.js';
 
-/** Making a file system full or read-only takes the right to mount one, which CI has. */
-const mayMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;
-if (!mayMount)
-  process.stderr.write('SKIPPED: full and read-only disks, since only root may mount\n');
-const itOnItsOwnDisk = mayMount ? it : it.skip;
+const itOnItsOwnDisk = wherePossible(
+  it,
+  mayMount,
+  'full and read-only disks, since only root may mount',
+);
 
 describe('a daemon on a host in trouble', () => {
   let workspace: Workspace;

@@ -3,12 +3,15 @@ import { RecordedDaemon, type RecordedCommand } from '@wins/wins-api/testing';
 import { runWins, startWins, type Outcome } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
 /** Changing routes takes a network to change, which is never the one that the tests run in. */
-const inOwnNetwork = mayMakeNetwork() ? describe : describe.skip;
-if (inOwnNetwork === describe.skip)
-  process.stderr.write('SKIPPED: changes of routes, since only root may make a network for them\n');
+const inOwnNetwork = wherePossible(
+  describe,
+  mayMakeNetwork(),
+  'changes of routes, since only root may make a network for them',
+);
 
 describe('the host calls of the client, with a Go daemon as recorded', () => {
   const workspace = new Workspace();

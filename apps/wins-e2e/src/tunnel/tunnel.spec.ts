@@ -5,10 +5,11 @@ import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:
 import { connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { runWins, startProgram, startWins } from '../testing/built-program.js';
-import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { Daemon } from '../testing/daemon.js';
 import { readPattern, writePattern } from '../testing/tunnel/pattern.js';
 import { until } from '../testing/process-table.js';
 import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const KIB = 1024;
@@ -267,9 +268,7 @@ describe('wins cli proxy', () => {
     expect(other.connections).toBe(0);
     const refusals = tunnel.program.stderr().match(/^wins: .*refuses host port.*$/gm);
     expect(refusals).toEqual([expect.stringContaining(`${other.port}: add it to white_list`)]);
-    expect(daemon.log).toContainEqual(
-      expect.objectContaining({ verdict: 'refused', port: other.port }) as LogRecord,
-    );
+    await daemon.logged(({ verdict, port }) => verdict === 'refused' && port === other.port);
   });
 
   it('reaches a port that is added to the config while the tunnel is up, and one taken away no more', async () => {
@@ -532,10 +531,11 @@ describe('a client of the tunnel pipe', () => {
 });
 
 const UNSHARE = '/usr/bin/unshare';
-const itWithOwnName =
-  spawnSync(UNSHARE, ['--uts', '/bin/true'], { stdio: 'ignore' }).status === 0 ? it : it.skip;
-if (itWithOwnName === it.skip)
-  process.stderr.write('SKIPPED: a host with another name, which this user may not give it\n');
+const itWithOwnName = wherePossible(
+  it,
+  spawnSync(UNSHARE, ['--uts', '/bin/true'], { stdio: 'ignore' }).status === 0,
+  'a host with another name, which this user may not give it',
+);
 
 describe('a client on a host whose name is not ASCII', () => {
   itWithOwnName('is served, on both pipes', async () => {
@@ -557,7 +557,7 @@ describe('a client on a host whose name is not ASCII', () => {
     expect(await textOf(socket.end())).toBe('there');
     tunnel.child.kill();
     expect((await tunnel.outcome).code).toBe(0);
-    expect(JSON.stringify(daemon.log)).toContain('??-1');
+    await daemon.logged((record) => JSON.stringify(record).includes('??-1'));
   });
 });
 
@@ -570,11 +570,11 @@ function mayNameNetworks(): boolean {
   return act('add') && act('delete');
 }
 
-const itWithNetworks = mayNameNetworks() ? it : it.skip;
-if (itWithNetworks === it.skip)
-  process.stderr.write(
-    'SKIPPED: container and host as two networks, which this user may not make\n',
-  );
+const itWithNetworks = wherePossible(
+  it,
+  mayNameNetworks(),
+  'container and host as two networks, which this user may not make',
+);
 
 describe('container and host as two network namespaces', () => {
   itWithNetworks('have the host port in the container, and only through the tunnel', async () => {

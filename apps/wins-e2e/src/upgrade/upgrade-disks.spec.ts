@@ -6,14 +6,13 @@ import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { mayMount, wherePossible } from '../testing/where-possible.js';
 
-/** Making a file system full or read-only takes the right to mount one, which CI has. */
-const mayMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;
-if (!mayMount)
-  process.stderr.write(
-    'SKIPPED: upgrades on full and read-only disks, since only root may mount\n',
-  );
-const itOnItsOwnDisk = mayMount ? it : it.skip;
+const itOnItsOwnDisk = wherePossible(
+  it,
+  mayMount,
+  'upgrades on full and read-only disks, since only root may mount',
+);
 
 /** What a file system gives out at a time. */
 const PAGE_BYTES = 4096;
