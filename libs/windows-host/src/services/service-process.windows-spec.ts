@@ -144,7 +144,7 @@ function theSuite(): void {
       const { commandLine, ...now } = scm.config(name);
       assert.equal(commandLine, commandLineOf(command));
       assert.deepEqual(now, before);
-      assert.throws(() => scm.setCommand('wins-spec-missing', command), { code: 'not-found' });
+      assert.throws(() => scm.setCommand('wins-spec-missing', command), { code: 'notFound' });
     });
 
     it('keeps the command line through blanks, quotes and backslashes', async () => {
@@ -173,7 +173,7 @@ function theSuite(): void {
     });
 
     it('says that there is no such service', async () => {
-      const missing = { name: 'WindowsError', code: 'not-found', functionName: 'OpenServiceW' };
+      const missing = { name: 'WindowsError', code: 'notFound', functionName: 'OpenServiceW' };
       assert.throws(() => scm.status('wins-spec-missing'), missing);
       assert.throws(() => scm.config('wins-spec-missing'), missing);
       await assert.rejects(scm.start('wins-spec-missing'), missing);
