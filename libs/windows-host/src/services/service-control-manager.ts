@@ -1,3 +1,4 @@
+// Longer than most files because most of it is the one interface that callers read; each operation below it is a few calls.
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from '../processes/windows-command-line.js';
 import { RegistryKey } from '../registry/registry.js';

@@ -1,3 +1,4 @@
+// Longer than most files because this file is also the service that its tests register: the roles and the tests of them are one thing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
