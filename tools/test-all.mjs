@@ -33,6 +33,7 @@ const checks = [
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
+  ['manifests of examples/', 'tools/check-examples.mjs'],
 ];
 
 const ofChecks = emptyResult('checks');
