@@ -32,6 +32,7 @@ const checks = [
   ['typecheck', ...many('typecheck')],
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
+  ['config reference', 'tools/config-reference.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
   ['manifests of examples/', 'tools/check-examples.mjs'],
 ];
