@@ -32,7 +32,9 @@ const checks = [
   ['typecheck', ...many('typecheck')],
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
+  ['config reference', 'tools/config-reference.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
+  ['manifests of examples/', 'tools/check-examples.mjs'],
 ];
 
 const ofChecks = emptyResult('checks');
