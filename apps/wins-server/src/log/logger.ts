@@ -21,8 +21,8 @@ export function logLevel({ debug, quiet }: LogOptions): string {
 }
 
 /**
- * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others
- * belongs into fields, never into the message: fields are escaped.
+ * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others is quoted where it stands in
+ * a message; both forms escape what is invisible.
  */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {
