@@ -14,6 +14,12 @@ export interface LogOptions {
   readonly quiet: boolean;
 }
 
+/** How large the files of a service's log may become, in bytes, and how many are kept; undefined for the defaults. */
+export interface LogFileOptions {
+  readonly 'log-file-size'?: number | undefined;
+  readonly 'log-files'?: number | undefined;
+}
+
 /** The level of a logger with these options. */
 export function logLevel({ debug, quiet }: LogOptions): string {
   if (quiet) return 'silent';
