@@ -32,6 +32,7 @@ const checks = [
   ['typecheck', ...many('typecheck')],
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
+  ['packages', 'tools/libraries/check-packages.mjs'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
 ];
 
