@@ -33,6 +33,7 @@ const checks = [
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
   ['packages', 'tools/libraries/check-packages.mjs'],
+  ['what imports cost', 'tools/libraries/size-table.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
 ];
 
