@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
 import * as z from 'zod';
-import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from './config-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
 import { foldKey, nearestKey } from './key-spelling.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';

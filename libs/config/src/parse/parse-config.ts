@@ -1,13 +1,7 @@
 import type * as z from 'zod';
 import type { ConfigProblem } from '../problems/config-problem.js';
-import {
-  bareSchema,
-  FILE_SCHEMA,
-  entryOf,
-  fieldsOf,
-  type FileContent,
-  notationOf,
-} from './config-schema.js';
+import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf } from '../schema/notation.js';
 import { type FileValues, readFileValues, type ValuePlace } from './file-values.js';
 import type { ProblemReport } from '../problems/problem-report.js';
 import { toWinsConfig } from './to-wins-config.js';
