@@ -17,10 +17,9 @@ export function configJsonSchema(): Record<string, unknown> {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       const { shorthand } = notationOf(zodSchema);
-      const { since } = notesOf(zodSchema);
+      const { description: meaning, since } = notesOf(zodSchema);
       for (const key of OUR_WORDS) Reflect.deleteProperty(jsonSchema, key);
-      if (since !== undefined && jsonSchema.description !== undefined)
-        jsonSchema.description = `${jsonSchema.description} Since ${since}.`;
+      if (since !== undefined) jsonSchema.description = `${meaning} Since ${since}.`;
       if (shorthand === undefined) return;
 
       const { description, ...full } = jsonSchema;

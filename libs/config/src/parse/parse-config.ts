@@ -6,7 +6,7 @@ import { type FileValues, readFileValues, type ValuePlace } from './file-values.
 import type { ProblemReport } from '../problems/problem-report.js';
 import { toWinsConfig } from './to-wins-config.js';
 import type { WinsConfig } from '../wins-config.js';
-import { readYaml } from './yaml-source.js';
+import { inDoubleQuotes, readYaml } from './yaml-source.js';
 
 /** How to read a configuration. */
 export interface ParseOptions {
@@ -83,8 +83,12 @@ function reportIssues(
       report.error({ code: 'missing', keyPath, offset, found: 'nothing', expected: issue.message });
       continue;
     }
+    const { misread, ...found } = place;
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
-    report.error({ code, keyPath, ...place, expected: issue.message });
+    report.error({
+      ...{ code, keyPath, expected: issue.message },
+      ...(misread === undefined ? found : { offset: found.offset, ...inDoubleQuotes(misread) }),
+    });
   }
 }
 

@@ -19,7 +19,9 @@ const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
  * One default is missing here: that of `upgrade.watchingPath` depends on the platform.
  */
 export const FILE_SCHEMA = section({
-  debug: flag().meta(about('Log at debug level.', { since: '0.1.3' })).default(false),
+  debug: flag()
+    .meta(about('Log at debug level.', { since: '0.1.3' }))
+    .default(false),
   listen: someText('a pipe name')
     .meta(about('Name of the gRPC pipe.', { since: '0.0.1' }))
     .default(DEFAULT_PIPE_NAME),

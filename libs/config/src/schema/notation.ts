@@ -58,9 +58,7 @@ export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
   return bare;
 }
 
-function isLayer(
-  schema: z.core.$ZodType,
-): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
+function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
   return (
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodDefault ||
