@@ -61,6 +61,8 @@ export interface AllowedExecutableProblem {
   readonly index: number;
   readonly path: string;
   readonly rule: string;
+  /** Whether the entry can never match; else it is doubtful. */
+  readonly neverMatches: boolean;
   readonly message: string;
 }
 
@@ -107,14 +109,14 @@ export function checkAllowedExecutables(
   const seen = new Map<string, number>();
   return allowed.flatMap((entry, index) => {
     const parsed = parseExecutable(entry.path, dialect);
-    let rule = 'refused' in parsed ? parsed.refused : faultOf(entry, dialect);
+    const fault = 'refused' in parsed ? parsed.refused : faultOf(entry, dialect);
+    let first: number | undefined;
     if (!('refused' in parsed)) {
-      const first = seen.get(parsed.key);
+      first = seen.get(parsed.key);
       if (first === undefined) seen.set(parsed.key, index);
-      else rule ??= `repeats entry ${first}`;
     }
-    if (rule === undefined) return [];
-    return [problemOf(entry, index, rule)];
+    if (fault !== undefined) return [problemOf(entry, index, fault, true)];
+    return first === undefined ? [] : [problemOf(entry, index, `repeats entry ${first}`)];
   });
 }
 
@@ -152,9 +154,10 @@ function problemOf(
   entry: AllowedExecutable,
   index: number,
   rule: string,
+  neverMatches = false,
 ): AllowedExecutableProblem {
   const message = `allowed executable ${index} (${quoteText(entry.path)}): ${rule}`;
-  return { index, path: entry.path, rule, message };
+  return { index, path: entry.path, rule, neverMatches, message };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
@@ -169,6 +172,8 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
+  // A file may have such a name where Windows is not; whoever lists one means others.
+  if (/[*?]/.test(entry.path)) return 'a wildcard: an entry names one program';
   if (entry.sha256?.length === 0) return 'A17 empty list of digests';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
     return 'A17 malformed SHA-256 digest';
