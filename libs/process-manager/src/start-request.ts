@@ -6,6 +6,7 @@ import { allowsCaller } from './policy/caller-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import { judgeExecutablePath, type AllowedExecutable } from './policy/executable-policy.js';
 import { parsePath } from './policy/parse-path.js';
+import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
 import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
@@ -54,6 +55,8 @@ export interface PlanningContext {
   /** What every run gets; of a variable that is in several layers the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
+  /** The next step of whoever asks for what is not listed. */
+  readonly howToAllow?: string | undefined;
 }
 
 /**
@@ -67,7 +70,10 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
   assertWithinLimits(request);
   const verdict = judgeExecutablePath(request.path, context.allowed, dialect);
   if (!verdict.allowed) {
-    const { code, message, rule } = verdict;
+    const { code, rule } = verdict;
+    const { howToAllow } = context;
+    const isAdvised = code === 'pathNotAllowed' && howToAllow !== undefined;
+    const message = isAdvised ? `${verdict.message}; ${howToAllow}` : verdict.message;
     throw new ProcessError(code, message, { path: request.path, rule });
   }
   for (const entry of verdict.matching) assertCaller(request.owner, entry);
@@ -132,7 +138,8 @@ function workingDirectory(
   if (asked === '') return { directory: own, isElsewhere: false };
   const parsed = parsePath(asked, dialect);
   if ('refused' in parsed) {
-    const message = `cannot use the working directory ${quoteText(asked)}: ${parsed.refused}`;
+    const found = describePathRule(parsed.refused);
+    const message = `cannot use the working directory ${quoteText(asked)}: ${found}`;
     throw new ProcessError('invalidArgument', message, { path: asked, rule: parsed.refused });
   }
   for (const allowed of [own, ...directories]) {
