@@ -80,7 +80,10 @@ describe('the daemon', () => {
     const config = workspace.write('config', 'white_list:\n  processPaths: [/bin/x, /bin/sh]\n');
     const words = ['srv', 'config', 'check', '--explain-migration', '--config', config];
     const { code, stdout, stderr } = await wins(...words);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^allowed executable 1.*"args"\n$/)]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^white_list\.processPaths\[1\].*"args"\n$/),
+    ]);
     workspace.write('config', stdout);
     expect(await wins(...words)).toMatchObject({ code: 0, stdout });
   });
