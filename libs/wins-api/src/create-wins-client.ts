@@ -4,6 +4,8 @@ import { quoteText } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { createConfigClient } from './config-client.js';
+import type { ConfigClient } from './config-client.js';
 import { dialOptions } from './dialled-transport.js';
 import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
@@ -62,6 +64,8 @@ export interface CallOptions {
 export interface WinsClient {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
+  /** Calls about the config of the daemon. */
+  readonly config: ConfigClient;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -113,6 +117,7 @@ function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptio
 
 class GrpcWinsClient implements WinsClient {
   readonly host: HostClient;
+  readonly config: ConfigClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -151,6 +156,9 @@ class GrpcWinsClient implements WinsClient {
     this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
+    });
+    this.config = createConfigClient({
+      unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
     });
   }
 
