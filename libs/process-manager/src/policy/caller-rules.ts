@@ -28,5 +28,7 @@ export function faultOfCallers(
 ): string | undefined {
   if (wanted?.length === 0) return 'A60 "for" without a caller';
   const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
-  return strange === undefined ? undefined : `A60 ${quoteText(strange)} is no caller here`;
+  return strange === undefined
+    ? undefined
+    : `A60 ${quoteText(strange)} is not a caller on this system`;
 }
