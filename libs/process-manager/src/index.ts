@@ -66,7 +66,7 @@ export type {
   ProcessTree,
   RememberedProcess,
 } from './host/process-host.js';
-export type { HeldFile } from './staging/held-file.js';
+export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';
