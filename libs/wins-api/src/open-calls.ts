@@ -34,11 +34,14 @@ export class OpenCalls {
   /**
    * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started:
    * `call` is undefined then. `result` rejects with a `WinsClientError`.
+   *
+   * @param answerTimeoutMs - How long the call may take. Default: as long as it takes.
    */
   begin<T, C extends { cancel(): void }>(
     method: string,
     signal: AbortSignal | undefined,
     start: (done: CallDone<T>) => C,
+    answerTimeoutMs?: number,
   ): { readonly call: C | undefined; readonly result: Promise<T> } {
     if (this.closed) return { call: undefined, result: Promise.reject(this.clientClosed(method)) };
     if (signal?.aborted === true) {
@@ -57,8 +60,13 @@ export class OpenCalls {
     const onAbort = () => end(this.cancelled(method, signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     const watch = this.watchConnection(() => end(this.notConnected(method)));
+    const late =
+      answerTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => end(this.notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
     const forget = () => {
       clearTimeout(watch);
+      clearTimeout(late);
       signal?.removeEventListener('abort', onAbort);
       this.open.delete(result);
     };
@@ -119,6 +127,12 @@ export class OpenCalls {
     const { address } = this.options;
     const details = 'found the client closed; wanted an open one';
     return new WinsClientError('failedPrecondition', { method, address, details });
+  }
+
+  private notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    const { address } = this.options;
+    const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
+    return new WinsClientError('deadlineExceeded', { method, address, details });
   }
 
   private notConnected(method: string): WinsClientError {

@@ -18,7 +18,12 @@ export {
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
 } from './names.js';
-export { DurationError, parseDuration, type DurationLimits } from './parse-duration.js';
+export {
+  DurationError,
+  formatDuration,
+  parseDuration,
+  type DurationLimits,
+} from './parse-duration.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,
