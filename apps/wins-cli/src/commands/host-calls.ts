@@ -3,12 +3,8 @@ import { EXIT, quoteText } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
+import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
-
-interface DaemonOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
 
 interface ShowOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
@@ -22,11 +18,6 @@ interface ChoiceOptions extends ShowOptions {
 interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
-
-const addressOf = (options: DaemonOptions) => ({
-  server: options.server,
-  waitTimeoutMs: options['wait-timeout'],
-});
 
 /** `wins cli hst get-version`: which release of the system the host has. */
 export async function showVersion(options: ShowOptions): Promise<number> {

@@ -5,6 +5,9 @@ import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
+import { pipeFailure } from '../daemon/pipe-failure.js';
+import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
+import { showProgress } from '../progress.js';
 import { openWebSocket } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { publishPort } from '../tunnel/publish-port.js';
@@ -17,6 +20,7 @@ interface ProxyOptions {
   readonly proxy: string;
   readonly 'listen-address'?: string | undefined;
   readonly 'wait-timeout': number;
+  readonly timeout?: number | undefined;
   readonly 'ready-file'?: string | undefined;
   readonly quiet: boolean;
 }
@@ -25,6 +29,7 @@ interface ProxyOptions {
 const HELD_MS = 10_000;
 /** How long open connections may go on after a signal. */
 const DRAIN_MS = 5000;
+const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 /** The most that a daemon allows, so that its config decides. */
 const MOST_STREAMS = 16_384;
@@ -40,14 +45,20 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   };
   const readyFile = new ReadyFile(options['ready-file'], say);
   const refusals = new Refusals(say);
+  const timeoutMs = options.timeout ?? CONNECT_TIMEOUT_MS;
+  using waiting = showProgress(`waiting for the daemon on pipe "${options.proxy}"`, {
+    afterMs: SHOW_AFTER_MS,
+    quiet: options.quiet,
+  });
   let isFirst = true;
   const keeper = new TunnelKeeper({
     open: (signal) =>
-      openWebSocket({ pipe: options.proxy, signal }, (webSocket) =>
+      openWebSocket({ pipe: options.proxy, timeoutMs, signal }, (webSocket) =>
         openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
       ),
     heldMs: HELD_MS,
     onUp: () => {
+      waiting[Symbol.dispose]();
       say(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back');
       isFirst = false;
       refusals.forget();
@@ -106,9 +117,8 @@ function readAddress(text: string | undefined): string | undefined {
 
 function explain(error: unknown): unknown {
   if (error instanceof CommandError || !(error instanceof Error)) return error;
-  const missing = error instanceof PipeError && error.code === 'notFound';
-  const advice = missing ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
+  if (error instanceof PipeError) return pipeFailure(error);
+  return new CommandError(error.message, EXIT.client.failed, { cause: error });
 }
 
 function describePorts(ports: readonly PublishedPort[]): string {

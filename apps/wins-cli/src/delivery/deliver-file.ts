@@ -12,6 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
+import { reasonOf } from '../reason-of.js';
 
 /** A file that is to be at another place. */
 export interface Delivery {
@@ -73,9 +74,8 @@ async function openSource(from: string): Promise<OpenFile> {
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
     if (error.code === 'notRegularFile') throw refuse(`${from} is not a regular file`);
-    const errno = errnoOf(error.cause);
-    const isMissing = errno === 'ENOENT';
-    const found = isMissing ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
+    const isMissing = errnoOf(error.cause) === 'ENOENT';
+    const found = isMissing ? 'no such file' : `cannot be read: ${reasonOf(error.cause)}`;
     const exitCode = isMissing ? EXIT.client.notFound : EXIT.client.failed;
     throw new CommandError(`${from}: ${found}`, exitCode, { cause: error });
   }
@@ -149,6 +149,5 @@ function failure({ from, to }: Delivery, cause: unknown): CommandError {
     const found = `the folder ${path.dirname(to)} does not exist, and is not created`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });
   }
-  const found = `${error.found} (${messageOf(error.cause)})`;
-  return new CommandError(`${tried}: ${found}`, EXIT.client.failed, { cause });
+  return new CommandError(`${tried}: ${error.found}`, EXIT.client.failed, { cause });
 }

@@ -1,6 +1,7 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/wins-program';
 import { CommandError } from '../command-error.js';
+import { reasonOf } from '../reason-of.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */
 export interface ProgramDigests {
@@ -29,6 +30,5 @@ export async function digestProgram(path: string): Promise<ProgramDigests> {
 
 function foundBy({ code, cause }: TrustedFileError): string {
   if (code === 'notRegularFile') return 'not a file';
-  const errno = errnoOf(cause);
-  return errno === 'ENOENT' ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
+  return errnoOf(cause) === 'ENOENT' ? 'no such file' : `cannot be read: ${reasonOf(cause)}`;
 }
