@@ -5,7 +5,6 @@ import { escapeText, EXIT, messageOf } from '@wins/wins-program';
 import { clientCommands } from './client-commands.js';
 import { CommandError } from './command-error.js';
 import { OutputFailure } from './output-failure.js';
-import { reasonOf } from './reason-of.js';
 
 /**
  * Runs one command.
@@ -24,9 +23,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     }).parseAsync();
     const error = failure.found;
     if (error === undefined) return exitCode;
-    throw new CommandError(`cannot write to standard output: ${reasonOf(error)}`, undefined, {
-      cause: error,
-    });
+    throw (await import('./output-error.js')).outputError('to standard output', error);
   } catch (error) {
     if (!isSet(argv, 'quiet')) {
       process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);

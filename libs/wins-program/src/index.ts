@@ -17,7 +17,9 @@ export {
   RUN_MARKER_VARIABLE,
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
+  TUNNEL_NETWORK_HEADER,
 } from './names.js';
+export { networkIdentity } from './network-identity.js';
 export {
   DurationError,
   formatDuration,

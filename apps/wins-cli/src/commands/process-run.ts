@@ -10,7 +10,7 @@ import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
 import { OutputFailure } from '../output-failure.js';
 import { writeAll } from '../output.js';
-import { reasonOf } from '../reason-of.js';
+import { outputError } from '../output-error.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
 interface RunOptions extends DaemonOptions {
@@ -133,9 +133,5 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
 /** A reader that has left is nothing to tell; output that cannot be written is. */
 function readerGone({ Value }: ProcessName, error: Error | undefined): number {
   if (error === undefined) return EXIT.client.readerGone;
-  throw new CommandError(
-    `cannot write the output of ${Value}, which was stopped: ${reasonOf(error)}`,
-    EXIT.client.failed,
-    { cause: error },
-  );
+  throw outputError(`the output of ${Value}, which was stopped`, error);
 }

@@ -10,6 +10,7 @@ import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
 import { showProgress } from '../progress.js';
 import { openWebSocket } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
+import { assertNoLoop } from '../tunnel/assert-no-loop.js';
 import { publishPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
@@ -53,9 +54,10 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   let isFirst = true;
   const keeper = new TunnelKeeper({
     open: (signal) =>
-      openWebSocket({ pipe: options.proxy, timeoutMs, signal }, (webSocket) =>
-        openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
-      ),
+      openWebSocket({ pipe: options.proxy, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
+        if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
+        return openTunnel(webSocket, { maxStreams: MOST_STREAMS });
+      }),
     heldMs: HELD_MS,
     onUp: () => {
       waiting[Symbol.dispose]();

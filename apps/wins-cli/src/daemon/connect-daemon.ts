@@ -146,6 +146,11 @@ function explain(error: unknown, address: DaemonAddress): unknown {
       return failure(details, EXIT.client.notFound);
     case 'unimplemented':
       return failure(`${daemon} does not know this call: ${details}; it may be an older release`);
+    case 'internal':
+      // One with a reason is worded by the daemon.
+      return failure(
+        error.reason === undefined ? `${daemon} failed: ${details}; look at its log` : details,
+      );
     default:
       return failure(details);
   }

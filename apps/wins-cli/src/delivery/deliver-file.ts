@@ -12,7 +12,6 @@ import { randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
-import { reasonOf } from '../reason-of.js';
 
 /** A file that is to be at another place. */
 export interface Delivery {
@@ -75,7 +74,7 @@ async function openSource(from: string): Promise<OpenFile> {
     if (!(error instanceof TrustedFileError)) throw error;
     if (error.code === 'notRegularFile') throw refuse(`${from} is not a regular file`);
     const isMissing = errnoOf(error.cause) === 'ENOENT';
-    const found = isMissing ? 'no such file' : `cannot be read: ${reasonOf(error.cause)}`;
+    const found = isMissing ? 'no such file' : `cannot be read: ${error.found}`;
     const exitCode = isMissing ? EXIT.client.notFound : EXIT.client.failed;
     throw new CommandError(`${from}: ${found}`, exitCode, { cause: error });
   }

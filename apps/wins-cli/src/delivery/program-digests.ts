@@ -1,7 +1,6 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/wins-program';
 import { CommandError } from '../command-error.js';
-import { reasonOf } from '../reason-of.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */
 export interface ProgramDigests {
@@ -28,7 +27,7 @@ export async function digestProgram(path: string): Promise<ProgramDigests> {
   }
 }
 
-function foundBy({ code, cause }: TrustedFileError): string {
+function foundBy({ code, cause, found }: TrustedFileError): string {
   if (code === 'notRegularFile') return 'not a file';
-  return errnoOf(cause) === 'ENOENT' ? 'no such file' : `cannot be read: ${reasonOf(cause)}`;
+  return errnoOf(cause) === 'ENOENT' ? 'no such file' : `cannot be read: ${found}`;
 }

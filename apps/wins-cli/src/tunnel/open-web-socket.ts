@@ -1,5 +1,5 @@
 import { webSocketClientOptions } from '@wins/tcp-tunnel';
-import { TUNNEL_CLIENT_HEADER } from '@wins/wins-program';
+import { networkIdentity, TUNNEL_CLIENT_HEADER, TUNNEL_NETWORK_HEADER } from '@wins/wins-program';
 import { clientLabel } from '../daemon/client-label.js';
 import { WebSocket } from 'ws';
 import { handshakeFailure, handshakeTimeout } from './handshake-failure.js';
@@ -17,20 +17,25 @@ export interface TunnelPipe {
 /**
  * Connects to the tunnel pipe and shakes hands.
  *
- * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's.
+ * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, and told whether the daemon has
+ * the network of this process. What it throws gives the WebSocket up.
  * @throws PipeError when there is no way to the pipe; Error when the other side does not shake hands;
  * the reason of the signal.
  */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,
-  opened: (webSocket: WebSocket) => T,
+  opened: (webSocket: WebSocket, hasOwnNetwork: boolean) => T,
 ): Promise<T> {
   const connection = await connectTrustedPipe(pipe, { timeoutMs, signal });
+  const network = networkIdentity();
   const webSocket = new WebSocket('ws://wins/', {
     // The connection is a pipe of this host, which no intermediary sees.
     ...webSocketClientOptions({ localEndpoint: true }),
     createConnection: () => connection,
-    headers: { [TUNNEL_CLIENT_HEADER]: clientLabel() },
+    headers: {
+      [TUNNEL_CLIENT_HEADER]: clientLabel(),
+      ...(network !== undefined && { [TUNNEL_NETWORK_HEADER]: network }),
+    },
   });
   return new Promise((resolve, reject) => {
     const abort = (): void => webSocket.terminate();
@@ -39,10 +44,18 @@ export async function openWebSocket<T>(
       signal.removeEventListener('abort', abort);
     };
     signal.addEventListener('abort', abort, { once: true });
+    let hasOwnNetwork = false;
+    webSocket.once('upgrade', ({ headers }) => {
+      hasOwnNetwork = headers[TUNNEL_NETWORK_HEADER] === 'same';
+    });
     webSocket.once('open', () => {
       settle();
       webSocket.off('error', failed);
-      resolve(opened(webSocket));
+      try {
+        resolve(opened(webSocket, hasOwnNetwork));
+      } catch (error) {
+        fail(error as Error);
+      }
     });
     const fail = (error: Error): void => {
       settle();

@@ -51,7 +51,7 @@ describe('the end of a run', () => {
     expect({ code, stderr }).toEqual({
       code: 125,
       stderr:
-        'wins: cannot write the output of rancher-wins-yes, which was stopped: no space is left there (ENOSPC)\n',
+        'wins: cannot write the output of rancher-wins-yes, which was stopped: the disk is full\n',
     });
   });
 
@@ -61,7 +61,7 @@ describe('the end of a run', () => {
       .outcome;
     expect([code, stderr]).toEqual([
       125,
-      'wins: cannot write to standard output: no space is left there (ENOSPC)\n',
+      'wins: cannot write to standard output: the disk is full\n',
     ]);
   });
 });

@@ -130,11 +130,20 @@ describe('what cannot be reached is told in words of wins', () => {
 
   it.each([
     ['an address of another machine', proxy('--listen-address', '192.0.2.1'), 'no network adapter'],
-    ['a folder that is not there', proxy('--ready-file', '/nope/x'), 'there is no such folder'],
+    [
+      'an audit log that is not there',
+      ['srv', 'audit', 'show', '--directory', '/nope'],
+      'there is no such file or folder; wanted',
+    ],
+    [
+      'a folder that is not there',
+      proxy('--ready-file', '/nope/x'),
+      'there is no such file or folder',
+    ],
   ])('%s', async (_what, args, text) => {
     const { code, stderr } = await wins(args);
-    expect(code).toBe(125);
+    expect(code).toBe(args[0] === 'srv' ? 64 : 125);
     expect(stderr).toContain(text);
-    expect(stderr).not.toMatch(/EADDRNOTAVAIL|cannot be made \(ENOENT\)/);
+    expect(stderr).not.toMatch(/ENOENT:|EADDRNOTAVAIL|cannot be made \(ENOENT\)/);
   });
 });
