@@ -246,7 +246,7 @@ class GrpcWinsClient implements WinsClient {
   private async shutDown(): Promise<void> {
     await this.calls.close();
     this.client.close();
-    await this.credentials.close(CLOSE_GRACE_MS);
+    await this.credentials.close(this.calls.foundSilence ? 0 : CLOSE_GRACE_MS);
   }
 
   private async dial(dial: ConnectDaemon): Promise<Socket> {

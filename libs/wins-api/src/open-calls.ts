@@ -28,6 +28,7 @@ function withResolvers<T>() {
 export class OpenCalls {
   private readonly open = new Map<Promise<unknown>, () => void>();
   private closed = false;
+  private silent = false;
 
   constructor(private readonly options: OpenCallsOptions) {}
 
@@ -73,6 +74,11 @@ export class OpenCalls {
     this.open.set(result, () => end(this.cancelled(method, this.clientClosed(method))));
     result.then(forget, forget);
     return { call, result };
+  }
+
+  /** Whether the daemon let a call's time pass without a word: it will not end a connection in good order either. */
+  get foundSilence(): boolean {
+    return this.silent;
   }
 
   /** Cancels all calls and refuses new ones. */
@@ -130,12 +136,14 @@ export class OpenCalls {
   }
 
   private notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    this.silent = true;
     const { address } = this.options;
     const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
     return new WinsClientError('deadlineExceeded', { method, address, details });
   }
 
   private notConnected(method: string): WinsClientError {
+    this.silent = true;
     const { address, connectTimeoutMs } = this.options;
     const details = `found no answer within ${connectTimeoutMs} ms; wanted an HTTP/2 server`;
     return new WinsClientError('unavailable', { method, address, details });

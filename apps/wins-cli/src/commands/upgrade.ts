@@ -70,7 +70,7 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
 
   using asking = showing('asking for the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
-  if (typeof attempt === 'object') return report(attempt);
+  if (typeof attempt === 'object') return await report(attempt);
   const { once } = options;
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
@@ -81,14 +81,14 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   using handing = showing('the helper looks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (first !== undefined && first.outcome !== 'handedOver') return report(first);
+  if (first !== undefined && first.outcome !== 'handedOver') return await report(first);
 
   handing[Symbol.dispose]();
   tell('the daemon is replaced');
   using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
-  return report(last);
+  return await report(last);
 }
 
 /** The daemon, as long as the upgrade may take: an answer has no other limit than that. */

@@ -23,7 +23,7 @@ export interface DaemonAddress {
 
 /** A daemon that works accepts within milliseconds, and within seconds on a host whose processors are all busy. */
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** More than any answer takes: a stop waits for a program that does not want to end, twice 10 s at most. */
+/** More than an answer takes: that of a stop comes once the program was asked for 10 s, and made to end. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Where the options say that the daemon is, and how long they let it take. */

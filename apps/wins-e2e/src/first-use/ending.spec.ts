@@ -1,6 +1,7 @@
 import { startProgram, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 describe('the end of a run', () => {
@@ -63,5 +64,20 @@ describe('the end of a run', () => {
       125,
       'wins: cannot write to standard output: the disk is full\n',
     ]);
+  });
+});
+
+describe('the result of an upgrade', () => {
+  it('that never was is said not to be, and null to programs', async () => {
+    await using world = await UpgradeWorld.running();
+    const told = await world.up(['--show-result']);
+    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
+      ...[0, ''],
+      expect.stringMatching(
+        /^wins: there is no result: no upgrade of the service .* has ended here; wanted .*result\.json\n$/,
+      ),
+    ]);
+    const programs = await world.up(['--show-result', '--json']);
+    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
   });
 });

@@ -1,6 +1,9 @@
+import { Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
+import { processServiceDefinition } from '@wins/wins-api';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server as LocalServer, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { runWins, startProgram, type Outcome } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { freePorts } from '../testing/tunnel/tunnel.js';
@@ -31,7 +34,6 @@ describe('a daemon that is frozen', () => {
   it.each([
     [['cli', 'prc', 'ls']],
     [['cli', 'app', 'info']],
-    [['cli', 'prc', 'stop', 'x']],
     [['cli', 'prc', 'run', '--path', tool]],
     [['cli', 'hst', 'get-version']],
   ])('is given up after --timeout, with the next step: wins %j', async (args) => {
@@ -67,6 +69,17 @@ describe('a daemon that is frozen', () => {
     expect(rest.at(-1)).toMatch(/^wins: the daemon on pipe .* gave no answer within 3s/);
   });
 
+  onTerminal('is not all that is shown there: so is a delivery that waits', async () => {
+    const [from, to] = [tool, workspace.path('delivered')];
+    const command = `${process.execPath} ${WINS} cli deliver --from ${from} --to ${to} --settle 1200ms`;
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const { code, stdout } = await startProgram('script', args, workspace.environment).outcome;
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(
+      /delivered: [^]*waiting for --settle \(1 s; Ctrl-C gives up\)/,
+    );
+  });
+
   it('--timeout is a duration, and not none', async () => {
     const { code, stderr } = await wins('cli', 'prc', 'ls', '--timeout', '0');
     expect([code, stderr]).toEqual([
@@ -76,12 +89,42 @@ describe('a daemon that is frozen', () => {
   });
 });
 
+describe('a daemon that takes a call and never answers', () => {
+  it('is given up after --timeout, and the start with it', async () => {
+    using workspace = new Workspace();
+    const [address, tool] = [workspace.path('mute'), workspace.script('tool', 'echo ran')];
+    const server = new Server();
+    const cancelled = new Promise((resolve) => {
+      const start = (call: ServerUnaryCall<unknown, unknown>): unknown =>
+        call.once('cancelled', resolve);
+      server.addService({ start: processServiceDefinition.start }, { start });
+    });
+    await promisify(server.bindAsync.bind(server))(
+      `unix:${address}`,
+      ServerCredentials.createInsecure(),
+    );
+    try {
+      const args = ['cli', 'prc', 'run', '--server', address, '--path', tool];
+      const { code, stderr } = await runWins([...args, '--timeout', '1s'], workspace.environment);
+      expect({ code, stderr }).toEqual({
+        code: 125,
+        stderr:
+          `wins: the daemon on pipe "${address}" gave no answer within 1s to Start; it may be frozen, or busy: ` +
+          '--timeout waits longer, or run "wins doctor" on the host to see why\n',
+      });
+      await cancelled;
+    } finally {
+      server.forceShutdown();
+    }
+  });
+});
+
 describe('what cannot be reached is told in words of wins', () => {
   const workspace = new Workspace();
   const http = workspace.path('http');
   const deaf = workspace.path('deaf');
   const sockets: Socket[] = [];
-  let servers: Server[];
+  let servers: LocalServer[];
   let daemon: Daemon;
   beforeAll(async () => {
     const answerHttp = createServer((socket) => {
