@@ -1,5 +1,6 @@
 import { EXIT } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface StopOptions extends DaemonOptions {
@@ -9,7 +10,7 @@ interface StopOptions extends DaemonOptions {
 
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
 export async function stopProcess(options: StopOptions): Promise<number> {
-  const exit = await withDaemon(daemonAddress(options), (client) =>
+  const exit = await withDaemon(addressOf(options), (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
   if (options.output === 'table') {
