@@ -8,6 +8,7 @@ import {
   type CompleteOptions,
   type ProcessManagerOptions,
 } from './manager-options.js';
+import { judgeStart, type StartQuestion, type StartVerdict } from './judge-start.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/minimal-environment.js';
 import { processNameKey } from './policy/process-name.js';
@@ -105,6 +106,18 @@ class RunManager implements ProcessManager {
     const forget = (): unknown => this.#starts.delete(start);
     start.then(forget, forget);
     return start;
+  }
+
+  judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict> {
+    const { host, maxExecutableBytes } = this.#options;
+    return judgeStart(question, {
+      ...{ host, maxBytes: maxExecutableBytes, allowed: this.#allowed },
+      whenFree: (work) => this.#slots.run(clientOf(owner), work),
+      checkpoint: () => {
+        if (!owner.disconnected.aborted) return;
+        throw new ProcessError('aborted', 'cannot judge a start: the client has disconnected');
+      },
+    });
   }
 
   setAllowed(allowed: readonly AllowedExecutable[]): void {

@@ -2,8 +2,11 @@ import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { quoteText } from '@wins/wins-program';
 import type { Socket } from 'node:net';
+import type { CallEvent } from './call-event.js';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { createConfigClient } from './config-client.js';
+import type { ConfigClient } from './config-client.js';
 import { dialOptions } from './dialled-transport.js';
 import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
@@ -52,6 +55,8 @@ export interface WinsClientOptions {
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
+  /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
+  readonly onCallEvent?: (event: CallEvent) => void;
 }
 
 /** What every call takes. */
@@ -76,6 +81,8 @@ export interface StopOptions extends CallOptions {
 export interface WinsClient {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
+  /** Calls about the config of the daemon. */
+  readonly config: ConfigClient;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -106,7 +113,7 @@ const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
 function checkOptions(
   options: WinsClientOptions,
-): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs'>> {
+): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
   const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
@@ -131,6 +138,7 @@ function checkOptions(
 
 class GrpcWinsClient implements WinsClient {
   readonly host: HostClient;
+  readonly config: ConfigClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -167,10 +175,14 @@ class GrpcWinsClient implements WinsClient {
       address,
       connectTimeoutMs,
       dialFailure: () => this.dialFailure,
+      onCallEvent: options.onCallEvent,
     });
     this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
+    });
+    this.config = createConfigClient({
+      unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
     });
   }
 

@@ -27,7 +27,9 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './create-wins-client.js';
+export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
+export type { CallEvent } from './call-event.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';
@@ -64,6 +66,16 @@ export {
   RunExposeProtocol,
 } from './gen/process.js';
 export type { ProcessServiceServer } from './gen/process.js';
+export {
+  ConfigDescribeResponse,
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigExplainResponse,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceService as configServiceDefinition,
+} from './gen/config.js';
+export type { ConfigServiceServer } from './gen/config.js';
 export {
   HnsGetNetworkRequest,
   HnsNetwork,

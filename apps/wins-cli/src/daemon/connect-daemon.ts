@@ -7,6 +7,7 @@ import { CommandError } from '../command-error.js';
 import { showProgress } from '../progress.js';
 import type { DaemonAddress } from './daemon-address.js';
 import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
+import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** How long a pipe that is served, but by nobody who takes a call, is left alone before it is asked again. */
@@ -31,7 +32,7 @@ export async function withDaemon<T>(
   address: DaemonAddress,
   task: (client: WinsClient, answered: () => void) => Promise<T>,
 ): Promise<T> {
-  const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet } = address;
+  const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
   // What is no name of a pipe is not waited for.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
@@ -50,6 +51,7 @@ export async function withDaemon<T>(
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
+      log?.debug('waiting for the pipe', { pipe: server, leftMs: leftMs() });
       (await connectTrustedPipe(server, { timeoutMs, waitTimeoutMs: leftMs() })).destroy();
       if (attempt > 0) await delay(Math.min(AGAIN_DELAY_MS, leftMs()));
     }
@@ -59,7 +61,7 @@ export async function withDaemon<T>(
 }
 
 async function withClient<T>(
-  { server, connectTimeoutMs, answerTimeoutMs }: DaemonAddress,
+  { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
   address: string,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
@@ -69,6 +71,7 @@ async function withClient<T>(
     clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs,
     ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+    ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
     ...(process.platform === 'win32' && {
       dial: () => connectTrustedPipe(server, { timeoutMs: connectTimeoutMs }),
     }),

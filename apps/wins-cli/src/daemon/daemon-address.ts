@@ -1,5 +1,7 @@
+import { ClientLog, type ClientLogOptions } from '../client-log.js';
+
 /** The options of every command that calls the daemon, as they were read. */
-export interface DaemonOptions {
+export interface DaemonOptions extends ClientLogOptions {
   readonly server: string;
   readonly 'wait-timeout': number;
   /** `--timeout`; undefined when it was not given. */
@@ -19,6 +21,8 @@ export interface DaemonAddress {
   readonly answerTimeoutMs?: number | undefined;
   /** Whether nothing on the terminal says that the daemon is waited for. */
   readonly quiet: boolean;
+  /** Where `--debug` is followed. Default: nowhere. */
+  readonly log?: ClientLog;
 }
 
 /** A daemon that works accepts within milliseconds, and within seconds on a host whose processors are all busy. */
@@ -27,11 +31,12 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Where the options say that the daemon is, and how long they let it take. */
-export function addressOf(options: DaemonOptions): DaemonAddress {
+export function daemonAddress(options: DaemonOptions): DaemonAddress {
   const { server, timeout, quiet } = options;
   return {
     ...{ server, quiet, waitTimeoutMs: options['wait-timeout'] },
     connectTimeoutMs: timeout ?? CONNECT_TIMEOUT_MS,
     answerTimeoutMs: timeout ?? ANSWER_TIMEOUT_MS,
+    log: new ClientLog(options),
   };
 }

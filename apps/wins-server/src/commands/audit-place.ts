@@ -1,4 +1,3 @@
-import { defaultConfigPath } from '@wins/config';
 import { fileSystemError } from '@wins/trusted-files';
 import { escapeText, messageOf } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
@@ -29,5 +28,5 @@ export async function auditPlace({ config, directory }: AuditPlaceOptions): Prom
 }
 
 async function configured(config: string | undefined): Promise<string> {
-  return auditDirectoryOf((await loadDaemonConfig(config ?? defaultConfigPath())).config);
+  return auditDirectoryOf((await loadDaemonConfig(config)).config);
 }

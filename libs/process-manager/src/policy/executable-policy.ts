@@ -61,8 +61,11 @@ export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  /** What was found and wanted, without the entry: for whoever names entries by another word. */
-  readonly fault: string;
+  /** What was found and what was wanted, without the entry: for whoever names entries by another word. */
+  readonly found: string;
+  readonly wanted: string;
+  /** Whether the entry can never match; else it is doubtful. */
+  readonly neverMatches: boolean;
   readonly message: string;
 }
 
@@ -111,14 +114,15 @@ export function checkAllowedExecutables(
   const seen = new Map<string, number>();
   return allowed.flatMap((entry, index) => {
     const parsed = parseExecutable(entry.path, dialect);
-    let fault = 'refused' in parsed ? describePathRule(parsed.refused) : faultOf(entry, dialect);
+    const fault = 'refused' in parsed ? describePathRule(parsed.refused) : faultOf(entry, dialect);
+    let first: number | undefined;
     if (!('refused' in parsed)) {
-      const first = seen.get(parsed.key);
+      first = seen.get(parsed.key);
       if (first === undefined) seen.set(parsed.key, index);
-      else fault ??= `it repeats entry ${first}; wanted each program once`;
     }
-    if (fault === undefined) return [];
-    return [problemOf(entry, index, fault)];
+    if (fault !== undefined) return [problemOf(entry, index, fault, true)];
+    if (first === undefined) return [];
+    return [problemOf(entry, index, `it repeats entry ${first}; wanted each program once`)];
   });
 }
 
@@ -156,9 +160,12 @@ function problemOf(
   entry: AllowedExecutable,
   index: number,
   fault: string,
+  neverMatches = false,
 ): AllowedExecutableProblem {
+  // Each fault is written "FOUND; wanted WANTED".
+  const [found = fault, wanted = 'an entry that can match'] = fault.split('; wanted ');
   const message = `allowed executable ${index} (${quoteText(entry.path)}): ${fault}`;
-  return { index, path: entry.path, fault, message };
+  return { index, path: entry.path, found, wanted, neverMatches, message };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
@@ -173,6 +180,8 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
+  // A file may have such a name where Windows is not; whoever lists one means others.
+  if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
     return 'its "sha256" has what is no digest; wanted 64 hexadecimal digits';
