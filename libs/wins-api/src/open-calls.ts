@@ -30,9 +30,9 @@ function withResolvers<T>() {
 export class OpenCalls {
   private readonly open = new Map<Promise<unknown>, () => void>();
   private closed = false;
+  private silent = false;
   private calls = 0;
   private isConnecting = false;
-  private silent = false;
 
   constructor(private readonly options: OpenCallsOptions) {}
 

@@ -1,7 +1,7 @@
 import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface InfoOptions extends DaemonOptions {
@@ -10,7 +10,7 @@ interface InfoOptions extends DaemonOptions {
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(options: InfoOptions): Promise<number> {
-  const server = await withDaemon(addressOf(options), (client) => client.info());
+  const server = await withDaemon(daemonAddress(options), (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
   const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };

@@ -2,7 +2,7 @@ import { EXIT, escapeText, quoteText } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { writeAll, writeJson } from '../output.js';
 
 /** The options of `wins cli explain`. */
@@ -22,7 +22,7 @@ export interface ExplainOptions extends DaemonOptions {
  */
 export async function explain(options: ExplainOptions): Promise<number> {
   const subject = subjectOf(options);
-  const { Allowed, Code, Reason, Entry } = await withDaemon(addressOf(options), (client) =>
+  const { Allowed, Code, Reason, Entry } = await withDaemon(daemonAddress(options), (client) =>
     client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;

@@ -1,7 +1,7 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
 import { EXIT } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface ListOptions extends DaemonOptions {
@@ -16,7 +16,7 @@ function exposesOf(process: ProcessSummary): string[] {
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
 export async function listProcesses(options: ListOptions): Promise<number> {
-  const processes = await withDaemon(addressOf(options), (client) => client.listProcesses());
+  const processes = await withDaemon(daemonAddress(options), (client) => client.listProcesses());
   if (options.output === 'table') {
     const rows = processes.map((process) => [
       process.Name?.Value ?? '',

@@ -3,7 +3,7 @@ import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
@@ -59,7 +59,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withDaemon(addressOf(options), async (client, answered) => {
+  return withDaemon(daemonAddress(options), async (client, answered) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
     answered();
     return follow(client, name, options.quiet);

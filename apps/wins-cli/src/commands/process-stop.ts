@@ -1,6 +1,6 @@
 import { EXIT } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { addressOf, type DaemonOptions } from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface StopOptions extends DaemonOptions {
@@ -10,7 +10,7 @@ interface StopOptions extends DaemonOptions {
 
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
 export async function stopProcess(options: StopOptions): Promise<number> {
-  const exit = await withDaemon(addressOf(options), (client) =>
+  const exit = await withDaemon(daemonAddress(options), (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
   if (options.output === 'table') {

@@ -9,7 +9,7 @@ import { ListValueError, splitListValue } from '../options/list-value.js';
 import { pipeFailure } from '../daemon/pipe-failure.js';
 import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
 import { showProgress } from '../progress.js';
-import { openWebSocket } from '../tunnel/open-web-socket.js';
+import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { assertNoLoop } from '../tunnel/assert-no-loop.js';
 import { publishPort } from '../tunnel/publish-port.js';
@@ -59,16 +59,21 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   resolvePipePath(options.proxy);
   const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
   const refusals = new Refusals((text, fields) => log.warn(text, fields));
+  const attempt = {
+    ...{ pipe: options.proxy, log },
+    timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
+    // Later nothing is asked of this program that it did not do already.
+    judge: (hasOwnNetwork: boolean): void => {
+      if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
+    },
+  };
   using waiting = showProgress(`waiting for the daemon on pipe "${options.proxy}"`, {
     afterMs: SHOW_AFTER_MS,
     quiet: options.quiet,
   });
   let isFirst = true;
   const keeper = new TunnelKeeper({
-    open: (signal) =>
-      openTracedTunnel(options, signal, log, (hasOwnNetwork) => {
-        if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
-      }),
+    open: (signal) => openTracedTunnel({ ...attempt, signal }),
     heldMs: HELD_MS,
     onUp: () => {
       waiting[Symbol.dispose]();
@@ -118,23 +123,19 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   }
 }
 
-/**
- * One attempt: the way to the pipe, the handshake, the tunnel.
- *
- * @param check - What it throws gives the attempt up. It learns whether the daemon has the network of this process.
- */
-async function openTracedTunnel(
-  { proxy: pipe, timeout }: ProxyOptions,
-  signal: AbortSignal,
-  log: ClientLog,
-  check: (hasOwnNetwork: boolean) => void,
-) {
+interface TunnelAttempt extends TunnelPipe {
+  readonly log: ClientLog;
+  /** Told whether the daemon has the network of this process; what it throws gives the tunnel up. */
+  readonly judge: (hasOwnNetwork: boolean) => void;
+}
+
+/** One attempt: the way to the pipe, the handshake, the tunnel. */
+async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelAttempt) {
   const beganAt = performance.now();
   log.debug('connecting to the tunnel pipe', { pipe });
   try {
-    const timeoutMs = timeout ?? CONNECT_TIMEOUT_MS;
     const tunnel = await openWebSocket({ pipe, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
-      check(hasOwnNetwork);
+      judge(hasOwnNetwork);
       return openTunnel(webSocket, { maxStreams: MOST_STREAMS });
     });
     log.debug('connected', { ms: msSince(beganAt) });

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import {
-  CONNECT_TIMEOUT_MS,
+  daemonAddress,
   type DaemonAddress,
   type DaemonOptions,
 } from '../daemon/daemon-address.js';
@@ -92,9 +92,8 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
 }
 
 /** The daemon, as long as the upgrade may take: an answer has no other limit than that. */
-function daemonFor({ server, timeout }: UpgradeOptions, waitTimeoutMs: number): DaemonAddress {
-  const connectTimeoutMs = timeout ?? CONNECT_TIMEOUT_MS;
-  return { server, waitTimeoutMs, connectTimeoutMs, quiet: true };
+function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddress {
+  return { ...daemonAddress(options), answerTimeoutMs: undefined, waitTimeoutMs, quiet: true };
 }
 
 /**

@@ -31,7 +31,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Where the options say that the daemon is, and how long they let it take. */
-export function addressOf(options: DaemonOptions): DaemonAddress {
+export function daemonAddress(options: DaemonOptions): DaemonAddress {
   const { server, timeout, quiet } = options;
   return {
     ...{ server, quiet, waitTimeoutMs: options['wait-timeout'] },
