@@ -132,7 +132,11 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
           : `the daemon on pipe "${server}" does not answer: ${details}`,
       );
     case 'refused':
-      return failure(`the daemon refused: ${details}`, EXIT.client.refused);
+      // "invalid path" is for clients of the original, which know a refusal by it.
+      return failure(
+        `the daemon refused: ${error.reason === undefined ? details : details.replace(/^invalid path: /, '')}`,
+        EXIT.client.refused,
+      );
     case 'notFound':
       return failure(details, EXIT.client.notFound);
     case 'unimplemented':

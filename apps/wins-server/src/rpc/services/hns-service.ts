@@ -15,7 +15,7 @@ export function createHnsService(calls: HostCallGate): HnsServiceServer {
           if (which === undefined) {
             const message =
               'cannot choose a network: found an empty request; wanted a name or an address';
-            throw new HostSystemError('invalid-argument', message);
+            throw new HostSystemError('invalidArgument', message);
           }
           return async (host) => {
             const network = await host.hnsNetwork(which);
