@@ -36,7 +36,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
   notFound: 'install it',
   pathNotAllowed: 'add it to white_list.processPaths',
-  pathNotTrusted: 'put it where only administrators may write',
+  pathNotTrusted: 'put it where only administrators may write, and list its own path: no links',
 };
 
 /**
@@ -48,6 +48,9 @@ export async function explainConfig(options: ExplainOptions): Promise<number> {
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
   if (chosen.length > 1) {
     throw new UsageError('cannot explain: found two questions; wanted KEY, --path or --port alone');
+  }
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16)) {
+    throw new UsageError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
   }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
