@@ -8,7 +8,7 @@ import { hashFile } from '@wins/trusted-files';
 import type { ClientIdentity } from './admission/client-identity.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from './audit/audit-trail.js';
-import { allowedBy } from './configuration/allowed-executables.js';
+import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
 import { changedKeys, type ConfigChange } from './configuration/changed-keys.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import type { ReloadedConfig } from './rpc/services/config-service.js';
@@ -56,6 +56,7 @@ export async function composeDaemon(
   const clients = new Map<string, ClientIdentity>();
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
+    howToAllow: howToAllow(loaded.path),
     processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
     host: withDaemonVariables(system.processHost, {

@@ -2,6 +2,7 @@ import { defaultConfigPath } from '@wins/config';
 import { VERSION } from '@wins/wins-program';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
+import { parseLogFileCount, parseLogFileSize } from './log/log-file-options.js';
 import { UsageError } from './usage-error.js';
 
 const CONFIG_HELP = `The config file; it must exist. Default: ${defaultConfigPath()}, which may be absent`;
@@ -69,6 +70,17 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
                     type: 'string',
                     describe:
                       'With --register: services that must run before it, as in "HNS Tcpip"',
+                  })
+                  .option('log-file-size', {
+                    type: 'string',
+                    coerce: parseLogFileSize,
+                    describe:
+                      'How large a log file of the Windows service may become: 64KiB to 1GiB; default: 10MiB',
+                  })
+                  .option('log-files', {
+                    type: 'string',
+                    coerce: parseLogFileCount,
+                    describe: 'How many log files it keeps: 1 to 100; default: 5',
                   })
                   .option('profile', { type: 'string', hidden: true })
                   .option('profile-output', { type: 'string', hidden: true })

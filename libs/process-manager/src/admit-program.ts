@@ -21,11 +21,13 @@ export type Admission = Extract<Verdict, { readonly allowed: true }>;
 export function admitProgram(
   path: string,
   callerNames: readonly string[] | undefined,
-  { allowed, dialect }: AdmissionContext,
+  { allowed, dialect, howToAllow }: AdmissionContext,
 ): Admission {
   const verdict = judgeExecutablePath(path, allowed, dialect);
   if (!verdict.allowed) {
-    const { code, message, rule } = verdict;
+    const { code, rule } = verdict;
+    const isAdvised = code === 'pathNotAllowed' && howToAllow !== undefined;
+    const message = isAdvised ? `${verdict.message}; ${howToAllow}` : verdict.message;
     throw new ProcessError(code, message, { path, rule });
   }
   if (callerNames !== undefined) {
@@ -38,6 +40,8 @@ export function admitProgram(
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
+  /** The next step of whoever asks for what is not listed. */
+  readonly howToAllow?: string | undefined;
 }
 
 function assertCaller(names: readonly string[], { path, for: wanted }: AllowedExecutable): void {

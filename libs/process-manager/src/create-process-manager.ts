@@ -109,9 +109,9 @@ class RunManager implements ProcessManager {
   }
 
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict> {
-    const { host, maxExecutableBytes } = this.#options;
+    const { host, howToAllow, maxExecutableBytes } = this.#options;
     return judgeStart(question, {
-      ...{ host, maxBytes: maxExecutableBytes, allowed: this.#allowed },
+      ...{ host, howToAllow, maxBytes: maxExecutableBytes, allowed: this.#allowed },
       whenFree: (work) => this.#slots.run(clientOf(owner), work),
       checkpoint: () => {
         if (!owner.disconnected.aborted) return;
@@ -203,9 +203,10 @@ class RunManager implements ProcessManager {
   }
 
   #plan(request: StartRequest): StartPlan {
-    const { dialect } = this.#options.host;
+    const { host, howToAllow } = this.#options;
     const base = [this.#minimal, this.#processEnvironment];
-    const plan = planStart(request, { allowed: this.#allowed, base, dialect });
+    const context = { allowed: this.#allowed, base, dialect: host.dialect, howToAllow };
+    const plan = planStart(request, context);
     // Checked again when the name is taken; refused here, it costs no copy.
     this.#names.assertFree(plan.name, plan.path);
     return plan;

@@ -6,6 +6,7 @@ import { allowsArguments, describeArgumentRules } from './policy/argument-rules.
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { parsePath } from './policy/parse-path.js';
+import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
 import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
@@ -54,6 +55,8 @@ export interface PlanningContext {
   /** What every run gets; of a variable that is in several layers the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
+  /** The next step of whoever asks for what is not listed. */
+  readonly howToAllow?: string | undefined;
 }
 
 /**
@@ -118,7 +121,8 @@ function workingDirectory(
   if (asked === '') return { directory: own, isElsewhere: false };
   const parsed = parsePath(asked, dialect);
   if ('refused' in parsed) {
-    const message = `cannot use the working directory ${quoteText(asked)}: ${parsed.refused}`;
+    const found = describePathRule(parsed.refused);
+    const message = `cannot use the working directory ${quoteText(asked)}: ${found}`;
     throw new ProcessError('invalidArgument', message, { path: asked, rule: parsed.refused });
   }
   for (const allowed of [own, ...directories]) {

@@ -24,6 +24,7 @@ export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
 export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
+export type { CallEvent } from './call-event.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';

@@ -54,7 +54,7 @@ export async function explainConfig(options: ExplainOptions): Promise<number> {
   }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
-    return printVerdict(what, await verdictOf(options), options.output);
+    return printVerdict(what, await verdictOf(options), options);
   }
   if (sha256 !== undefined || server !== undefined) {
     const found = sha256 !== undefined ? '--sha256 without --path' : '--server without a question';
@@ -84,9 +84,15 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   return programVerdict(await judgeStart(question, context), sha256 !== undefined, loaded);
 }
 
-function printVerdict(what: string, verdict: SubjectVerdict, output: 'text' | 'json'): number {
+function printVerdict(
+  what: string,
+  verdict: SubjectVerdict,
+  { output, server }: ExplainOptions,
+): number {
   const { allowed, code, reason, entry } = verdict;
-  const nextStep = allowed ? undefined : NEXT_STEP[code];
+  // A daemon says itself how to allow what is not listed.
+  const isSaid = allowed || (server !== undefined && code === 'pathNotAllowed');
+  const nextStep = isSaid ? undefined : NEXT_STEP[code];
   if (output === 'json') {
     const answer = { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry };
     process.stdout.write(`${escapeJson(JSON.stringify(answer, null, 2))}\n`);

@@ -1,5 +1,7 @@
-import type { WinsConfig } from '@wins/config';
+import { defaultConfigPath, type WinsConfig } from '@wins/config';
 import type { AllowedExecutable } from '@wins/process-manager';
+import { escapeText } from '@wins/wins-program';
+import path from 'node:path';
 
 /** The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. */
 export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
@@ -8,4 +10,11 @@ export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable
     mayBreakAway,
     ...(sha256.length > 0 && { sha256 }),
   }));
+}
+
+/** What whoever may not run a program is to do. Clients read it, so it tells the file and the key, and nothing that is in it. */
+export function howToAllow(file: string): string {
+  const shown = escapeText(path.resolve(file));
+  const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
+  return `add it to white_list.processPaths of ${shown} on the host (wins srv config check${option} shows the list)`;
 }

@@ -102,7 +102,6 @@ function judgeEntries(
     (doubt): JudgedValue => ({
       ...{ severity: 'warning', code: 'doubtful' },
       ...entryOf(doubt),
-      expected: 'an entry that grants what its clients need, and no more',
     }),
   );
   // The same text twice was seen when the file was read.
@@ -110,9 +109,14 @@ function judgeEntries(
   return [...faults, ...doubts].filter(isNew);
 }
 
-function entryOf({ index, path, rule }: AllowedExecutableProblem) {
-  const found = `${quoteText(path)}: ${rule.replace(/^A\d+ /, '')}`;
-  return { keyPath: `white_list.processPaths[${index}]`, found };
+/** The library words a fault as "found; wanted"; a problem of the config has both by themselves. */
+function entryOf({ index, path, fault }: AllowedExecutableProblem) {
+  const [found = '', expected = 'an entry that can match'] = fault.split('; wanted ', 2);
+  return {
+    keyPath: `white_list.processPaths[${index}]`,
+    found: `${quoteText(path)}: ${found}`,
+    expected,
+  };
 }
 
 async function judgeFolders(

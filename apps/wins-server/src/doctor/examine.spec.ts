@@ -125,7 +125,7 @@ const PROBLEMS: readonly Case[] = [
     what: 'an entry that allows nothing',
     changes: { loadConfig: () => loaded({ white_list: { processPaths: ['/opt/tool/'] } }) },
     check: 'whitelist',
-    found: /processPaths\[0\]: .*names a directory/,
+    found: /processPaths\[0\]: .*names a folder/,
   },
   {
     what: 'a daemon that is down',
