@@ -87,13 +87,11 @@ function judgeEntries(
       ? {
           severity: isStrict ? 'error' : 'warning',
           ...entryOf(fault),
-          expected: 'an entry that can match',
           nextStep: 'correct or remove it: it allows nothing',
         }
       : {
           ...{ severity: 'warning', code: 'duplicateEntry' },
           ...entryOf(fault),
-          expected: 'each entry once',
         },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
