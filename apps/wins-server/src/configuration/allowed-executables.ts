@@ -3,6 +3,8 @@ import type { AllowedExecutable } from '@wins/process-manager';
 import { escapeText } from '@wins/wins-program';
 import path from 'node:path';
 
+const KEY = 'white_list.processPaths';
+
 /** The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. */
 export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
   return whiteList.processPaths.map(({ sha256, mayBreakAway = false, ...entry }) => ({
@@ -16,5 +18,5 @@ export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable
 export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
-  return `add it to white_list.processPaths of ${shown} on the host (wins srv config check${option} shows the list)`;
+  return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
 }

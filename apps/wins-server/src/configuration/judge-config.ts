@@ -107,13 +107,11 @@ function judgeEntries(
   return [...faults, ...doubts].filter(isNew);
 }
 
-/** The library words a fault as "found; wanted"; a problem of the config has both by themselves. */
-function entryOf({ index, path, fault }: AllowedExecutableProblem) {
-  const [found = '', expected = 'an entry that can match'] = fault.split('; wanted ', 2);
+function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
   return {
     keyPath: `white_list.processPaths[${index}]`,
     found: `${quoteText(path)}: ${found}`,
-    expected,
+    expected: wanted,
   };
 }
 
