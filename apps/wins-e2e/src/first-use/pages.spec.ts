@@ -72,7 +72,7 @@ describe('the pages', () => {
   });
 
   it('quote the examples as they are', () => {
-    const flat = (text: string) => text.replace(/^ +/gm, '').trim();
+    const flat = (text: string) => text.replace(/\s+/g, ' ').trim();
     const quoted = blocksOf(pageText('README.md')).flatMap(({ text }) => {
       const [, file, excerpt = ''] = /^# (examples\/[\w/.-]+):.*\n([^]*)$/.exec(text) ?? [];
       return file === undefined ? [] : [[flat(pageText(file)), flat(excerpt)] as const];
