@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { blocksOf, pageText, shownOutput } from '../testing/pages/page.js';
+import { blocksOf, PAGES, pageText, shownOutput } from '../testing/pages/page.js';
 import { ShellSession } from '../testing/pages/shell-session.js';
 import { BARE_NODE, commandsOfNode } from '../testing/pages/windows-commands.js';
 import { ROOT } from '../testing/workspace.js';
@@ -12,14 +12,6 @@ const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
 /** Commands that take a Windows node or a cluster, which no test here has. */
 const ELSEWHERE =
   /^(kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
-
-const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
-  ...['charts/rancher-wins-upgrader/README.md'],
-  ...readdirSync(path.join(ROOT, 'docs'))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-];
 
 const commandsOf = (text: string) =>
   text
