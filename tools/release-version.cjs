@@ -5,7 +5,7 @@ exports.afterAllProjectsVersioned = actions.afterAllProjectsVersioned;
 
 /** Files beside the packages, and the lines of them that have the version. */
 const OTHERS = [
-  ['package.json', /^(  "version": ")[^"]*/m],
+  ['package.json', /^( {2}"version": ")[^"]*/m],
   ['charts/rancher-wins-upgrader/Chart.yaml', /^((?:v|appV)ersion: ).*/gm],
 ];
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { blocksOf, PAGES, pageText, shownOutput } from '../testing/pages/page.js';
 import { ShellSession } from '../testing/pages/shell-session.js';
@@ -43,7 +43,7 @@ describe('the pages', () => {
   });
 
   it('have no other command in a block that nothing tries', () => {
-    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    const { scripts } = JSON.parse(pageText('package.json')) as {
       scripts: Record<string, string>;
     };
     const untried: string[] = [];
@@ -71,6 +71,13 @@ describe('the pages', () => {
     });
     expect(quoted).toHaveLength(2);
     for (const [whole, excerpt] of quoted) expect(whole).toContain(excerpt);
+  });
+
+  it('come with the license that package.json names', () => {
+    const { license } = JSON.parse(pageText('package.json')) as { license: string };
+    expect(license).toBe('Apache-2.0');
+    expect(pageText('LICENSE')).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
+    expect(pageText('README.md')).toContain('[Apache-2.0](LICENSE)');
   });
 
   it('are all reached from the README in one step', () => {

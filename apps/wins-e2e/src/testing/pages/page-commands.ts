@@ -24,7 +24,7 @@ export function unknownCommands(commands: readonly NamedCommand[]): string[] {
       const [, typed] = /^\s*(?:C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
       if (typed === undefined) continue;
       // What a shell reads, what is passed on to a program, and what stands for words.
-      const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─|   /);
+      const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);
       const words = told.replace(/"[^"]*"|'[^']*'/g, 'X').split(/[\s[\]]+/);
       let command = known.get('');
       for (const word of words) {
