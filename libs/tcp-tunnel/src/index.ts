@@ -32,8 +32,6 @@ export { judgeDestination } from './tcp/destination-policy.js';
 export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
 export { listenTcp } from './tcp/tcp-listener.js';
 export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
-export { judgeDestination } from './tcp/destination-policy.js';
-export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
 export { webSocketClientOptions, webSocketServerOptions } from './web-socket/web-socket-options.js';
 export type { TunnelWebSocketOptions } from './web-socket/web-socket-options.js';
