@@ -3,7 +3,7 @@ import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { configFingerprint, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
-import { delayFullCollections } from '../resources/delay-full-collections.js';
+import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -77,7 +77,7 @@ async function serve(
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {
-  delayFullCollections();
+  boundHeap();
   const file = options.config ?? defaultConfigPath();
   const known = configFingerprint(file);
   const loaded = await loadDaemonConfig(file);
