@@ -1,6 +1,6 @@
-import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
+import { ownDigest } from '../daemon/own-digest.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface InfoOptions {
@@ -14,8 +14,7 @@ export async function showInfo(options: InfoOptions): Promise<number> {
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
   const server = await withDaemon(address, (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
-  const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
-  const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };
+  const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
   if (options.output === 'table') {
     const rows = Object.entries({ client, server }).map(([side, info]) => [
       side,
