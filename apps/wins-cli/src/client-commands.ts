@@ -2,12 +2,14 @@ import { DEFAULT_PROXY_PIPE_NAME, EXIT, VERSION } from '@wins/wins-program';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
 import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
+import { LOG_FORMATS } from './client-log.js';
 import { CommandError } from './command-error.js';
 import {
   durationOption,
   withDaemonOptions,
   withOutputOption,
   withSha256,
+  withTimeout,
   withWaitTimeout,
   type Handle,
 } from './options/command-options.js';
@@ -109,7 +111,10 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
           'proxy',
           'Make ports of the host reachable in this container',
           (proxy) =>
-            withWaitTimeout(proxy)
+            withTimeout(
+              withWaitTimeout(proxy),
+              'an attempt to open the tunnel may take (default 10s)',
+            )
               .option('publish', {
                 type: 'string',
                 demandOption: 'which ports? name them with --publish "TCP:443 TCP:80-81"',
@@ -129,8 +134,26 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
               .option('ready-file', {
                 type: 'string',
                 describe: 'A file that exists exactly while the tunnel is up',
+              })
+              .option('log-format', {
+                choices: LOG_FORMATS,
+                default: 'pretty' as const,
+                describe:
+                  'pretty for people, json for programs: one object per line, with its time',
               }),
           handle(() => Promise.resolve(loadTunnelClient().proxyPorts)),
+        )
+        .command(
+          'explain',
+          'Say whether the daemon would allow a program or a port, and why not',
+          (explain) =>
+            withSha256(
+              withOutputOption(withDaemonOptions(explain)),
+              'With --path: the SHA-256 digest that this client sees',
+            )
+              .option('path', { type: 'string', describe: 'A program of the host' })
+              .option('port', { type: 'number', describe: 'A TCP port of the host' }),
+          handle(async () => (await import('./commands/explain.js')).explain),
         )
         .command(
           'upgrade',
@@ -189,7 +212,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
         .demandCommand(
           1,
           1,
-          'a command is missing: app, prc, proxy, upgrade, deliver, hst, net, hns or route',
+          'a command is missing: app, prc, proxy, explain, upgrade, deliver, hst, net, hns or route',
         ),
     )
     .strict()

@@ -3,6 +3,7 @@ import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
 import {
   applicationServiceDefinition,
+  configServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
@@ -12,9 +13,8 @@ import {
 import type { Socket } from 'node:net';
 import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
 import { ClientTurns } from './admission/client-turns.js';
-import { PausedLog } from './admission/paused-log.js';
 import { Places } from './admission/places.js';
-import { TurnedAwayLog } from './admission/turned-away-log.js';
+import { tallyLog } from './admission/tally.js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
@@ -25,6 +25,7 @@ import type { HostSystem } from './host-system/host-system.js';
 import type { Logger } from './log/logger.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
+import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
@@ -53,6 +54,8 @@ export interface DaemonParts {
   readonly logger: Logger;
   /** The SHA-1 of the file that this daemon is; empty when it could not be read. */
   readonly checksum: Promise<string>;
+  /** The config in force, and how it is loaded again. Default: the config of the start, which stays. */
+  readonly config?: ConfigInForce;
 }
 
 /** A daemon that serves. */
@@ -86,13 +89,28 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const calls = createCallServer();
   const { server } = calls;
-  const pausedLog = new PausedLog(logger);
-  const turns = new ClientTurns({ ended: slowTurnLog(logger), paused: pausedLog.add });
+  const paused = tallyLog(
+    logger,
+    'warn',
+    'a client was paused: it used its share of the processor',
+  );
+  const turns = new ClientTurns({
+    ended: slowTurnLog(logger),
+    paused: ({ key, description: client }) => paused.add(key, { client }),
+  });
   const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
   server.addService(servedProcessDefinition, createProcessService(manager, connections));
+  const config = parts.config ?? {
+    inForce: () => loaded,
+    reload: () => Promise.reject(new Error('this daemon does not reload its config')),
+  };
+  server.addService(
+    configServiceDefinition,
+    createConfigService({ config, manager, connections, logger }),
+  );
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );
@@ -106,8 +124,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   );
   health.addTo(server);
   if (loaded.config.reflection) addReflection(server);
-  const turnedAway = new TurnedAwayLog('gRPC', logger);
-  const places = new Places({ ...ROOM, turnedAway: turnedAway.add });
+  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
+  const places = new Places({
+    ...ROOM,
+    turnedAway: ({ key, description: client }, why) =>
+      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client }),
+  });
   const serve = (socket: Socket): void => {
     const client = identify(socket);
     connections.admit(socket, client, places.enter(socket, client));
@@ -118,13 +140,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
     security: system.pipeSecurity,
   });
+  logger.debug({ address: listener.path.address }, 'the gRPC pipe is open');
   // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;
   const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
   let tunnel: TunnelEndpoint;
   try {
     await audit.open(updateHealth);
-    await manager.recover();
+    const recovered = await manager.recover();
+    logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
     // Not awaited: a firewall that hangs must not delay the daemon.
     void sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
@@ -160,7 +184,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await audit.close();
     await listener.close();
     turnedAway[Symbol.dispose]();
-    pausedLog[Symbol.dispose]();
+    paused[Symbol.dispose]();
   };
   return {
     address: listener.path.address,
@@ -177,8 +201,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
   try {
     const marks = (await portOpener?.sweep([])) ?? [];
-    if (marks.length > 0) logger.warn({ marks }, 'closed the ports of runs that are gone');
+    if (marks.length > 0)
+      logger.warn({ marks }, 'closed the firewall ports of runs that have ended');
   } catch (err) {
-    logger.error({ err }, 'cannot close the ports of runs that are gone');
+    logger.error({ err }, 'cannot close the firewall ports of runs that have ended');
   }
 }

@@ -39,6 +39,8 @@ export {
   type AllowedExecutableProblem,
   type Verdict,
 } from './policy/executable-policy.js';
+export { judgeStart } from './judge-start.js';
+export type { StartQuestion, StartQuestionContext, StartVerdict } from './judge-start.js';
 export { checkProcessEnvironment } from './policy/process-environment.js';
 export { START_LIMITS } from './policy/start-limits.js';
 export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
@@ -49,6 +51,7 @@ export type {
   ManagedProcess,
   ProcessOwner,
   RunSelection,
+  StopSelection,
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';
@@ -66,7 +69,8 @@ export type {
   ProcessTree,
   RememberedProcess,
 } from './host/process-host.js';
-export type { HeldFile } from './staging/held-file.js';
+export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
+export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';

@@ -28,6 +28,8 @@ export type { Tunnel } from './tunnel.js';
 export type { TunnelOptions } from './session/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
 export type { TunnelStream } from './stream/tunnel-stream.js';
+export { judgeDestination } from './tcp/destination-policy.js';
+export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
 export { listenTcp } from './tcp/tcp-listener.js';
 export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';

@@ -1,5 +1,6 @@
 import { connectivityState } from '@grpc/grpc-js';
 import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { CallEvent } from './call-event.js';
 import { fromServiceError, WinsClientError } from './client-error.js';
 
 /** Takes the outcome of a call: an error, or the answer. */
@@ -11,6 +12,7 @@ export interface OpenCallsOptions {
   readonly connectTimeoutMs: number;
   /** Why the latest dial failed; undefined when it did not, or nobody dials for the client. */
   readonly dialFailure: () => unknown;
+  readonly onCallEvent: ((event: CallEvent) => void) | undefined;
 }
 
 // Promise.withResolvers, which the oldest Node that is served does not have.
@@ -28,17 +30,23 @@ function withResolvers<T>() {
 export class OpenCalls {
   private readonly open = new Map<Promise<unknown>, () => void>();
   private closed = false;
+  private silent = false;
+  private calls = 0;
+  private isConnecting = false;
 
   constructor(private readonly options: OpenCallsOptions) {}
 
   /**
    * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started:
    * `call` is undefined then. `result` rejects with a `WinsClientError`.
+   *
+   * @param answerTimeoutMs - How long the call may take. Default: as long as it takes.
    */
   begin<T, C extends { cancel(): void }>(
     method: string,
     signal: AbortSignal | undefined,
     start: (done: CallDone<T>) => C,
+    answerTimeoutMs?: number,
   ): { readonly call: C | undefined; readonly result: Promise<T> } {
     if (this.closed) return { call: undefined, result: Promise.reject(this.clientClosed(method)) };
     if (signal?.aborted === true) {
@@ -57,14 +65,26 @@ export class OpenCalls {
     const onAbort = () => end(this.cancelled(method, signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     const watch = this.watchConnection(() => end(this.notConnected(method)));
+    const late =
+      answerTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => end(this.notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
     const forget = () => {
       clearTimeout(watch);
+      clearTimeout(late);
       signal?.removeEventListener('abort', onAbort);
       this.open.delete(result);
     };
     this.open.set(result, () => end(this.cancelled(method, this.clientClosed(method))));
     result.then(forget, forget);
+    if (this.options.onCallEvent !== undefined)
+      this.trace(method, result, this.options.onCallEvent);
     return { call, result };
+  }
+
+  /** Whether the daemon let a call's time pass without a word: it will not end a connection in good order either. */
+  get foundSilence(): boolean {
+    return this.silent;
   }
 
   /** Cancels all calls and refuses new ones. */
@@ -75,13 +95,37 @@ export class OpenCalls {
     await Promise.allSettled(results);
   }
 
+  private trace<T>(method: string, result: Promise<T>, tell: (event: CallEvent) => void): void {
+    const { client } = this.options;
+    const beganAt = performance.now();
+    const msSince = (): number => Math.round((performance.now() - beganAt) * 10) / 10;
+    if (!this.isConnecting && !this.isConnected()) {
+      this.isConnecting = true;
+      tell({ kind: 'connecting' });
+      client.waitForReady(Infinity, (error) => {
+        this.isConnecting = false;
+        if (error === undefined) tell({ kind: 'connected', ms: msSince() });
+      });
+    }
+    const call = (this.calls += 1);
+    tell({ kind: 'called', call, method });
+    result.then(
+      () => tell({ kind: 'ended', call, method, ms: msSince() }),
+      ({ code }: WinsClientError) =>
+        tell({ kind: 'ended', call, method, ms: msSince(), error: code }),
+    );
+  }
+
+  private isConnected(): boolean {
+    const channel = this.options.client.getChannel();
+    return channel.getConnectivityState(false) === connectivityState.READY;
+  }
+
   /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
   private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
-    const channel = this.options.client.getChannel();
-    const connected = () => channel.getConnectivityState(false) === connectivityState.READY;
-    if (connected()) return undefined;
+    if (this.isConnected()) return undefined;
     return setTimeout(() => {
-      if (!connected()) onTimeout();
+      if (!this.isConnected()) onTimeout();
     }, this.options.connectTimeoutMs);
   }
 
@@ -121,7 +165,15 @@ export class OpenCalls {
     return new WinsClientError('failedPrecondition', { method, address, details });
   }
 
+  private notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    this.silent = true;
+    const { address } = this.options;
+    const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
+    return new WinsClientError('deadlineExceeded', { method, address, details });
+  }
+
   private notConnected(method: string): WinsClientError {
+    this.silent = true;
     const { address, connectTimeoutMs } = this.options;
     const details = `found no answer within ${connectTimeoutMs} ms; wanted an HTTP/2 server`;
     return new WinsClientError('unavailable', { method, address, details });

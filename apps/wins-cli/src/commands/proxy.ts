@@ -1,15 +1,21 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
-import { escapeText, EXIT } from '@wins/wins-program';
+import { EXIT, messageOf } from '@wins/wins-program';
 import { isIP } from 'node:net';
+import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
-import { openWebSocket } from '../tunnel/open-web-socket.js';
+import { pipeFailure } from '../daemon/pipe-failure.js';
+import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
+import { showProgress } from '../progress.js';
+import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
+import { assertNoLoop } from '../tunnel/assert-no-loop.js';
 import { publishPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
+import { msSince, traceStream } from '../tunnel/trace-stream.js';
 import { TunnelKeeper } from '../tunnel/tunnel-keeper.js';
 
 interface ProxyOptions {
@@ -17,7 +23,10 @@ interface ProxyOptions {
   readonly proxy: string;
   readonly 'listen-address'?: string | undefined;
   readonly 'wait-timeout': number;
+  readonly timeout?: number | undefined;
   readonly 'ready-file'?: string | undefined;
+  readonly 'log-format': LogFormat;
+  readonly debug: boolean;
   readonly quiet: boolean;
 }
 
@@ -25,42 +34,68 @@ interface ProxyOptions {
 const HELD_MS = 10_000;
 /** How long open connections may go on after a signal. */
 const DRAIN_MS = 5000;
+const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 /** The most that a daemon allows, so that its config decides. */
 const MOST_STREAMS = 16_384;
 
 /** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
+  const log = new ClientLog(options);
+  try {
+    return await proxy(options, log);
+  } catch (error) {
+    if (options['log-format'] !== 'json' || !(error instanceof Error)) throw error;
+    const exitCode = error instanceof CommandError ? error.exitCode : EXIT.client.failed;
+    log.fatal(error.message, { exitCode, ...(options.debug && { stack: error.stack }) });
+    return exitCode;
+  }
+}
+
+async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const ports = readPublished(options.publish);
   const address = readAddress(options['listen-address']);
   // What is no name of a pipe is not waited for.
   resolvePipePath(options.proxy);
-  const say = (text: string): void => {
-    if (!options.quiet) process.stderr.write(`wins: ${escapeText(text)}\n`);
+  const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
+  const refusals = new Refusals((text, fields) => log.warn(text, fields));
+  const attempt = {
+    ...{ pipe: options.proxy, log },
+    timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
+    // Later nothing is asked of this program that it did not do already.
+    judge: (hasOwnNetwork: boolean): void => {
+      if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
+    },
   };
-  const readyFile = new ReadyFile(options['ready-file'], say);
-  const refusals = new Refusals(say);
+  using waiting = showProgress(`waiting for the daemon on pipe "${options.proxy}"`, {
+    afterMs: SHOW_AFTER_MS,
+    quiet: options.quiet,
+  });
   let isFirst = true;
   const keeper = new TunnelKeeper({
-    open: (signal) =>
-      openWebSocket({ pipe: options.proxy, signal }, (webSocket) =>
-        openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
-      ),
+    open: (signal) => openTracedTunnel({ ...attempt, signal }),
     heldMs: HELD_MS,
     onUp: () => {
-      say(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back');
+      waiting[Symbol.dispose]();
+      log.info(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back', {
+        ports,
+      });
       isFirst = false;
       refusals.forget();
       readyFile.write();
     },
     onLost: (end) => {
       readyFile.remove();
-      say(
+      log.warn(
         `the tunnel is lost: ${describeEnd(end)}; trying again until it is back, new connections wait ` +
           `up to ${HELD_MS / 1000} s (is the daemon running?)`,
+        { reason: end.reason },
       );
     },
-    onStreamError: (port, error) => refusals.look(port, error),
+    onStream: (stream, port) => {
+      stream.once('error', (error) => refusals.look(port, error));
+      traceStream(log, stream, port);
+    },
   });
   const listeners: TcpListener[] = [];
   using shutdown = listenForSignals();
@@ -88,6 +123,29 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   }
 }
 
+interface TunnelAttempt extends TunnelPipe {
+  readonly log: ClientLog;
+  /** Told whether the daemon has the network of this process; what it throws gives the tunnel up. */
+  readonly judge: (hasOwnNetwork: boolean) => void;
+}
+
+/** One attempt: the way to the pipe, the handshake, the tunnel. */
+async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelAttempt) {
+  const beganAt = performance.now();
+  log.debug('connecting to the tunnel pipe', { pipe });
+  try {
+    const tunnel = await openWebSocket({ pipe, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
+      judge(hasOwnNetwork);
+      return openTunnel(webSocket, { maxStreams: MOST_STREAMS });
+    });
+    log.debug('connected', { ms: msSince(beganAt) });
+    return tunnel;
+  } catch (error) {
+    log.debug('not connected', { ms: msSince(beganAt), problem: messageOf(error) });
+    throw error;
+  }
+}
+
 function readPublished(text: string): PublishedPort[] {
   try {
     return parsePublished(splitListValue(text));
@@ -106,9 +164,8 @@ function readAddress(text: string | undefined): string | undefined {
 
 function explain(error: unknown): unknown {
   if (error instanceof CommandError || !(error instanceof Error)) return error;
-  const missing = error instanceof PipeError && error.code === 'notFound';
-  const advice = missing ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
+  if (error instanceof PipeError) return pipeFailure(error);
+  return new CommandError(error.message, EXIT.client.failed, { cause: error });
 }
 
 function describePorts(ports: readonly PublishedPort[]): string {

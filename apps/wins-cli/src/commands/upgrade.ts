@@ -6,14 +6,17 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
+import {
+  daemonAddress,
+  type DaemonAddress,
+  type DaemonOptions,
+} from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { writeAll } from '../output.js';
+import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
-interface UpgradeOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-  readonly quiet: boolean;
+interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
   readonly from?: string | undefined;
   readonly once?: string | undefined;
@@ -39,6 +42,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
 /** How long a daemon that was just proven may take to say what it is. */
 const INFO_LIMIT_MS = 10_000;
+const SHOW_AFTER_MS = 1000;
 /** How often an upgrade of one name is tried that is interrupted each time: the release may be the reason. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
@@ -61,22 +65,35 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
 
+  const showing = (text: string): Disposable =>
+    showProgress(text, { afterMs: SHOW_AFTER_MS, quiet: options.quiet });
+
+  using asking = showing('asking for the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
-  if (typeof attempt === 'object') return report(attempt);
+  if (typeof attempt === 'object') return await report(attempt);
   const { once } = options;
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
 
   const config = await configWords(options, endMs);
+  asking[Symbol.dispose]();
   tell(`${options.path} is handed over`);
+  using handing = showing('the helper looks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (first !== undefined && first.outcome !== 'handedOver') return report(first);
+  if (first !== undefined && first.outcome !== 'handedOver') return await report(first);
 
+  handing[Symbol.dispose]();
   tell('the daemon is replaced');
+  using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
-  return report(last);
+  return await report(last);
+}
+
+/** The daemon, as long as the upgrade may take: an answer has no other limit than that. */
+function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddress {
+  return { ...daemonAddress(options), answerTimeoutMs: undefined, waitTimeoutMs, quiet: true };
 }
 
 /**
@@ -138,14 +155,12 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
  * What the helper is told of the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
  * only compares. One of the original has no health service, does not mark what it runs, and its service may still get this config.
  */
-async function configWords(
-  { server, config }: UpgradeOptions,
-  endMs: number,
-): Promise<readonly string[]> {
+async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
+  const { config } = options;
   if (config === undefined) return [];
   const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(leftMs);
-  const isOriginal = await withDaemon({ server, waitTimeoutMs: leftMs }, (client) =>
+  const isOriginal = await withDaemon(daemonFor(options, leftMs), (client) =>
     client.isServing({ signal }).then(
       () => false,
       (error: unknown) => {
@@ -158,10 +173,10 @@ async function configWords(
 }
 
 /** Another daemon may serve than the one that the result speaks of. */
-async function compare({ server }: UpgradeOptions, program: Program): Promise<void> {
-  const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) =>
-    client.info({ signal: AbortSignal.timeout(INFO_LIMIT_MS) }),
-  );
+async function compare(options: UpgradeOptions, program: Program): Promise<void> {
+  const answerTimeoutMs = INFO_LIMIT_MS;
+  const address = { ...daemonFor(options, 0), answerTimeoutMs };
+  const info = await withDaemon(address, (client) => client.info());
   if (info.Checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
     `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
@@ -187,7 +202,7 @@ async function report({ outcome, reason }: UpgradeReport): Promise<number> {
  * @throws CommandError when there is no answer by then.
  */
 async function ask(
-  { server }: UpgradeOptions,
+  options: UpgradeOptions,
   endMs: number,
   program: Program,
   args: readonly string[],
@@ -195,7 +210,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withDaemon({ server, waitTimeoutMs }, async (client) => {
+    return await withDaemon(daemonFor(options, waitTimeoutMs), async (client) => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
@@ -206,7 +221,7 @@ async function ask(
     });
   } catch (cause) {
     if (!signal.aborted) throw cause;
-    const found = `the daemon on pipe "${server}" gave no answer within --wait-timeout`;
+    const found = `the daemon on pipe "${options.server}" gave no answer within --wait-timeout; run "wins doctor" on the host to see why`;
     throw new CommandError(found, EXIT.client.failed, { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
 import type { ClientTunnel, PendingConnection, TunnelStream, TunnelEnd } from '@wins/tcp-tunnel';
 
 /** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
@@ -17,8 +18,8 @@ export interface TunnelKeeperOptions {
   readonly onUp: () => void;
   /** The tunnel is lost; the next attempt begins. It must not throw. */
   readonly onLost: (end: TunnelEnd) => void;
-  /** A stream to that port of the host failed. It must not throw. */
-  readonly onStreamError: (port: number, error: Error) => void;
+  /** A stream to that port of the host was opened; the callee listens for its `error`. It must not throw. */
+  readonly onStream: (stream: TunnelStream, port: number) => void;
 }
 
 type State =
@@ -98,7 +99,9 @@ export class TunnelKeeper {
   }
 
   #openStream(tunnel: ClientTunnel, port: number): TunnelStream {
-    return tunnel.connect(port).once('error', (error) => this.#options.onStreamError(port, error));
+    const stream = tunnel.connect(port);
+    this.#options.onStream(stream, port);
+    return stream;
   }
 
   #wake(): void {
@@ -139,7 +142,8 @@ export class TunnelKeeper {
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {
-        if (signal.aborted || !again()) throw error;
+        // Another attempt mends nothing that this program was asked to do.
+        if (signal.aborted || error instanceof CommandError || !again()) throw error;
       }
       signal.throwIfAborted();
     }

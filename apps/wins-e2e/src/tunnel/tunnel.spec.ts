@@ -109,9 +109,10 @@ describe('the tunnel', () => {
   it('writes an audit record for each connection', async () => {
     const skip = daemon.log.length;
     await textOf(await ask(port, '/1'));
-    const record = await daemon.logged(({ msg }) => msg === 'decision', skip);
+    const record = await daemon.logged(({ log }) => log === 'audit', skip);
     expect(record).toMatchObject({
-      audit: true,
+      level: 'info',
+      msg: `allowed to connect to port ${web.port}`,
       action: 'connect',
       verdict: 'allowed',
       requester: 'tunnel:1',
@@ -458,13 +459,13 @@ describe('the tunnel pipe', () => {
       workspace.config([], { tunnel: { maxSessions: 2 } }),
     );
     const [a = 0, b = 0, c = 0] = await freePorts(3);
-    await using first = await Tunnel.start(workspace, `TCP:${a}`);
-    await using _second = await Tunnel.start(workspace, `TCP:${b}`);
-    const third = startWins(['cli', 'proxy', '--publish', `TCP:${c}`], workspace.environment);
+    await using first = await Tunnel.start(workspace, `TCP:${a}:1`);
+    await using _second = await Tunnel.start(workspace, `TCP:${b}:1`);
+    const third = startWins(['cli', 'proxy', '--publish', `TCP:${c}:1`], workspace.environment);
     expect((await third.outcome).code).toBe(125);
     await first.stop();
-    await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
-    await using _fourth = await Tunnel.start(workspace, `TCP:${c}`, '--wait-timeout', '60s');
+    await daemon.logged(({ msg }) => msg === 'tunnel ended');
+    await using _fourth = await Tunnel.start(workspace, `TCP:${c}:1`, '--wait-timeout', '60s');
   });
 });
 

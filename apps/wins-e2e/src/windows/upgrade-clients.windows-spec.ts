@@ -51,7 +51,7 @@ describe('clients of a service that is upgraded', () => {
 
   before(async () => {
     // A real node may run the real service: that one is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     [port = 0] = await freePorts(1);
     const config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
@@ -112,7 +112,10 @@ describe('clients of a service that is upgraded', () => {
     await services.stop(NAME);
     const told = await runTool('--', '-p', '42').outcome;
     assert.equal(told.code, 125);
-    assert.match(told.stderr, /^wins: cannot connect to [^\n]*--wait-timeout waits for it\)\n$/);
+    assert.match(
+      told.stderr,
+      /^wins: cannot connect to [^\n]*--wait-timeout waits for it; [^\n]*\)\n$/,
+    );
     const patient = runTool('--wait-timeout', '60s', '--', '-p', '42');
     const held = connect(port, '127.0.0.1');
     const answer = say(held, 'held');

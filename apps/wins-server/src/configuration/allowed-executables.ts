@@ -1,14 +1,11 @@
-import type { WinsConfig } from '@wins/config';
-import {
-  checkAllowedExecutables,
-  doubtAllowedExecutables,
-  type AllowedExecutable,
-  type AllowedExecutableProblem,
-} from '@wins/process-manager';
+import { defaultConfigPath, type WinsConfig } from '@wins/config';
+import type { AllowedExecutable } from '@wins/process-manager';
+import { escapeText } from '@wins/wins-program';
+import path from 'node:path';
 
-const DIALECT = process.platform === 'win32' ? 'windows' : 'posix';
+const KEY = 'white_list.processPaths';
 
-/** The whitelist as the process manager takes it: without digests an entry is not pinned. */
+/** The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. */
 export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
   return whiteList.processPaths.map(({ sha256, mayBreakAway = false, ...entry }) => ({
     ...entry,
@@ -17,21 +14,9 @@ export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable
   }));
 }
 
-/** Entries of the whitelist that can never match, and why. */
-export function faultyEntries(config: WinsConfig): readonly AllowedExecutableProblem[] {
-  return checkAllowedExecutables(allowedBy(config), DIALECT);
-}
-
-/**
- * Entries of the whitelist that may allow more or less than is meant, and why.
- *
- * @param tellsClientsApart - Called for a config with `for` alone.
- */
-export function doubtfulEntries(
-  config: WinsConfig,
-  tellsClientsApart: () => boolean,
-): readonly AllowedExecutableProblem[] {
-  const asksForClients = config.whiteList.processPaths.some((entry) => entry.for !== undefined);
-  const tellsCallersApart = !asksForClients || tellsClientsApart();
-  return doubtAllowedExecutables(allowedBy(config), DIALECT, { tellsCallersApart });
+/** What whoever may not run a program is to do. Clients read it, so it tells the file and the key, and nothing that is in it. */
+export function howToAllow(file: string): string {
+  const shown = escapeText(path.resolve(file));
+  const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
+  return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
 }

@@ -3,25 +3,30 @@ import {
   OctetBudget,
   SegmentPool,
   serveHttp2Connection,
+  type EndReason,
   type Http2Connection,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api';
 import type { Socket } from 'node:net';
-import { ClientCalls } from '../admission/client-calls.js';
+import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
 import { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
-import { EndedConnections } from './ended-connections.js';
-import type { Logger } from '../log/logger.js';
 import { clientLabel } from '../admission/client-label.js';
+import { tallyLog } from '../admission/tally.js';
+import type { Logger } from '../log/logger.js';
+import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;
 /** What unfinished requests of all clients may take in memory. */
 const INBOUND_OCTETS = 64 * MIB;
 /** What may wait in all for clients that do not read. */
 const OUTBOUND_OCTETS = 128 * MIB;
+
+/** Ends of connections that say nothing about the client. */
+const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
 /** The part of a gRPC call that says who made it. */
 export interface Caller {
@@ -40,7 +45,8 @@ export class Connections {
   readonly #outbound = new OctetBudget(OUTBOUND_OCTETS);
   readonly #segments = new SegmentPool();
   readonly #clientCalls = new ClientCalls();
-  readonly #endedConnections: EndedConnections;
+  readonly #faults: ReturnType<typeof tallyLog>;
+  readonly #trace: RequestTrace;
   #lastId = 0;
   #isClosing = false;
 
@@ -71,7 +77,8 @@ export class Connections {
     this.#clients = clients;
     this.#turns = turns;
     this.#read = read;
-    this.#endedConnections = new EndedConnections(logger);
+    this.#faults = tallyLog(logger, 'info', 'connection ended');
+    this.#trace = new RequestTrace(logger);
   }
 
   /** Serves an accepted connection until it ends. */
@@ -86,8 +93,10 @@ export class Connections {
     const disconnected = new AbortController();
     this.#disconnected.set(peer, disconnected);
     this.#clients.set(peer, client);
+    const acceptedAt = performance.now();
+    this.#trace.accepted(peer, client);
     const failed = (err: unknown): void =>
-      this.#logger.error({ err, peer }, 'a call failed unexpectedly: its connection ends');
+      this.#logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
       inbound: this.#inbound,
@@ -95,12 +104,16 @@ export class Connections {
       segments: this.#segments,
       answerHeaders: ANSWER_HEADERS,
       hasOneRequest: (path) => this.#calls.hasOneRequest(path),
-      onGreeted: () => place?.settle(),
+      onGreeted: () => {
+        this.#trace.greeted(peer, acceptedAt);
+        place?.settle();
+      },
       onStream: (stream, headers) => {
-        this.#turns.name(clientLabel(headers[':path'] ?? ''));
+        const path = headers[':path'] ?? '';
+        this.#turns.name(clientLabel(path));
+        this.#trace.called(peer, stream, path);
         if (!this.#clientCalls.begin(client)) {
-          const message =
-            'this client has the most calls that one may have under way; wanted fewer';
+          const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
           return;
         }
@@ -125,7 +138,9 @@ export class Connections {
         this.#disconnected.delete(peer);
         this.#clients.delete(peer);
         disconnected.abort();
-        this.#endedConnections.ended(peer, reason);
+        this.#trace.ended(peer, socket, acceptedAt, reason);
+        if (ORDINARY_ENDS.has(reason)) return;
+        this.#faults.add(`${reason} ${client.key}`, { peer, client: client.description, reason });
       },
     });
     socket.prependListener('data', (octets: Buffer) => this.#read(octets.length));
@@ -138,13 +153,18 @@ export class Connections {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#served].map((connection) => connection.close({ graceMs })));
-    this.#endedConnections[Symbol.dispose]();
+    this.#faults[Symbol.dispose]();
+  }
+
+  /** The client that made a call, as the system knows it. */
+  clientOf(caller: Caller): ClientIdentity {
+    return this.#clients.get(caller.getPeer()) ?? EVERYBODY;
   }
 
   /** Who made a call. What is started for a connection that has gone ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
-    const client = this.#clients.get(id) ?? EVERYBODY;
+    const client = this.clientOf(caller);
     const { key, description, names, isAdministrator, isEverybody } = client;
     const hasQuota = !isAdministrator && !isEverybody;
     const [said] = caller.metadata.get(CLIENT_NAME_METADATA_KEY);

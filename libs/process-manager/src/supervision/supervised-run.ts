@@ -11,6 +11,7 @@ import type {
   ManagedProcess,
   ProcessOwner,
   RunSelection,
+  StopSelection,
 } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
@@ -23,6 +24,12 @@ import { resolvesInTime } from './resolves-in-time.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
+const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
+  start: 'start',
+  wait: 'follow',
+  keepAlive: 'keep alive',
+  stop: 'stop',
+};
 
 /** A fresh run and the limits under which it is supervised. */
 export interface Supervision {
@@ -68,6 +75,8 @@ export class SupervisedRun implements ManagedProcess {
   readonly #outputClosed: Promise<unknown>;
   readonly #lease: KeepAliveLease;
   readonly #holdTimer: NodeJS.Timeout;
+  /** Aborted when it is to end at once. */
+  readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
@@ -151,10 +160,13 @@ export class SupervisedRun implements ManagedProcess {
     return this.#output.createReader(options);
   }
 
-  stop(ownerId: string, options: RunSelection = {}): Promise<ProcessExit> {
+  stop(ownerId: string, options: StopSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
-    const audited = this.#audit('stop', ownerId);
-    return audited === undefined ? this.end('stopped') : audited.then(() => this.end('stopped'));
+    const end = (): Promise<ProcessExit> => {
+      if (options.force === true) this.#force.abort();
+      return this.end('stopped');
+    };
+    return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
@@ -177,7 +189,12 @@ export class SupervisedRun implements ManagedProcess {
     const leftAlone = reason === 'exited' && (await this.#host.isGone());
     const treeGone =
       leftAlone ||
-      (await endProcessTree(this.#host, graceMs, () => this.#move({ kind: 'killing', reason })));
+      (await endProcessTree(
+        this.#host,
+        graceMs,
+        () => this.#move({ kind: 'killing', reason }),
+        this.#force.signal,
+      ));
     if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
 
     this.#move({ kind: 'draining', reason });
@@ -218,7 +235,7 @@ export class SupervisedRun implements ManagedProcess {
     if (allowed) return;
     const error = new ProcessError(
       'notOwner',
-      `cannot ${action} ${this.name}: it was started by another connection; wanted its own or the run id`,
+      `cannot ${VERBS[action]} ${this.name}: found a run of another connection; wanted that connection or the run id`,
       { rule: 'A35 run of another connection' },
     );
     this.#auditAtOnce(action, ownerId, error);

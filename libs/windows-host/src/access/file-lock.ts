@@ -1,5 +1,5 @@
 import { quoteText } from '@wins/wins-program';
-import type { HeldFile } from './held-file.js';
+import type { FileHold } from './file-hold.js';
 import { FILE_FLAG_OPEN_REPARSE_POINT, GENERIC_READ, GENERIC_WRITE } from '../win32/file-facts.js';
 import { files } from '../win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
@@ -13,9 +13,9 @@ const OPEN_ALWAYS = 4;
  * back from a process that ends, however it ends. Who may open the file may take it, so its folder should be private.
  *
  * @returns Undefined while another has it open in any way.
- * @throws WindowsError `not-found` when its folder is absent, `access-denied`.
+ * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
  */
-export function lockFile(path: string): HeldFile | undefined {
+export function lockFile(path: string): FileHold | undefined {
   try {
     const handle = files().CreateFileW(
       path,

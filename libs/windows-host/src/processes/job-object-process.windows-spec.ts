@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
-import { holdFile } from '../access/held-file.js';
+import { holdFile } from '../access/file-hold.js';
 import { JobObject } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';
@@ -144,7 +144,7 @@ describe('a process in a job object', () => {
         assert.deepEqual(await child.exited, { code: 0 });
         child.close();
         await Promise.all(outputs);
-        assert.throws(() => start(wrong), { code: 'not-found' });
+        assert.throws(() => start(wrong), { code: 'notFound' });
       }
       // What was destroyed is closed in a later turn.
       await new Promise((turn) => setTimeout(turn, 20));

@@ -13,8 +13,9 @@ export function createHnsService(calls: HostCallGate): HnsServiceServer {
         plan: () => {
           const which = readChoice(call.request.Options);
           if (which === undefined) {
-            const message = 'the request names no network; wanted its name or an address of it';
-            throw new HostSystemError('invalid-argument', message);
+            const message =
+              'cannot choose a network: found an empty request; wanted a name or an address';
+            throw new HostSystemError('invalidArgument', message);
           }
           return async (host) => {
             const network = await host.hnsNetwork(which);

@@ -45,7 +45,7 @@ export interface HostCall<Answer> {
   readonly subject: readonly string[];
   /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
   readonly changes?: boolean;
-  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalid-argument`, `not-granted` */
+  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalidArgument`, `notGranted` */
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
@@ -75,7 +75,7 @@ export class HostCallGate {
     hostCall: HostCall<Answer>,
   ): void {
     if (this.#open >= MAX_CALLS) {
-      const details = `${MAX_CALLS} calls about the host are under way; wanted fewer at the same time`;
+      const details = `cannot ask the host: found ${MAX_CALLS} calls about it under way; wanted fewer`;
       respond(rpcError(status.RESOURCE_EXHAUSTED, 'tooManyHostCalls', details));
       return;
     }

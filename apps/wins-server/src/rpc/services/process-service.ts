@@ -77,7 +77,7 @@ export function createProcessService(
 
     wait: (call) => {
       if (listeners >= MAX_LISTENERS) {
-        const details = `${MAX_LISTENERS} calls follow the output of processes; wanted fewer at the same time`;
+        const details = `cannot follow another run: found ${MAX_LISTENERS} calls that do; wanted fewer`;
         call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyListeners', details));
         return;
       }
@@ -99,7 +99,13 @@ export function createProcessService(
       const over = (): void => {
         if (failed) return;
         if (release === undefined) {
-          respond(toRpcError(new Error('KeepAlive ended before it named a process')));
+          respond(
+            toRpcError(
+              new Error(
+                'cannot hold a lease: found the end of the call; wanted the name of a run first',
+              ),
+            ),
+          );
           return;
         }
         release().then(
@@ -131,9 +137,11 @@ export function createProcessService(
     stop: (call, respond) => {
       Promise.resolve()
         .then(() => {
-          // For operators: every client that may open the pipe may stop every run.
-          const process = find(call.request.Data);
-          return process.stop(connections.ownerOf(call).id, { runId: process.runId });
+          const { Data, Force: force } = call.request;
+          const process = find(Data);
+          // For operators: every client that may open the pipe may stop every run; only its own may deny it an end in good order.
+          const runId = force ? (Data?.RunID ?? '') : process.runId;
+          return process.stop(connections.ownerOf(call).id, { runId, force });
         })
         .then(
           (exit) => respond(null, { Data: exitMessage(exit) }),
