@@ -123,7 +123,7 @@ describe('the daemon on Windows', () => {
       await other.start('srv', 'app', 'run', '--config', named).said('"msg":"ready"');
       const report = async (): Promise<string> =>
         String((await other.run('doctor', '--config', named)).stdout);
-      assert.match(await report(), /^ok +pipe .*serves gRPC: .*BU/m);
+      assert.match(await report(), /^ok +pipe .*accepts connections for gRPC: .*BU/m);
       other.config([tool]);
       assert.match(await report(), /^problem +pipe .*S-1-5-32-545 may use it/m);
       other.config([tool], [], { pipeAccess: 'D:P(A;;GA;;;SY)' });
