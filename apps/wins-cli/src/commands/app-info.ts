@@ -1,6 +1,7 @@
 import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface InfoOptions extends DaemonOptions {

@@ -67,7 +67,7 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
     await upgrade.fails(error);
     // A person at a terminal, or whoever wants no log, gets the message alone.
     if (options.quiet || process.stderr.isTTY) throw error;
-    logStartFailure(logger, error, options.config ?? defaultConfigPath());
+    logStartFailure(logger, error, configFileOf(options.config));
     return exitCodeForError(error);
   }
 }
