@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -85,8 +86,9 @@ function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<
 async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
   const [port = 0] = await freePorts(1);
   await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);
-  await fetch(`http://127.0.0.1:${port}`).catch(() => undefined);
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await tunnel.program.said(`host port ${hostPort}`, 2);
+  socket.destroy();
   return tunnel.program.stderr().split('\n').at(-2) ?? '';
 }
 
