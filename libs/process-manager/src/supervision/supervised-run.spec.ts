@@ -75,7 +75,7 @@ describe('a supervised process', () => {
     const run = await startShell(STUBBORN, { graceMs: 1e6 });
     await untilOutput(run.read('pipe:1'), 'ready');
     const released = run.holdLease('pipe:1').release();
-    expect(() => run.stop('pipe:2', { force: true })).toThrow('started by another connection');
+    expect(() => run.stop('pipe:2', { force: true })).toThrow('a run of another connection');
     await run.stop('pipe:1', { force: true });
     await expect(released).resolves.toEqual({
       ...{ code: 137, signal: 'SIGKILL', reason: 'leaseEnded' },
