@@ -20,6 +20,7 @@ import {
 import type {
   ApplicationInfoResponse,
   ApplicationServiceServer,
+  CallEvent,
   ProcessKeepAliveRequest,
   ProcessServiceServer,
   ProcessStartRequest,
@@ -201,6 +202,23 @@ describe('createWinsClient', () => {
     expect(asked.map(({ metadata }) => metadata.get('wins-client'))).toEqual([
       ['node-1/4711 (pod a)'],
       ['node-1/4711 (pod a)'],
+    ]);
+  });
+
+  it('tells who follows it when it connects, what it calls, and how that ends', async () => {
+    const events: CallEvent[] = [];
+    await replaceClient({ onCallEvent: (event) => events.push(event) });
+    await client.info();
+    info = (_call, done) => done({ code: status.NOT_FOUND });
+    await failure(client.info());
+    const ms = expect.any(Number) as number;
+    expect(events).toEqual([
+      { kind: 'connecting' },
+      { kind: 'called', call: 1, method: 'Info' },
+      { kind: 'connected', ms },
+      { kind: 'ended', call: 1, method: 'Info', ms },
+      { kind: 'called', call: 2, method: 'Info' },
+      { kind: 'ended', call: 2, method: 'Info', ms, error: 'notFound' },
     ]);
   });
 

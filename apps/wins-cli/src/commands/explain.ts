@@ -1,4 +1,4 @@
-import { EXIT, escapeText, quoteText } from '@wins/wins-program';
+import { EXIT, escapeText } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
@@ -46,11 +46,6 @@ function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
       'cannot explain: found no question or two; wanted --path PROGRAM [--sha256 DIGEST], or --port N',
     );
   }
-  if (Number.isInteger(port) && port >= 0 && port <= MOST) return { port };
-  throw new CommandError(
-    `cannot explain: found --port ${quoteText(String(port))}; wanted a number`,
-  );
+  if (Number.isInteger(port) && port > 0 && port < 2 ** 16) return { port };
+  throw new CommandError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
 }
-
-/** What the message holds; whether it is a port the daemon judges. */
-const MOST = 2 ** 32 - 1;

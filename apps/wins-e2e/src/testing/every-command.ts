@@ -102,6 +102,13 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.match(stderr, /was stopped: stopped\n$/);
     await fail(host, 127, 'cli', 'prc', 'stop', name, ...on(host));
   },
+  'cli explain': async (host) => {
+    const allowed = await print(host, 'cli', 'explain', ...on(host), '--path', host.tool);
+    assert.equal((json(allowed) as { Allowed: boolean }).Allowed, true);
+    const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'table'];
+    assert.match(String((await run(host, 126, ...words)).stdout), /: not allowed\n/);
+    await fail(host, 125, 'cli', 'explain', ...on(host));
+  },
   'cli proxy': async (host) => {
     const [port = 0] = await freePorts(1);
     const publish = ['--publish', `TCP:${port}:${host.echoPort}`];
@@ -191,6 +198,32 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const told = await print(host, 'srv', 'config', 'check', '--config', host.config);
     assert.ok(told.includes('listen: '), told);
     await run(host, 78, 'srv', 'config', 'check', '--config', host.brokenConfig);
+  },
+  'srv config explain': async (host) => {
+    const meaning = await print(host, 'srv', 'config', 'explain', 'whiteList.proxyPorts');
+    assert.match(meaning, /^white_list\.proxyPorts\n {2}Host TCP ports/);
+    const { config } = host;
+    const words = [
+      'srv',
+      'config',
+      'explain',
+      '--config',
+      config,
+      '--path',
+      host.tool,
+      '-o',
+      'json',
+    ];
+    assert.equal((json(await print(host, ...words)) as { allowed: boolean }).allowed, true);
+    await fail(host, 64, 'srv', 'config', 'explain', 'nonsense');
+  },
+  'srv config reload': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'config', 'reload', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    // Windows knows administrators in session 0 alone.
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /is in force; /.test(String(stdout))], [0, true], stderr);
   },
   'srv config schema': async (host) => {
     const schema = json(await print(host, 'srv', 'config', 'schema'));
