@@ -1,5 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
+import { routeGrpcLog, WinsClientError } from '@wins/wins-api';
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
 import { EXIT } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -30,7 +31,7 @@ export interface DaemonAddress {
  */
 export async function withDaemon<T>(
   address: DaemonAddress,
-  task: (client: WinsClient) => Promise<T>,
+  task: (client: RawClient) => Promise<T>,
 ): Promise<T> {
   const { server, waitTimeoutMs } = address;
   // What is no name of a pipe is not waited for.
@@ -57,10 +58,10 @@ export async function withDaemon<T>(
 async function withClient<T>(
   server: string,
   address: string,
-  task: (client: WinsClient) => Promise<T>,
+  task: (client: RawClient) => Promise<T>,
 ): Promise<T> {
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
-  const client = createWinsClient({
+  const client = createRawClient({
     address,
     clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -30,7 +30,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/tcp-tunnel': 'openTunnel',
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',
-  '@wins/wins-api': 'createWinsClient',
+  '@wins/wins-api': 'runProcess',
   '@wins/wins-program': 'escapeText',
 };
 
@@ -100,16 +100,19 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires what old tools take for CommonJS; gives what the first export is. */
-  requiresCommonJs({ name, first, doors }: Library): string {
-    const files = doors.map((door) => {
-      const folder = path.join(this.#folder, 'node_modules', name, 'cjs');
-      return path.join(folder, door.slice(name.length), 'index.js');
+  /** Requires what tools take that know neither ES modules nor newer conditions; gives what the first export is. */
+  requiresCommonJs(library: Library): string {
+    const { exports } = this.manifestOf(library) as unknown as {
+      exports: Record<string, { default: { default: string } }>;
+    };
+    const files = library.doors.map((door) => {
+      const { default: file } = exports[`.${door.slice(library.name.length)}`]?.default ?? {};
+      return path.join(this.#folder, 'node_modules', library.name, file ?? 'missing');
     });
     return this.#run(
       'old.cjs',
       `const [library] = ${JSON.stringify(files)}.map((file) => require(file));
-console.log(typeof library.${first});`,
+console.log(typeof library.${library.first});`,
     );
   }
 
