@@ -2,6 +2,7 @@ import { DEFAULT_PROXY_PIPE_NAME, EXIT, VERSION } from '@wins/wins-program';
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
 import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
+import { LOG_FORMATS } from './client-log.js';
 import { CommandError } from './command-error.js';
 import {
   durationOption,
@@ -129,6 +130,12 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
               .option('ready-file', {
                 type: 'string',
                 describe: 'A file that exists exactly while the tunnel is up',
+              })
+              .option('log-format', {
+                choices: LOG_FORMATS,
+                default: 'pretty' as const,
+                describe:
+                  'pretty for people, json for programs: one object per line, with its time',
               }),
           handle(() => Promise.resolve(loadTunnelClient().proxyPorts)),
         )

@@ -1,6 +1,7 @@
 // Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import { VERSION } from '@wins/wins-program';
 import yargs from 'yargs/yargs';
+import { parseLogFileCount, parseLogFileSize } from './log/log-file-options.js';
 import { UsageError } from './usage-error.js';
 
 type Handler<T> = (options: T) => Promise<number>;
@@ -66,6 +67,17 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
                     type: 'string',
                     describe:
                       'With --register: services that must run before it, as in "HNS Tcpip"',
+                  })
+                  .option('log-file-size', {
+                    type: 'string',
+                    coerce: parseLogFileSize,
+                    describe:
+                      'How large a log file of the Windows service may become: 64KiB to 1GiB; default: 10MiB',
+                  })
+                  .option('log-files', {
+                    type: 'string',
+                    coerce: parseLogFileCount,
+                    describe: 'How many log files it keeps: 1 to 100; default: 5',
                   })
                   .option('profile', { type: 'string', hidden: true })
                   .option('profile-output', { type: 'string', hidden: true })

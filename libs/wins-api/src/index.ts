@@ -21,6 +21,7 @@ export type { OnOutput, ProcessResult, RunProcessOptions } from './run-to-end.js
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
+export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';
 export { WinsClientError } from './client-error.js';

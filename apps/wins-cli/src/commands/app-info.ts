@@ -1,18 +1,15 @@
 import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface InfoOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+interface InfoOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
 }
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(options: InfoOptions): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const server = await withDaemon(address, (client) => client.info());
+  const server = await withDaemon(daemonAddress(options), (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
   const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };

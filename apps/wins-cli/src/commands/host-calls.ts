@@ -2,13 +2,8 @@ import type { NameOrAddress } from '@wins/wins-api';
 import { EXIT, quoteText } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
-
-interface DaemonOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
 
 interface ShowOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
@@ -23,14 +18,9 @@ interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
 
-const addressOf = (options: DaemonOptions) => ({
-  server: options.server,
-  waitTimeoutMs: options['wait-timeout'],
-});
-
 /** `wins cli hst get-version`: which release of the system the host has. */
 export async function showVersion(options: ShowOptions): Promise<number> {
-  const version = await withDaemon(addressOf(options), (client) => client.host.version());
+  const version = await withDaemon(daemonAddress(options), (client) => client.host.version());
   // Spelt out, because the Go client writes fields in the order of their numbers.
   return show(options, {
     CurrentMajorVersionNumber: version.CurrentMajorVersionNumber,
@@ -46,7 +36,7 @@ export async function showVersion(options: ShowOptions): Promise<number> {
 /** `wins cli net get`: one network adapter. */
 export async function showAdapter(options: ChoiceOptions): Promise<number> {
   const which = choiceOf(options);
-  const adapter = await withDaemon(addressOf(options), (client) => client.host.adapter(which));
+  const adapter = await withDaemon(daemonAddress(options), (client) => client.host.adapter(which));
   return show(options, {
     InterfaceIndex: adapter.InterfaceIndex,
     GatewayAddress: adapter.GatewayAddress,
@@ -60,7 +50,9 @@ export async function showAdapter(options: ChoiceOptions): Promise<number> {
 export async function showHnsNetwork(options: ChoiceOptions): Promise<number> {
   const which = choiceOf(options);
   if (which === undefined) throw new CommandError('which network? wanted --name or --address');
-  const network = await withDaemon(addressOf(options), (client) => client.host.hnsNetwork(which));
+  const network = await withDaemon(daemonAddress(options), (client) =>
+    client.host.hnsNetwork(which),
+  );
   return show(options, {
     ID: network.ID,
     Type: network.Type,
@@ -74,20 +66,20 @@ export async function showHnsNetwork(options: ChoiceOptions): Promise<number> {
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
 export async function addRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(addressOf(options), (client) => client.host.addRoutes(destinations));
+  await withDaemon(daemonAddress(options), (client) => client.host.addRoutes(destinations));
   return EXIT.client.ok;
 }
 
 /** `wins cli route rm`: takes away what `route add` made. */
 export async function removeRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(addressOf(options), (client) => client.host.removeRoutes(destinations));
+  await withDaemon(daemonAddress(options), (client) => client.host.removeRoutes(destinations));
   return EXIT.client.ok;
 }
 
 /** `wins cli route ls`: the routing table. */
 export async function listRoutes(options: ShowOptions): Promise<number> {
-  const routes = await withDaemon(addressOf(options), (client) => client.host.routes());
+  const routes = await withDaemon(daemonAddress(options), (client) => client.host.routes());
   if (options.output === 'json') {
     await writeJson(
       routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({

@@ -1,11 +1,9 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
 import { EXIT } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface ListOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+interface ListOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
 }
 
@@ -17,8 +15,7 @@ function exposesOf(process: ProcessSummary): string[] {
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
 export async function listProcesses(options: ListOptions): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const processes = await withDaemon(address, (client) => client.listProcesses());
+  const processes = await withDaemon(daemonAddress(options), (client) => client.listProcesses());
   if (options.output === 'table') {
     const rows = processes.map((process) => [
       process.Name?.Value ?? '',

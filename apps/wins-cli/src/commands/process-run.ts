@@ -3,7 +3,7 @@ import type { RawClient } from '@wins/wins-api/raw';
 import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
@@ -11,9 +11,7 @@ import { ListValueError, splitListValue } from '../options/list-value.js';
 import { writeAll } from '../output.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
-interface RunOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+interface RunOptions extends DaemonOptions {
   readonly quiet: boolean;
   readonly path: string;
   readonly args?: string | undefined;
@@ -56,8 +54,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  return withDaemon(address, async (client) => {
+  return withDaemon(daemonAddress(options), async (client) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
     return follow(client, name, options.quiet);
   });

@@ -1,18 +1,15 @@
 import { EXIT } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface StopOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+interface StopOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
   readonly name: string;
 }
 
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
 export async function stopProcess(options: StopOptions): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const exit = await withDaemon(address, (client) =>
+  const exit = await withDaemon(daemonAddress(options), (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
   if (options.output === 'table') {

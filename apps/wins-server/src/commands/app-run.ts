@@ -5,7 +5,9 @@ import { configFingerprint, watchConfig } from '../configuration/config-watch.js
 import { composeDaemon } from '../compose-daemon.js';
 import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
+import { exitCodeForError } from '../exit-code-for-error.js';
 import { createLogger, logLevel } from '../log/logger.js';
+import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
 import { recordUpgrades } from '../upgrade/record-upgrades.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
@@ -45,7 +47,7 @@ async function runAtTerminal(options: RunOptions): Promise<number> {
   return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
 }
 
-/** Serves, and first finishes or undoes an interrupted upgrade. */
+/** Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is logged. */
 async function runDaemon(options: RunOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
@@ -61,7 +63,10 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
     return await serve(options, { service, logger, shutdown: ended, ready }, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
-    throw error;
+    // A person at a terminal, or whoever wants no log, gets the message alone.
+    if (options.quiet || process.stderr.isTTY) throw error;
+    logStartFailure(logger, error, options.config ?? defaultConfigPath());
+    return exitCodeForError(error);
   }
 }
 
