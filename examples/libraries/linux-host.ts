@@ -2,15 +2,13 @@ import { mkdtemp } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { processOrigin, unixSocketPeers } from '@wins/linux-host';
+import { unixSocketPeers } from '@wins/linux-host';
 
 const peers = unixSocketPeers();
 const address = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'socket');
 const server = createServer((socket) => {
   const peer = peers.peerOf(descriptorOf(socket));
   console.log(peer?.pid === process.pid, peer?.uid === process.getuid?.());
-  // { kind: 'host' }, or the container that the other end is in
-  console.log(typeof processOrigin(peer?.pid ?? 0).kind);
   socket.destroy();
   server.close();
 });
