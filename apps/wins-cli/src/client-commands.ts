@@ -140,6 +140,18 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
           handle(() => Promise.resolve(loadTunnelClient().proxyPorts)),
         )
         .command(
+          'explain',
+          'Say whether the daemon would allow a program or a port, and why not',
+          (explain) =>
+            withSha256(
+              withOutputOption(withDaemonOptions(explain)),
+              'With --path: the SHA-256 digest that this client sees',
+            )
+              .option('path', { type: 'string', describe: 'A program of the host' })
+              .option('port', { type: 'number', describe: 'A TCP port of the host' }),
+          handle(async () => (await import('./commands/explain.js')).explain),
+        )
+        .command(
           'upgrade',
           'Upgrade the daemon to another release',
           (upgrade) =>
@@ -196,7 +208,7 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
         .demandCommand(
           1,
           1,
-          'a command is missing: app, prc, proxy, upgrade, deliver, hst, net, hns or route',
+          'a command is missing: app, prc, proxy, explain, upgrade, deliver, hst, net, hns or route',
         ),
     )
     .strict()

@@ -1,8 +1,11 @@
-// Not from 'yargs': that entry builds a parser of its own when it is loaded.
+import { defaultConfigPath } from '@wins/config';
 import { VERSION } from '@wins/wins-program';
+// Not from 'yargs': that entry builds a parser of its own when it is loaded.
 import yargs from 'yargs/yargs';
 import { parseLogFileCount, parseLogFileSize } from './log/log-file-options.js';
 import { UsageError } from './usage-error.js';
+
+const CONFIG_HELP = `The config file; it must exist. Default: ${defaultConfigPath()}, which may be absent`;
 
 type Handler<T> = (options: T) => Promise<number>;
 
@@ -38,7 +41,7 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
       srv
         .option('config', {
           type: 'string',
-          describe: 'The config file; default: the standard place of this system',
+          describe: CONFIG_HELP,
         })
         .command(['app', 'application'], 'Run the daemon', (app) =>
           app
@@ -114,6 +117,10 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
                     describe:
                       'For a file that will be copied to its place: it must exist; who could change it is not judged on Windows',
                   })
+                  .option('platform', {
+                    choices: ['windows', 'linux'] as const,
+                    describe: 'The system of the node that the config is for; default: this one',
+                  })
                   .option('explain-migration', {
                     type: 'boolean',
                     default: false,
@@ -128,7 +135,57 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
               (schema) => schema,
               handle(async () => (await import('./commands/config-schema.js')).printSchema),
             )
-            .demandCommand(1, 1, 'a command is missing: check or schema'),
+            .command(
+              'explain [key]',
+              'Say what a key means, or whether a program or port would be allowed',
+              (explain) =>
+                explain
+                  .positional('key', {
+                    type: 'string',
+                    describe: 'A key, such as white_list.proxyPorts; without one all are listed',
+                  })
+                  .option('path', {
+                    type: 'string',
+                    describe: 'A program of the host: would it be allowed, and by which entry',
+                  })
+                  .option('sha256', {
+                    type: 'string',
+                    describe: 'With --path: the SHA-256 digest that the client sees',
+                  })
+                  .option('port', {
+                    type: 'number',
+                    describe: 'A TCP port of the host: would it be allowed',
+                  })
+                  .option('server', {
+                    type: 'string',
+                    describe: 'Ask the running daemon on this pipe, rather than the file',
+                  })
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['text', 'json'] as const,
+                    default: 'text' as const,
+                    describe: 'text for people, json for programs',
+                  }),
+              handle(async () => (await import('./commands/config-explain.js')).explainConfig),
+            )
+            .command(
+              'reload',
+              'Have the running daemon read its config again',
+              (reload) =>
+                reload
+                  .option('server', {
+                    type: 'string',
+                    describe: "Name or path of the daemon's pipe; default: that of the config",
+                  })
+                  .option('output', {
+                    alias: 'o',
+                    choices: ['text', 'json'] as const,
+                    default: 'text' as const,
+                    describe: 'text for people, json for programs',
+                  }),
+              handle(async () => (await import('./commands/config-reload.js')).reloadConfig),
+            )
+            .demandCommand(1, 1, 'a command is missing: check, schema, explain or reload'),
         )
         .command('audit', 'Look at the audit log', (audit) =>
           audit
@@ -176,7 +233,7 @@ export function serverCommands(argv: readonly string[], done: (exitCode: number)
         doctor
           .option('config', {
             type: 'string',
-            describe: 'The config file; default: the standard place of this system',
+            describe: CONFIG_HELP,
           })
           .option('json', { type: 'boolean', default: false, describe: 'Print for programs' }),
       handle(async () => (await import('./commands/doctor.js')).runDoctor),

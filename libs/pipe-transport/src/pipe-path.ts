@@ -24,6 +24,6 @@ export function asPipeError<T>(ask: () => T, pipe?: string): T {
     return ask();
   } catch (error) {
     if (!(error instanceof PipeNameError)) throw error;
-    throw new PipeError(error.code, error.message, { pipe });
+    throw new PipeError(error.code, error.message, { pipe, found: error.found });
   }
 }

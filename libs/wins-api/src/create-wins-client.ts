@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { createConfigClient } from './config-client.js';
+import type { ConfigClient } from './config-client.js';
 import { dialOptions } from './dialled-transport.js';
 import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
@@ -71,6 +73,8 @@ export interface CallOptions {
 export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
+  /** Calls about the config of the daemon. */
+  readonly config: ConfigClient;
   /** Runs a program of the host and follows it to its end. */
   runProcess(options: RunProcessOptions): Promise<ProcessResult>;
   /** Asks which build of the daemon answers. */
@@ -116,6 +120,7 @@ function addressOf(pipe: string): string {
 
 class GrpcWinsClient implements RawClient {
   readonly host: HostClient;
+  readonly config: ConfigClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -155,6 +160,9 @@ class GrpcWinsClient implements RawClient {
     this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
+    });
+    this.config = createConfigClient({
+      unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
     });
   }
 

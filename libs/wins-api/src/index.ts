@@ -20,6 +20,7 @@ export { runProcess } from './run-process.js';
 export type { OnOutput, ProcessResult, RunProcessOptions } from './run-to-end.js';
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
+export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './dialled-transport.js';
@@ -31,6 +32,13 @@ export type { RunName } from './raw-client.js';
 export type { ApplicationInfo } from './gen/application.js';
 export { RunExposeProtocol } from './gen/process.js';
 export type { ProcessExit, ProcessExpose, ProcessName, ProcessSummary } from './gen/process.js';
+export type {
+  ConfigDescribeResponse,
+  ConfigEntry,
+  ConfigExplainResponse,
+  ConfigProblem,
+  ConfigReloadResponse,
+} from './gen/config.js';
 export type { HnsNetwork } from './gen/hns.js';
 export type { HostVersion } from './gen/host.js';
 export type { NetworkAdapter } from './gen/network.js';

@@ -40,6 +40,16 @@ export {
 } from './gen/process.js';
 export type { ProcessServiceServer } from './gen/process.js';
 export {
+  ConfigDescribeResponse,
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigExplainResponse,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceService as configServiceDefinition,
+} from './gen/config.js';
+export type { ConfigServiceServer } from './gen/config.js';
+export {
   HnsGetNetworkRequest,
   HnsNetwork,
   HnsServiceService as hnsServiceDefinition,

@@ -5,6 +5,8 @@ export class PipeNameError extends Error {
   constructor(
     readonly code: 'invalidName' | 'notFound',
     message: string,
+    /** What is wrong with the name, without the name; undefined when it is no name that was wrong. */
+    readonly found?: string,
   ) {
     super(message);
   }

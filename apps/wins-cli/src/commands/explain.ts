@@ -1,0 +1,58 @@
+import { EXIT, escapeText, quoteText } from '@wins/wins-program';
+import type { ConfigSubject } from '@wins/wins-api';
+import { CommandError } from '../command-error.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { writeAll, writeJson } from '../output.js';
+
+/** The options of `wins cli explain`. */
+export interface ExplainOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+  readonly output: 'json' | 'table';
+  /** A program of the host: may this client run it? */
+  readonly path?: string | undefined;
+  /** With `path`: the SHA-256 digest that this client sees. */
+  readonly sha256?: string | undefined;
+  /** A port of the host: may this client reach it? */
+  readonly port?: number | undefined;
+}
+
+/**
+ * `wins cli explain`: whether the daemon would let this client run a program or reach a port, and why not; nothing is tried. Ends
+ * with 126 when it would refuse.
+ */
+export async function explain(options: ExplainOptions): Promise<number> {
+  const subject = subjectOf(options);
+  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
+  const { Allowed, Code, Reason, Entry } = await withDaemon(address, (client) =>
+    client.config.explain(subject),
+  );
+  const what = 'port' in subject ? `port ${subject.port}` : subject.path;
+  if (options.output === 'table') {
+    const verdict = Allowed ? 'allowed' : 'not allowed';
+    const lines = [`${what}: ${verdict}`, ...(Reason === '' ? [] : [`  ${Reason}`])];
+    const text = lines.map((line) => `${escapeText(line)}\n`).join('');
+    await writeAll(process.stdout, Buffer.from(text));
+  } else {
+    // The daemon says which entry it is to administrators of its host.
+    const entry = Entry && { Key: Entry.Key, File: Entry.File, Line: Entry.Line };
+    await writeJson({ Subject: what, Allowed, Code, Reason, ...(entry && { Entry: entry }) });
+  }
+  return Allowed ? EXIT.client.ok : EXIT.client.refused;
+}
+
+function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
+  if (path !== undefined && port === undefined) return { path, sha256 };
+  if (port === undefined || path !== undefined || sha256 !== undefined) {
+    throw new CommandError(
+      'cannot explain: found no question or two; wanted --path PROGRAM [--sha256 DIGEST], or --port N',
+    );
+  }
+  if (Number.isInteger(port) && port >= 0 && port <= MOST) return { port };
+  throw new CommandError(
+    `cannot explain: found --port ${quoteText(String(port))}; wanted a number`,
+  );
+}
+
+/** What the message holds; whether it is a port the daemon judges. */
+const MOST = 2 ** 32 - 1;
