@@ -233,18 +233,19 @@ describe('createWinsClient', () => {
   });
 
   it('does not compile a call without what it needs', () => {
-    void function (client: RawClient) {
+    const incomplete = (raw: RawClient): unknown[] => [
       // @ts-expect-error -- which program, and which bytes
-      void client.startProcess({});
+      raw.startProcess({}),
       // @ts-expect-error -- which run
-      void client.keepAlive({});
+      raw.keepAlive({}),
       // @ts-expect-error -- which run
-      void client.waitProcess({});
+      raw.waitProcess({}),
       // @ts-expect-error -- which run
-      void client.stopProcess({});
+      raw.stopProcess({}),
       // @ts-expect-error -- which program
-      void client.runProcess({});
-    };
+      raw.runProcess({}),
+    ];
+    expect(incomplete).toBeInstanceOf(Function);
   });
 
   describe('without a daemon', () => {
