@@ -68,7 +68,7 @@ export async function connectWebSocket<T>(
         resolve(opened(webSocket));
       } catch (error) {
         webSocket.on('error', () => undefined).terminate();
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     signal?.addEventListener('abort', abort, { once: true });
