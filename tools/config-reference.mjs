@@ -52,6 +52,12 @@ function defaultOf(value, isRequired) {
   return text === '[]' || text === '{}' ? 'empty' : `\`${text.replaceAll('"', '')}\``;
 }
 
+/** The schema says the meaning and the first release in one text, because editors show only that. */
+function meaningOf({ description = '' }) {
+  const [, meaning = description, since = ''] = /^([^]*) Since ([\d.]+)\.$/.exec(description) ?? [];
+  return { meaning, since };
+}
+
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** A table of these keys, then one for each section and each list of entries among them. */
@@ -60,21 +66,23 @@ function describe(title, keys, required = [], about = '') {
   const below = [];
   for (const [key, value] of Object.entries(keys)) {
     if (value.properties !== undefined) {
-      below.push(describe(key, value.properties, value.required, value.description));
+      below.push(describe(key, value.properties, value.required, meaningOf(value).meaning));
       continue;
     }
     const entry = value.type === 'array' ? fieldsOf(value.items) : {};
     if (entry.properties !== undefined)
       below.push(describe(`An entry of ${key}`, entry.properties, entry.required));
     const type = key === 'args' ? '`none`, `any`, or a list of argument lists' : typeOf(value);
-    rows.push(
-      `| \`${key}\` | ${type} | ${defaultOf(value, required.includes(key))} | ${cell(value.description ?? '')} |`,
-    );
+    const { meaning, since } = meaningOf(value);
+    const byDefault = defaultOf(value, required.includes(key));
+    rows.push(`| \`${key}\` | ${type} | ${byDefault} | ${since} | ${cell(meaning)} |`);
   }
   const name = title.startsWith('An entry of ') ? title.replace(/\S+$/, '`$&`') : title;
   const heading = name === title && title !== 'The top level' ? `\`${title}\`` : name;
   const table =
-    rows.length === 0 ? [] : ['| key | type | default | meaning |', '| - | - | - | - |', ...rows];
+    rows.length === 0
+      ? []
+      : ['| key | type | default | since | meaning |', '| - | - | - | - | - |', ...rows];
   return [
     `### ${heading}`,
     '',

@@ -7,7 +7,7 @@ const { readFileSync, writeFileSync } = require('node:fs');
 const { loadProgram } = require('./runtime/load-program.cjs');
 
 for (const name of process.argv.splice(2)) {
-  const text = readFileSync(name, 'utf8');
-  const script = loadProgram({ name, text, module: { exports: {} }, require });
+  const source = readFileSync(name, 'utf8');
+  const script = loadProgram({ name, source, module: { exports: {} }, require });
   writeFileSync(`${name}.cache`, script.createCachedData());
 }

@@ -1,11 +1,12 @@
 // What Node's single executable applications carry: the first script, and the programs as assets.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { windowsFile } from '../windows/packages.mjs';
 import { checkedNode } from './checked-node.mjs';
+import { wrapProgram } from './runtime/load-program.cjs';
 
 /** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -45,7 +46,7 @@ export async function preparationBlob(platform, programs) {
     });
     const names = programs.map((file) => path.basename(file));
     for (const [index, name] of names.entries())
-      copyFileSync(programs[index], path.join(work, name));
+      writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
     const assets = Object.fromEntries(names.map((name) => [name, name]));
     if (hasCodeCache) {
       runNode(path.join(folder, 'code-cache.cjs'), ...names);
@@ -60,6 +61,7 @@ export async function preparationBlob(platform, programs) {
       disableExperimentalSEAWarning: true,
       useCodeCache: hasCodeCache,
       // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
+      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,

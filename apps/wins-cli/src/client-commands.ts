@@ -9,6 +9,7 @@ import {
   withDaemonOptions,
   withOutputOption,
   withSha256,
+  withTimeout,
   withWaitTimeout,
   type Handle,
 } from './options/command-options.js';
@@ -110,7 +111,10 @@ export function clientCommands(argv: readonly string[], done: (exitCode: number)
           'proxy',
           'Make ports of the host reachable in this container',
           (proxy) =>
-            withWaitTimeout(proxy)
+            withTimeout(
+              withWaitTimeout(proxy),
+              'an attempt to open the tunnel may take (default 10s)',
+            )
               .option('publish', {
                 type: 'string',
                 demandOption: 'which ports? name them with --publish "TCP:443 TCP:80-81"',

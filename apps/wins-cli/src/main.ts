@@ -4,6 +4,7 @@
 import { escapeText, EXIT, messageOf } from '@wins/wins-program';
 import { clientCommands } from './client-commands.js';
 import { CommandError } from './command-error.js';
+import { OutputFailure } from './output-failure.js';
 
 /**
  * Runs one command.
@@ -13,14 +14,16 @@ import { CommandError } from './command-error.js';
  */
 export async function run(argv: readonly string[]): Promise<number> {
   // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
-  process.stdout.on('error', () => undefined);
+  const failure = new OutputFailure(process.stdout);
   process.stderr.on('error', () => undefined);
   let exitCode: number = EXIT.client.ok;
   try {
     await clientCommands(argv, (code) => {
       exitCode = code;
     }).parseAsync();
-    return exitCode;
+    const error = failure.found;
+    if (error === undefined) return exitCode;
+    throw (await import('./output-error.js')).outputError('to standard output', error);
   } catch (error) {
     if (!isSet(argv, 'quiet')) {
       process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);

@@ -1,4 +1,5 @@
 import { escapeJson, escapeText } from '@wins/wins-program';
+
 /**
  * JSON as Go's encoding/json writes it: `<`, `>` and `&` and the two line separators of JavaScript
  * are escaped.

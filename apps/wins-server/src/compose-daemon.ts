@@ -104,6 +104,10 @@ export async function composeDaemon(
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
       const { changed, needRestart } = change;
+      if (changed.length === 0) {
+        logger.info({ needRestart }, 'config read again: nothing changed');
+        return change;
+      }
       logger.info({ changed, needRestart }, 'config changed');
       audit.note('configChanged', { changed, needRestart, ...granted(next.config) });
       return change;

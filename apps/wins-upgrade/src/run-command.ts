@@ -44,7 +44,7 @@ export async function run(argv: readonly string[], around?: Around): Promise<num
     command = inside === undefined ? said : { ...said, ...decidedByRun(inside, said) };
     if (command.show === 'help') return print(USAGE);
     if (command.show === 'version') return print(`rancher-wins version ${VERSION}\n`);
-    if (command.show === 'result') return await showResult(command);
+    if (command.show === 'result') return await showResult(command, inside !== undefined);
     if (command.sweep) {
       await sweepHelpers(await composeUpgrade({ ...command, log: new UpgradeLog() }));
       return ok;
@@ -77,10 +77,19 @@ function report(outcome: CommandOutcome, { json, quiet }: UpgradeCommand): numbe
   return exitCode;
 }
 
-/** `wins up --show-result`: the result file, or `null` when there is none. */
-async function showResult(command: UpgradeCommand): Promise<number> {
+/** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and people are told. */
+async function showResult(command: UpgradeCommand, inRun: boolean): Promise<number> {
   const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
-  return print((await readResult(await findPlaces(service))) ?? 'null\n');
+  const places = await findPlaces(service);
+  const result = await readResult(places);
+  if (result !== undefined) return print(result);
+  if (command.json || inRun) return print('null\n');
+  if (!command.quiet) {
+    complain(
+      `wins: there is no result: no upgrade of the service ${service.name} has ended here; wanted ${places.result}`,
+    );
+  }
+  return ok;
 }
 
 function print(text: string): number {

@@ -32,6 +32,8 @@ export interface StartVerdict {
 export interface StartQuestionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
+  /** The next step of whoever asks for what is not listed. */
+  readonly howToAllow?: string | undefined;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;
   /** Runs the hashing of a program when there is room for it. Default: at once. */
@@ -48,14 +50,14 @@ export async function judgeStart(
   question: StartQuestion,
   context: StartQuestionContext,
 ): Promise<StartVerdict> {
-  const { allowed, host } = context;
+  const { allowed, host, howToAllow } = context;
   const { path, sha256 = '', callerNames } = question;
   const { dialect } = host;
   let admission: Admission | undefined;
   let refusal: ProcessError | undefined;
   try {
     // First without the caller, so that the verdict knows the entry that refuses it.
-    admission = admitProgram(path, undefined, { allowed, dialect });
+    admission = admitProgram(path, undefined, { allowed, dialect, howToAllow });
     admitProgram(path, callerNames, { allowed, dialect });
     await host.assertTrustedFile(admission.canonical);
     if (sha256 !== '') await assertBytes(admission, sha256, context);

@@ -17,8 +17,15 @@ export {
   RUN_MARKER_VARIABLE,
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
+  TUNNEL_NETWORK_HEADER,
 } from './names.js';
-export { DurationError, parseDuration, type DurationLimits } from './parse-duration.js';
+export { networkIdentity } from './network-identity.js';
+export {
+  DurationError,
+  formatDuration,
+  parseDuration,
+  type DurationLimits,
+} from './parse-duration.js';
 export { PipeNameError } from './pipe-name-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';

@@ -21,8 +21,8 @@ function requireInside(request) {
     // Windows takes no code cache that was made on another platform.
     const cachedData =
       process.platform === 'win32' ? undefined : Buffer.from(getRawAsset(`${name}.cache`));
-    const text = getAsset(name, 'utf8');
-    loadProgram({ name, text, cachedData, module, require: requireInside });
+    const source = getAsset(name, 'utf8');
+    loadProgram({ name, source, cachedData, module, require: requireInside });
   }
   return module.exports;
 }

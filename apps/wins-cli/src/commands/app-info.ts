@@ -1,6 +1,7 @@
-import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { ownDigest } from '../daemon/own-digest.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface InfoOptions extends DaemonOptions {
@@ -11,8 +12,7 @@ interface InfoOptions extends DaemonOptions {
 export async function showInfo(options: InfoOptions): Promise<number> {
   const server = await withDaemon(daemonAddress(options), (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
-  const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
-  const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };
+  const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
   if (options.output === 'table') {
     const rows = Object.entries({ client, server }).map(([side, info]) => [
       side,

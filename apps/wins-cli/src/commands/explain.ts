@@ -1,13 +1,12 @@
-import { EXIT, escapeText, quoteText } from '@wins/wins-program';
+import { EXIT, escapeText } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { writeAll, writeJson } from '../output.js';
 
 /** The options of `wins cli explain`. */
-export interface ExplainOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+export interface ExplainOptions extends DaemonOptions {
   readonly output: 'json' | 'table';
   /** A program of the host: may this client run it? */
   readonly path?: string | undefined;
@@ -23,8 +22,7 @@ export interface ExplainOptions {
  */
 export async function explain(options: ExplainOptions): Promise<number> {
   const subject = subjectOf(options);
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const { Allowed, Code, Reason, Entry } = await withDaemon(address, (client) =>
+  const { Allowed, Code, Reason, Entry } = await withDaemon(daemonAddress(options), (client) =>
     client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;
@@ -48,11 +46,6 @@ function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
       'cannot explain: found no question or two; wanted --path PROGRAM [--sha256 DIGEST], or --port N',
     );
   }
-  if (Number.isInteger(port) && port >= 0 && port <= MOST) return { port };
-  throw new CommandError(
-    `cannot explain: found --port ${quoteText(String(port))}; wanted a number`,
-  );
+  if (Number.isInteger(port) && port > 0 && port < 2 ** 16) return { port };
+  throw new CommandError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
 }
-
-/** What the message holds; whether it is a port the daemon judges. */
-const MOST = 2 ** 32 - 1;

@@ -2,7 +2,8 @@ import type { NameOrAddress } from '@wins/wins-api';
 import { EXIT, quoteText } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface ShowOptions extends DaemonOptions {

@@ -1,6 +1,7 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
 import { EXIT } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface ListOptions extends DaemonOptions {

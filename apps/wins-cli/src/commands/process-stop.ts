@@ -1,5 +1,6 @@
 import { EXIT } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { formatTable, writeAll, writeJson } from '../output.js';
 
 interface StopOptions extends DaemonOptions {

@@ -20,14 +20,25 @@ export function durationOption<Default extends string>(
     type: 'string',
     default: byDefault,
     describe,
-    coerce: (text: string) => {
-      try {
-        return parseDuration(text, { minMs: 0, maxMs: LONGEST_WAIT_MS });
-      } catch (error) {
-        throw new CommandError(`--${name}: ${messageOf(error)}`, undefined, { cause: error });
-      }
-    },
+    coerce: (text: string) => readDuration(name, text, 0),
   } as const;
+}
+
+function readDuration(name: string, text: string, minMs: number): number {
+  try {
+    return parseDuration(text, { minMs, maxMs: LONGEST_WAIT_MS });
+  } catch (error) {
+    throw new CommandError(`--${name}: ${messageOf(error)}`, undefined, { cause: error });
+  }
+}
+
+/** `--timeout`, in milliseconds; undefined when it is not given. */
+export function withTimeout<T>(parser: Argv<T>, whatFor: string) {
+  return parser.option('timeout', {
+    type: 'string',
+    describe: `How long ${whatFor}: 5s, 2m`,
+    coerce: (text: string) => readDuration('timeout', text, 1),
+  });
 }
 
 /** `--wait-timeout`, in milliseconds. */
@@ -52,15 +63,18 @@ export function withSha256<T>(parser: Argv<T>, describe: string) {
   });
 }
 
-/** `--server` and `--wait-timeout`. */
+/** `--server`, `--wait-timeout` and `--timeout`. */
 export function withDaemonOptions<T>(parser: Argv<T>, waitTimeout?: string) {
-  return withWaitTimeout(
-    parser.option('server', {
-      type: 'string',
-      default: DEFAULT_PIPE_NAME,
-      describe: "Name or path of the daemon's pipe",
-    }),
-    waitTimeout,
+  return withTimeout(
+    withWaitTimeout(
+      parser.option('server', {
+        type: 'string',
+        default: DEFAULT_PIPE_NAME,
+        describe: "Name or path of the daemon's pipe",
+      }),
+      waitTimeout,
+    ),
+    'a connection may take (default 10s), and an answer (default 30s)',
   );
 }
 

@@ -22,7 +22,10 @@ function withAddresses<T>(parser: Argv<T>) {
 }
 
 /** Adds the commands about the host itself: hst, net, hns and route. */
-export function withHostCommands<T>(cli: Argv<T>, handle: Handle) {
+export function withHostCommands<T extends { readonly quiet: boolean }>(
+  cli: Argv<T>,
+  handle: Handle,
+) {
   const load = () => import('../commands/host-calls.js');
   return cli
     .command(['hst', 'host'], 'The system of the host', (hst) =>

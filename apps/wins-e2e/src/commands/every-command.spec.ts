@@ -5,6 +5,7 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
 import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
 import { packageFolder } from '../testing/package-folder.js';
+import { unknownCommands } from '../testing/pages/page-commands.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { Workspace } from '../testing/workspace.js';
@@ -103,6 +104,10 @@ describe('the packaged program for Linux', () => {
   it('has no command that is not tried here', () => {
     const leaves = commands.filter(({ below }) => below.length === 0);
     expect(leaves.map(({ name }) => name).sort()).toEqual(Object.keys(EVERY_COMMAND).sort());
+  });
+
+  it('has every command and option that the pages name', () => {
+    expect(unknownCommands(commands)).toEqual([]);
   });
 
   it('completes the words of every command as its help has them', async () => {

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { blocksOf, pageText, shownOutput } from '../testing/pages/page.js';
+import { blocksOf, PAGES, pageText, shownOutput } from '../testing/pages/page.js';
 import { ShellSession } from '../testing/pages/shell-session.js';
 import { BARE_NODE, commandsOfNode } from '../testing/pages/windows-commands.js';
 import { ROOT } from '../testing/workspace.js';
@@ -12,14 +12,6 @@ const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
 /** Commands that take a Windows node or a cluster, which no test here has. */
 const ELSEWHERE =
   /^(kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
-
-const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
-  ...['charts/rancher-wins-upgrader/README.md'],
-  ...readdirSync(path.join(ROOT, 'docs'))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-];
 
 const commandsOf = (text: string) =>
   text
@@ -51,7 +43,7 @@ describe('the pages', () => {
   });
 
   it('have no other command in a block that nothing tries', () => {
-    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    const { scripts } = JSON.parse(pageText('package.json')) as {
       scripts: Record<string, string>;
     };
     const untried: string[] = [];
@@ -72,13 +64,20 @@ describe('the pages', () => {
   });
 
   it('quote the examples as they are', () => {
-    const flat = (text: string) => text.replace(/^ +/gm, '').trim();
+    const flat = (text: string) => text.replace(/\s+/g, ' ').trim();
     const quoted = blocksOf(pageText('README.md')).flatMap(({ text }) => {
       const [, file, excerpt = ''] = /^# (examples\/[\w/.-]+):.*\n([^]*)$/.exec(text) ?? [];
       return file === undefined ? [] : [[flat(pageText(file)), flat(excerpt)] as const];
     });
     expect(quoted).toHaveLength(2);
     for (const [whole, excerpt] of quoted) expect(whole).toContain(excerpt);
+  });
+
+  it('come with the license that package.json names', () => {
+    const { license } = JSON.parse(pageText('package.json')) as { license: string };
+    expect(license).toBe('Apache-2.0');
+    expect(pageText('LICENSE')).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
+    expect(pageText('README.md')).toContain('[Apache-2.0](LICENSE)');
   });
 
   it('are all reached from the README in one step', () => {

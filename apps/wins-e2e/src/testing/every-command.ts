@@ -102,6 +102,13 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.match(stderr, /was stopped: stopped\n$/);
     await fail(host, 127, 'cli', 'prc', 'stop', name, ...on(host));
   },
+  'cli explain': async (host) => {
+    const allowed = await print(host, 'cli', 'explain', ...on(host), '--path', host.tool);
+    assert.equal((json(allowed) as { Allowed: boolean }).Allowed, true);
+    const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'table'];
+    assert.match(String((await run(host, 126, ...words)).stdout), /: not allowed\n/);
+    await fail(host, 125, 'cli', 'explain', ...on(host));
+  },
   'cli proxy': async (host) => {
     const [port = 0] = await freePorts(1);
     const publish = ['--publish', `TCP:${port}:${host.echoPort}`];
@@ -192,6 +199,32 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.ok(told.includes('listen: '), told);
     await run(host, 78, 'srv', 'config', 'check', '--config', host.brokenConfig);
   },
+  'srv config explain': async (host) => {
+    const meaning = await print(host, 'srv', 'config', 'explain', 'whiteList.proxyPorts');
+    assert.match(meaning, /^white_list\.proxyPorts\n {2}Host TCP ports/);
+    const { config } = host;
+    const words = [
+      'srv',
+      'config',
+      'explain',
+      '--config',
+      config,
+      '--path',
+      host.tool,
+      '-o',
+      'json',
+    ];
+    assert.equal((json(await print(host, ...words)) as { allowed: boolean }).allowed, true);
+    await fail(host, 64, 'srv', 'config', 'explain', 'nonsense');
+  },
+  'srv config reload': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'config', 'reload', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    // Windows knows administrators in session 0 alone.
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /is in force; /.test(String(stdout))], [0, true], stderr);
+  },
   'srv config schema': async (host) => {
     const schema = json(await print(host, 'srv', 'config', 'schema'));
     assert.ok(JSON.stringify(schema).includes('white_list'));
@@ -199,7 +232,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');
     await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);
-    json(await print(host, 'up', '--show-result', ...host.service));
+    json(await print(host, 'up', '--show-result', '--json', ...host.service));
     const dry = await run(host, host.isService ? 0 : 65, 'up', '--dry-run', ...host.service);
     const wanted = host.isService ? /^nothing to do: the release / : /there is no service/;
     assert.match(String(dry.stdout), wanted);

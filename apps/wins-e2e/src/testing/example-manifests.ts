@@ -19,9 +19,9 @@ interface Manifest {
 
 // The parser of the daemon's config; specs of the built programs import nothing of it.
 const yaml = createRequire(path.join(ROOT, 'libs/config/package.json'))('yaml') as {
-  parse(text: string): unknown;
-  parseAllDocuments(text: string): readonly { toJS(): Manifest }[];
-  stringify(value: unknown): string;
+  readonly parse: (text: string) => unknown;
+  readonly parseAllDocuments: (text: string) => readonly { toJS(): Manifest }[];
+  readonly stringify: (value: unknown) => string;
 };
 export const { parse: parseYaml, stringify: stringifyYaml } = yaml;
 

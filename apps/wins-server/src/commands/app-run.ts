@@ -4,7 +4,7 @@ import type { ConfigChange } from '../configuration/changed-keys.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { configFingerprint, watchConfig, type ConfigWatch } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
-import { delayFullCollections } from '../resources/delay-full-collections.js';
+import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { createLogger, logLevel } from '../log/logger.js';
@@ -84,7 +84,7 @@ async function serve(
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {
-  delayFullCollections();
+  boundHeap();
   const named = options.config === undefined ? undefined : path.resolve(options.config);
   const file = configFileOf(named);
   const known = configFingerprint(file);

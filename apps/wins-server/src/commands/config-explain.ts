@@ -36,7 +36,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
   notFound: 'install it',
   pathNotAllowed: 'add it to white_list.processPaths',
-  pathNotTrusted: 'put it where only administrators may write',
+  pathNotTrusted: 'put it where only administrators may write, and list its own path: no links',
 };
 
 /**
@@ -49,9 +49,12 @@ export async function explainConfig(options: ExplainOptions): Promise<number> {
   if (chosen.length > 1) {
     throw new UsageError('cannot explain: found two questions; wanted KEY, --path or --port alone');
   }
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16)) {
+    throw new UsageError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
+  }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
-    return printVerdict(what, await verdictOf(options), options.output);
+    return printVerdict(what, await verdictOf(options), options);
   }
   if (sha256 !== undefined || server !== undefined) {
     const found = sha256 !== undefined ? '--sha256 without --path' : '--server without a question';
@@ -81,9 +84,15 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   return programVerdict(await judgeStart(question, context), sha256 !== undefined, loaded);
 }
 
-function printVerdict(what: string, verdict: SubjectVerdict, output: 'text' | 'json'): number {
+function printVerdict(
+  what: string,
+  verdict: SubjectVerdict,
+  { output, server }: ExplainOptions,
+): number {
   const { allowed, code, reason, entry } = verdict;
-  const nextStep = allowed ? undefined : NEXT_STEP[code];
+  // A daemon says itself how to allow what is not listed.
+  const isSaid = allowed || (server !== undefined && code === 'pathNotAllowed');
+  const nextStep = isSaid ? undefined : NEXT_STEP[code];
   if (output === 'json') {
     const answer = { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry };
     process.stdout.write(`${escapeJson(JSON.stringify(answer, null, 2))}\n`);

@@ -44,7 +44,9 @@ function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonC
   const options = { cause: error };
   const asked = `cannot ask the daemon on pipe ${quoteText(pipe)}`;
   if (error.code === 'refused') {
-    const message = `${asked}: ${error.details}; run this as an administrator of the host`;
+    // Of other sessions Windows does not say whether a container has them.
+    const where = process.platform === 'win32' ? ', in session 0: over SSH or WinRM' : '';
+    const message = `${asked}: ${error.details}; run this as an administrator of the host${where}`;
     return new DaemonCallError(message, noPermission, options);
   }
   if (isLate) {

@@ -102,6 +102,7 @@ const PROBLEMS: readonly Case[] = [
         new ConfigError('insecure', [
           {
             severity: 'error',
+            nextStep: 'mend it',
             code: 'insecure',
             file: '/etc/config',
             keyPath: '',

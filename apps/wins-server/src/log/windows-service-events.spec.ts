@@ -1,4 +1,6 @@
 import type { LogEvent } from '@wins/windows-host';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { createEventDestination, eventOf } from './windows-service-events.js';
 
 const ALLOWED = { level: 'info', msg: 'allowed to start', log: 'audit', verdict: 'allowed' };
@@ -69,4 +71,17 @@ describe('the destination of events', () => {
     expect(events.filter(({ type }) => type === 'information')).toHaveLength(100);
     clock.mockRestore();
   });
+});
+
+it('are the events of the table in docs/windows.md', () => {
+  const page = readFileSync(path.join(__dirname, '../../../../docs/windows.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d+) +\| (\d+) +\| (\w+) +\| `(\w+)` +\| .* \|$/gm)].map(
+    ([, bare, detailed, type, level]) => ({ bare, detailed, type, level }),
+  );
+  expect(rows.map(({ level }) => level)).toEqual(['info', 'warn', 'error', 'fatal']);
+  for (const { bare, detailed, type = '', level = '' } of rows) {
+    const event = (more: object) => eventOf({ level, msg: 'ready', ...more });
+    expect(event({})).toMatchObject({ id: Number(bare), type: type.toLowerCase() });
+    expect(event({ pid: 7 })).toMatchObject({ id: Number(detailed), type: type.toLowerCase() });
+  }
 });

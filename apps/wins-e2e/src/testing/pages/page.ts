@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
@@ -9,6 +9,19 @@ export interface Block {
   /** The line of its first fence. */
   readonly line: number;
 }
+
+const markdownIn = (folder: string) =>
+  readdirSync(path.join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => path.join(folder, file));
+
+/** The pages that people read, by their paths from the root of the checkout; decisions and READMEs of libraries are not among them. */
+export const PAGES = [
+  ...markdownIn('.'),
+  ...markdownIn('docs'),
+  ...markdownIn('docs/releases'),
+  'charts/rancher-wins-upgrader/README.md',
+];
 
 /** The text of a page, by its path from the root of the checkout. */
 export function pageText(page: string): string {

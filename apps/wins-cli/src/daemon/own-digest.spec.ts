@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ownDigest } from './own-digest.js';
+
+const LARGE = 2 * 1024 * 1024;
+
+describe('the digest of this program', () => {
+  let folder: string;
+  let program: string;
+  let profile: string;
+  let record: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-digest-'));
+    program = path.join(folder, 'wins');
+    profile = path.join(folder, 'profile', 'wins');
+    record = path.join(profile, 'program-digest.json');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function write(content: Buffer): string {
+    writeFileSync(program, content);
+    return createHash('sha1').update(content).digest('hex');
+  }
+  /** By the clock of the client the file is old; its own times stay as they are. */
+  async function muchLater<T>(task: () => Promise<T>): Promise<T> {
+    jest.useFakeTimers({ now: Date.now() + 60_000, doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      return await task();
+    } finally {
+      jest.useRealTimers();
+    }
+  }
+
+  it('is read from the file once, and then remembered with the state of the file', async () => {
+    const digest = write(Buffer.alloc(LARGE, 'a'));
+    expect(await muchLater(() => ownDigest(program, profile))).toBe(digest);
+    const known = JSON.parse(readFileSync(record, 'utf8')) as { state: string; sha1: string };
+    expect(known.sha1).toBe(digest);
+    // It is what was remembered that is answered.
+    writeFileSync(record, JSON.stringify({ ...known, sha1: 'f'.repeat(40) }));
+    expect(await ownDigest(program, profile)).toBe('f'.repeat(40));
+  });
+
+  it('is that of other bytes as soon as there are other bytes, even under the old times', async () => {
+    write(Buffer.alloc(LARGE, 'a'));
+    utimesSync(program, 1, 1);
+    await muchLater(() => ownDigest(program, profile));
+    const digest = write(Buffer.alloc(LARGE, 'b'));
+    utimesSync(program, 1, 1);
+    expect(await ownDigest(program, profile)).toBe(digest);
+  });
+
+  it('is not remembered while the file may still change within one tick of the clock', async () => {
+    const digest = write(Buffer.alloc(LARGE, 'a'));
+    expect(await ownDigest(program, profile)).toBe(digest);
+    expect(() => readFileSync(record)).toThrow('ENOENT');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['half', '{'],
+    ['of another form', '{"state":1}'],
+    ['too long', ' '.repeat(5000)],
+  ])('is read from the file when what was remembered is %s', async (_what, text) => {
+    const digest = write(Buffer.alloc(LARGE, 'a'));
+    await muchLater(() => ownDigest(program, profile));
+    writeFileSync(record, text);
+    expect(await ownDigest(program, profile)).toBe(digest);
+  });
+
+  it('is read each time where it cannot be remembered, and of a small program', async () => {
+    const digest = write(Buffer.alloc(LARGE, 'a'));
+    writeFileSync(path.join(folder, 'file'), '');
+    const none = path.join(folder, 'file', 'below');
+    expect(await muchLater(() => ownDigest(program, none))).toBe(digest);
+    const small = write(Buffer.alloc(10, 'a'));
+    chmodSync(program, 0o755);
+    expect(await muchLater(() => ownDigest(program, profile))).toBe(small);
+    expect(() => readFileSync(record)).toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,145 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { blocksOf, shownOutput } from '../testing/pages/page.js';
+import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
+
+/** A daemon that serves, with a port that is listed and that nobody serves. */
+interface Host {
+  readonly workspace: Workspace;
+  readonly daemon: Daemon;
+  readonly closedPort: number;
+}
+
+/** What each section of the page shows, brought about. */
+const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
+  'The client finds no daemon': ({ workspace }) =>
+    saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
+  'The daemon refuses: not listed': (host) => refusal(host, '/bin/ls'),
+  'The daemon refuses: other bytes than pinned': (host) => refusal(host, 'pinned'),
+  'The daemon refuses: others can write': (host) => refusal(host, 'open/tool'),
+  'The program is not in the container': ({ workspace }) =>
+    saying(['cli', 'prc', 'run', '--path', workspace.path('absent')], workspace.environment, 127),
+  'The daemon refuses a variable, a folder or an argument': async (host) =>
+    (await refusal(host, 'tool', '--envs', 'A=b')) +
+    (await refusal(host, 'tool', '--dir', '/')) +
+    (await refusal(host, 'strict', '--args', 'anything')),
+  'The daemon refuses the caller': (host) => refusal(host, 'theirs'),
+  'The program runs already': async ({ workspace }) => {
+    const words = ['cli', 'prc', 'run', '--path', workspace.path('stays')];
+    const first = startWins(words, workspace.environment);
+    await first.printed('up');
+    const said = await saying(words, workspace.environment, 125);
+    first.child.kill('SIGTERM');
+    await first.outcome;
+    return said;
+  },
+  'A port of the tunnel is refused': ({ workspace }) => lineOfTunnel(workspace, 22),
+  'A port of the tunnel cannot be reached': ({ workspace, closedPort }) =>
+    lineOfTunnel(workspace, closedPort),
+  'The daemon does not start: another one serves': ({ workspace }) =>
+    saying(['srv', 'app', 'run', '--config', workspace.path('config')], workspace.environment, 69),
+  'The daemon does not start: wrong config': ({ workspace }) =>
+    wrongConfig(workspace, String.raw`white_list: { processPaths: ["C:\etc\nginx.exe"] }`, 0o600),
+  'The daemon does not start: others can write the config': ({ workspace }) =>
+    wrongConfig(workspace, '{}', 0o666),
+  'The run ended with the daemon': async ({ workspace, daemon }) => {
+    const words = ['cli', 'prc', 'run', '--path', workspace.path('stays')];
+    const run = startWins(words, workspace.environment);
+    await run.printed('up');
+    await daemon.stop();
+    return (await run.outcome).stderr;
+  },
+  'The tunnel is lost': async ({ workspace, daemon, closedPort }) => {
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${closedPort}`);
+    await daemon.stop();
+    await tunnel.program.said('the tunnel is lost');
+    return tunnel.program.stderr().split('\n').at(-2) ?? '';
+  },
+};
+
+async function saying(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  wanted: number,
+): Promise<string> {
+  const { code, stderr } = await runWins(words, { ...process.env, ...environment });
+  expect([code, stderr]).toEqual([wanted, stderr]);
+  return stderr;
+}
+
+function refusal({ workspace }: Host, program: string, ...words: string[]): Promise<string> {
+  const path = program.startsWith('/') ? program : workspace.path(program);
+  return saying(['cli', 'prc', 'run', '--path', path, ...words], workspace.environment, 126);
+}
+
+function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<string> {
+  const config = workspace.write('wrong', text, mode);
+  return saying(['srv', 'app', 'run', '--config', config], workspace.environment, 78);
+}
+
+/** The first line that a tunnel says of a port, when somebody connects to it. */
+async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
+  const [port = 0] = await freePorts(1);
+  await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);
+  await fetch(`http://127.0.0.1:${port}`).catch(() => undefined);
+  await tunnel.program.said(`host port ${hostPort}`, 2);
+  return tunnel.program.stderr().split('\n').at(-2) ?? '';
+}
+
+describe('troubleshooting', () => {
+  let workspace: Workspace;
+  let daemon: Daemon;
+  let closedPort: number;
+  beforeAll(async () => {
+    workspace = new Workspace();
+    const [tool, stays, pinned, strict, theirs, open] = [
+      workspace.script('tool', 'echo up'),
+      workspace.script('stays', 'echo up; exec sleep 1000'),
+      workspace.script('pinned', ''),
+      workspace.script('strict', ''),
+      workspace.script('theirs', ''),
+      workspace.script('open/tool', ''),
+    ];
+    chmodSync(path.dirname(open), 0o777);
+    [closedPort = 0] = await freePorts(1);
+    const processPaths = [
+      ...[tool, stays, open],
+      { path: pinned, sha256: '0'.repeat(64) },
+      { path: strict, args: 'none' },
+      { path: theirs, for: ['container:*'] },
+    ];
+    const config = workspace.config([], { white_list: { processPaths, proxyPorts: [closedPort] } });
+    daemon = await Daemon.start(workspace, config);
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const page = readFileSync(path.join(ROOT, 'docs/troubleshooting.md'), 'utf8');
+  const shown = page.split(/^## /m).flatMap((section) => {
+    const messages = blocksOf(section).find(({ language }) => language === 'text');
+    const title = section.split('\n', 1)[0] ?? '';
+    return messages === undefined ? [] : [[title, messages.text] as const];
+  });
+
+  it('shows no message that is not brought about here', () => {
+    expect(shown.map(([title]) => title).sort()).toEqual(Object.keys(SYMPTOMS).sort());
+  });
+
+  // Those that end the daemon come last.
+  const order = (title: string) => Object.keys(SYMPTOMS).indexOf(title);
+  it.each([...shown].sort(([a], [b]) => order(a) - order(b)))(
+    'shows what is said: %s',
+    async (title, messages) => {
+      if (daemon.child.exitCode !== null)
+        daemon = await Daemon.start(workspace, workspace.path('config'));
+      const said = await SYMPTOMS[title]?.({ workspace, daemon, closedPort });
+      expect(said).toMatch(shownOutput(messages));
+    },
+  );
+});

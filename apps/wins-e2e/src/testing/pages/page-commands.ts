@@ -1,0 +1,46 @@
+import type { NamedCommand } from '../named-commands.js';
+import { blocksOf, pageText, PAGES } from './page.js';
+
+/** Lines of shells, and code in a sentence, that begin with the program. */
+function* commandLines(text: string): Iterable<string> {
+  const prose = text.replace(/^( *)```[^]*?^\1```$/gm, '');
+  for (const [, code = ''] of prose.matchAll(/`([^`\n]+)`/g)) yield code;
+  for (const block of blocksOf(text))
+    if (['sh', 'powershell', ''].includes(block.language))
+      yield* block.text.replaceAll('\\\n', ' ').split('\n');
+}
+
+/** What pages say of commands that the program does not have, by the help of each of its commands. */
+export function unknownCommands(commands: readonly NamedCommand[]): string[] {
+  const known = new Map(commands.map((command) => [command.name, command]));
+  const below = ({ name }: NamedCommand, word: string): NamedCommand | undefined =>
+    known.get(`${name} ${word}`.trim()) ??
+    commands.find(
+      (one) => one.aliases.includes(word) && one.name.replace(/ ?[a-z-]+$/, '') === name,
+    );
+  const problems: string[] = [];
+  for (const page of PAGES)
+    for (const line of commandLines(pageText(page))) {
+      const [, typed] = /^\s*(?:C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
+      if (typed === undefined) continue;
+      // What a shell reads, what is passed on to a program, and what stands for words.
+      const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);
+      const words = told.replace(/"[^"]*"|'[^']*'/g, 'X').split(/[\s[\]]+/);
+      let command = known.get('');
+      for (const word of words) {
+        const next = command === undefined ? undefined : below(command, word);
+        if (next === undefined) {
+          if ((command?.below.length ?? 0) > 0 && /^[a-z]/.test(word))
+            problems.push(`${page}: ${line.trim()}: found no command ${word}`);
+          break;
+        }
+        command = next;
+      }
+      for (const word of words) {
+        const [, option] = /^(--[a-z][a-z0-9-]*)/.exec(word) ?? [];
+        if (option !== undefined && command?.help.includes(option) === false)
+          problems.push(`${page}: ${line.trim()}: found no option ${option}`);
+      }
+    }
+  return problems;
+}

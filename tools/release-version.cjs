@@ -1,0 +1,22 @@
+// How `nx release` writes a version: as it does for packages, and, with the program, into what else carries it.
+const actions = require('@nx/js/src/release/version-actions');
+
+exports.afterAllProjectsVersioned = actions.afterAllProjectsVersioned;
+
+/** Files beside the packages, and the lines of them that have the version. */
+const OTHERS = [
+  ['package.json', /^( {2}"version": ")[^"]*/m],
+  ['charts/rancher-wins-upgrader/Chart.yaml', /^((?:v|appV)ersion: ).*/gm],
+];
+
+exports.default = class ReleaseVersion extends actions.default {
+  async updateProjectVersion(tree, version) {
+    const log = await super.updateProjectVersion(tree, version);
+    if (this.projectGraphNode.name === '@wins/wins')
+      for (const [file, line] of OTHERS) {
+        tree.write(file, tree.read(file, 'utf8').replace(line, `$1${version}`));
+        log.push(`✍️  New version ${version} written to ${file}`);
+      }
+    return log;
+  }
+};
