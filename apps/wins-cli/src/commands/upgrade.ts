@@ -7,11 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import {
-  daemonAddress,
-  type DaemonAddress,
-  type DaemonOptions,
-} from '../daemon/daemon-address.js';
+import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { writeAll } from '../output.js';
 import { showProgress } from '../progress.js';
