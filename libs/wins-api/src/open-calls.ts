@@ -111,8 +111,10 @@ export class OpenCalls {
     tell({ kind: 'called', call, method });
     result.then(
       () => tell({ kind: 'ended', call, method, ms: msSince() }),
-      ({ code }: WinsClientError) =>
-        tell({ kind: 'ended', call, method, ms: msSince(), error: code }),
+      (reason: unknown) => {
+        const error = reason instanceof WinsClientError ? reason.code : 'unknown';
+        tell({ kind: 'ended', call, method, ms: msSince(), error });
+      },
     );
   }
 

@@ -42,7 +42,7 @@ describe('the command line', () => {
 
   it.each([
     [['nonsense'], 125, 'nonsense'],
-    [['cli'], 125, 'app, prc, proxy, upgrade, deliver, hst, net, hns or route'],
+    [['cli'], 125, 'app, prc, proxy, explain, upgrade, deliver, hst, net, hns or route'],
     [['cli', 'hst'], 125, 'get-version'],
     [['cli', 'route', 'add'], 125, '--addresses'],
     [['cli', 'route', 'add', '--addresses', ' '], 125, 'empty'],

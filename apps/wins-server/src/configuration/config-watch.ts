@@ -44,6 +44,7 @@ export function watchConfig<Change>(
   let seen = known;
   let isChanging = false;
   let inForce = known;
+  let isOver = false;
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading: Promise<unknown> = Promise.resolve();
   const loadOnce = async (decidedOn: FileFingerprint): Promise<void> => {
@@ -54,6 +55,7 @@ export function watchConfig<Change>(
     } catch (error) {
       report = () => events.rejected(error);
     }
+    if (isOver) return;
     // The file may have changed while it was loaded: then the next looks decide.
     if (configFingerprint(file) === decidedOn) {
       inForce = decidedOn;
@@ -80,10 +82,11 @@ export function watchConfig<Change>(
       seen = state;
       isChanging = false;
       const loaded = await load();
+      if (isOver) throw new Error('the daemon is stopping');
       inForce = state;
       return { loaded, change: events.changed(loaded) };
     } catch (error) {
-      events.rejected(error);
+      if (!isOver) events.rejected(error);
       throw error;
     }
   };
@@ -94,7 +97,10 @@ export function watchConfig<Change>(
       loading = reloaded.catch(() => undefined);
       return reloaded;
     },
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => {
+      isOver = true;
+      clearInterval(timer);
+    },
   };
 }
 

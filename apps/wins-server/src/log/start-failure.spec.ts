@@ -12,7 +12,13 @@ describe('why the daemon cannot start', () => {
     return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
   }
   const problem = (message: string) =>
-    ({ severity: 'error', code: 'wrongType', file: 'c', keyPath: 'x', message }) as never;
+    ({
+      severity: 'error',
+      code: 'wrongType',
+      keyPath: 'x',
+      message,
+      nextStep: 'write a number',
+    }) as never;
 
   it('is one line with its code, the exit code and the next step', () => {
     expect(logged(new PipeError('inUse', 'another program serves the pipe "x"'))).toEqual({
@@ -22,6 +28,14 @@ describe('why the daemon cannot start', () => {
       exitCode: 69,
       next: 'stop the other daemon, or set "listen" and "proxy" of the config to other names',
       msg: 'the daemon cannot start: another program serves the pipe "x"',
+    });
+  });
+
+  it('has the next step of a problem that stands alone', () => {
+    const error = new ConfigError('invalid', [problem('only')]);
+    expect(logged(error)).toMatchObject({
+      next: 'write a number',
+      msg: 'the daemon cannot start: only',
     });
   });
 

@@ -40,7 +40,11 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function nextStep(error: unknown, file: string): string {
-  if (error instanceof ConfigError) return `run: wins srv config check --config ${file}`;
+  if (error instanceof ConfigError) {
+    const [problem, ...more] = error.problems.filter(({ severity }) => severity === 'error');
+    const isOne = problem !== undefined && more.length === 0;
+    return isOne ? problem.nextStep : `run: wins srv config check --config ${file}`;
+  }
   const step = error instanceof PipeError ? PIPE_STEPS[error.code] : undefined;
   return step ?? 'run: wins doctor';
 }
