@@ -34,7 +34,7 @@ const LARGE = {
   'tcp-tunnel': ['openTunnel'],
   'trusted-files': ['replaceFile'],
   'windows-host': ['securedPipe'],
-  'wins-api': ['createWinsClient'],
+  'wins-api': ['runProcess'],
 };
 
 const table = path.join(root, 'docs/package-sizes.md');

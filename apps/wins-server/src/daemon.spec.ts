@@ -1,6 +1,7 @@
 import { loadConfig } from '@wins/config';
 import { createProcessManager, type PortOpener } from '@wins/process-manager';
-import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
+import { RunExposeProtocol } from '@wins/wins-api';
+import { createRawClient } from '@wins/wins-api/raw';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,7 +54,7 @@ describe('a daemon whose firewall hangs', () => {
 
   it('serves and closes all the same', async () => {
     const { daemon } = await start(hanging);
-    const client = createWinsClient({ address: daemon.address });
+    const client = createRawClient({ address: daemon.address });
     await expect(client.listProcesses()).resolves.toEqual([]);
     await client.close();
     await daemon.close();
@@ -69,7 +70,7 @@ describe('a daemon whose firewall hangs', () => {
       cancelling.abort();
       return givenUp.then(() => signal.throwIfAborted());
     });
-    const client = createWinsClient({ address: daemon.address });
+    const client = createRawClient({ address: daemon.address });
     const request = {
       Path: program,
       Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],

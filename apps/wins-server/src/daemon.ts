@@ -1,15 +1,15 @@
 import type { LoadedConfig } from '@wins/config';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
+import { routeGrpcLog } from '@wins/wins-api';
 import {
   applicationServiceDefinition,
   configServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
-  routeGrpcLog,
   routeServiceDefinition,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
 import { ClientTurns } from './admission/client-turns.js';

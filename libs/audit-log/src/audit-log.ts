@@ -26,7 +26,7 @@ export interface AuditLogOptions {
 }
 
 /** A log that is open. Whoever opened it closes it. */
-export interface AuditLog {
+export interface AuditLog extends AsyncDisposable {
   /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
   readonly isAvailable: boolean;
   /**
@@ -127,6 +127,10 @@ class FileAuditLog implements AuditLog {
 
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {

@@ -36,7 +36,7 @@ export interface Http2ConnectionOptions {
 }
 
 /** A connection that is served. */
-export interface Http2Connection {
+export interface Http2Connection extends AsyncDisposable {
   /** Resolves once the socket is gone. */
   readonly closed: Promise<void>;
   /**
@@ -67,6 +67,7 @@ export function serveHttp2Connection(
   return {
     closed: connection.closed,
     close: ({ graceMs = 0 } = {}) => connection.close(graceMs),
+    [Symbol.asyncDispose]: () => connection.close(0),
   };
 }
 

@@ -105,6 +105,9 @@ function createListener(
       closing ??= closeBoth(endpoint, connections, graceMs, path);
       await closing;
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

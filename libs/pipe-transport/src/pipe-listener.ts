@@ -7,7 +7,7 @@ export interface ClosePipeListenerOptions {
 }
 
 /** A pipe that is being served. */
-export interface PipeListener {
+export interface PipeListener extends AsyncDisposable {
   /** What is served, and where. */
   readonly path: PipePath;
   /** How many connections are open, handed out or not yet spoken. */

@@ -1,105 +1,29 @@
-import { escapeText, hasInvisible } from '@wins/wins-program';
-import { posix } from 'node:path';
+import {
+  PipeNameError,
+  resolvePipePath as resolve,
+  type PipePath,
+  type ResolvePipePathOptions,
+} from '@wins/wins-program';
 import { PipeError } from './pipe-error.js';
-import { runtimeDirectory } from './runtime-directory.js';
 
-/** A pipe's name and where the operating system keeps it. */
-export interface PipePath {
-  /** The bare NAME, or the whole socket path when that is what was given. */
-  readonly name: string;
-  /** `\\.\pipe\NAME` or the absolute path of a Unix socket. */
-  readonly address: string;
-  /** What the address is an address of. */
-  readonly kind: 'named-pipe' | 'unix-socket';
-}
-
-/** What {@link resolvePipePath} takes from outside; every default is the running process's. */
-export interface ResolvePipePathOptions {
-  /** The platform whose rules apply. Default: `process.platform`. */
-  readonly platform?: NodeJS.Platform | undefined;
-  /** The directory of bare names on POSIX. Default: {@link runtimeDirectory}. */
-  readonly runtimeDir?: string | undefined;
-  /** The environment for that default. Default: `process.env`. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-  /** The user for that default. Default: the process's. */
-  readonly uid?: number | undefined;
-}
-
-const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
-const WINDOWS_PREFIX = '\\\\.\\pipe\\';
-const WINDOWS_ADDRESS_LIMIT = 256;
-// sun_path holds 108 bytes on Linux and 104 elsewhere, the closing NUL among them. libuv cuts a
-// longer path short without a word, that is, it would serve another name than the one asked for.
-const SOCKET_LIMIT_LINUX = 107;
-const SOCKET_LIMIT_ELSEWHERE = 103;
-// A listener puts hidden sockets of up to this many bytes, slash included, beside its own.
-const HIDDEN_NAME_BYTES = 14;
-const MAX_SHOWN_LENGTH = 300;
+export type { PipePath, ResolvePipePathOptions };
 
 /**
- * Turns a pipe's name into its address. Touches nothing.
- *
- * Accepts `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain absolute path
- * of a Unix socket. A NAME has no slash, backslash, control, invisible or unpaired character, and
- * neither starts with a dot nor starts or ends with a blank. Limits: 256 characters for a Windows
- * address; 107 bytes for a socket path on Linux and 103 elsewhere, its directory 14 bytes less.
+ * Turns a pipe's name into its address. Touches nothing. What a name may be: `resolvePipePath` of `@wins/wins-program`.
  *
  * @throws {@link PipeError} `invalidName` when the text names no local pipe or is over a limit;
  * `notFound` when a bare name needs a run directory and none is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
-  const platform = options.platform ?? process.platform;
-  const bare = name.replace(LOCAL_PIPE, '');
-  if (hasInvisible(name)) throw invalid(name, 'it has a control, invisible or unpaired character');
-  if (platform === 'win32') {
-    checkBareName(name, bare);
-    const address = WINDOWS_PREFIX + bare;
-    if (address.length > WINDOWS_ADDRESS_LIMIT)
-      throw invalid(name, `its address has ${address.length} characters, of 256 allowed`);
-    return { name: bare, address, kind: 'named-pipe' };
+  return asPipeError(() => resolve(name, options), name);
+}
+
+/** Says what ground says of names in the error of this library. */
+export function asPipeError<T>(ask: () => T, pipe?: string): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof PipeNameError)) throw error;
+    throw new PipeError(error.code, error.message, { pipe, found: error.found });
   }
-  const isSocketPath = bare === name && name.includes('/');
-  if (isSocketPath) checkSocketPath(name);
-  else checkBareName(name, bare);
-  const address = isSocketPath
-    ? name
-    : posix.join(options.runtimeDir ?? runtimeDirectory(options.env, options.uid), bare);
-  checkSocketLength(name, address, platform);
-  return { name: bare, address, kind: 'unix-socket' };
-}
-
-function checkBareName(given: string, bare: string): void {
-  if (/^\\\\[^.\\]+\\pipe\\/i.test(given)) throw invalid(given, 'it is a pipe of another host');
-  if (bare.trim() === '') throw invalid(given, 'it is empty');
-  if (/[/\\]/.test(bare)) throw invalid(given, 'it has a slash or backslash in it');
-  if (bare.startsWith('.')) throw invalid(given, 'names that start with a dot are reserved');
-  if (bare.trim() !== bare) throw invalid(given, 'it starts or ends with a space');
-}
-
-function checkSocketPath(path: string): void {
-  if (!path.startsWith('/') || posix.normalize(path) !== path || path.endsWith('/'))
-    throw invalid(path, 'a socket path is absolute, without ".", ".." and doubled or last slashes');
-  if (path.includes('\\')) throw invalid(path, 'it has a backslash in it');
-  if (posix.basename(path).startsWith('.'))
-    throw invalid(path, 'names that start with a dot are reserved');
-}
-
-function checkSocketLength(given: string, address: string, platform: NodeJS.Platform): void {
-  const limit = platform === 'linux' ? SOCKET_LIMIT_LINUX : SOCKET_LIMIT_ELSEWHERE;
-  const length = Buffer.byteLength(address);
-  if (length > limit)
-    throw invalid(given, `its socket path has ${length} bytes, of ${limit} allowed`);
-  const directory = posix.dirname(address);
-  const room = limit - HIDDEN_NAME_BYTES;
-  if (Buffer.byteLength(directory) > room)
-    throw invalid(given, `the directory ${directory} has more than the ${room} bytes allowed`);
-}
-
-function invalid(name: string, found: string): PipeError {
-  return new PipeError(
-    'invalidName',
-    `"${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" is not the name of a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
-      '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
-    { pipe: name, found },
-  );
 }

@@ -1,6 +1,5 @@
-import { quoteText } from '@wins/wins-program';
-import { posix } from 'node:path';
-import { PipeError } from './pipe-error.js';
+import { runtimeDirectory as directory } from '@wins/wins-program';
+import { asPipeError } from './pipe-path.js';
 
 /**
  * Names the private directory that holds the sockets of bare pipe names on POSIX.
@@ -17,23 +16,5 @@ export function runtimeDirectory(
   env: NodeJS.ProcessEnv = process.env,
   uid: number | undefined = process.getuid?.(),
 ): string {
-  if (env['WINS_RUNTIME_DIR']) return plainAbsolute('WINS_RUNTIME_DIR', env['WINS_RUNTIME_DIR']);
-  if (uid === 0) return '/run/rancher-wins';
-  if (env['XDG_RUNTIME_DIR'])
-    return posix.join(plainAbsolute('XDG_RUNTIME_DIR', env['XDG_RUNTIME_DIR']), 'rancher-wins');
-  throw new PipeError(
-    'notFound',
-    'cannot tell where the pipes of this user are: WINS_RUNTIME_DIR and XDG_RUNTIME_DIR are unset; ' +
-      'set WINS_RUNTIME_DIR to a directory that only this user can write',
-  );
-}
-
-function plainAbsolute(variable: string, value: string): string {
-  const plain = posix.normalize(value).replace(/(.)\/$/, '$1');
-  if (!posix.isAbsolute(value) || value.split('/').includes('..') || value.includes('\0'))
-    throw new PipeError(
-      'invalidName',
-      `cannot use ${variable}=${quoteText(value)}: wanted an absolute path without ".."`,
-    );
-  return plain;
+  return asPipeError(() => directory(env, uid));
 }

@@ -140,6 +140,10 @@ class RunManager implements ProcessManager {
     return (this.#closing ??= this.#close());
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
     this.#ports.abort();
     const endAll = () => Promise.all(this.#registry.list().map((run) => run.end('daemonStopping')));

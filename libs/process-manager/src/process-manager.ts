@@ -12,7 +12,7 @@ export interface StartOptions {
 }
 
 /** Runs allowed programs and knows how they ended. Whoever creates one closes it. */
-export interface ProcessManager {
+export interface ProcessManager extends AsyncDisposable {
   /**
    * Ends what earlier daemons that died left running: by the mark in its environment, by the record
    * on disk (PID and start time), or by the verified copy that it runs; never by a PID alone. Call it

@@ -1,3 +1,4 @@
+import { publishPorts, type PublishedTunnel, type PublishOptions } from './publish-ports.js';
 import { streamLimit, type TunnelOptions } from './session/session-settings.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { isTcpPort } from './tcp/destination-policy.js';
@@ -17,13 +18,26 @@ export interface OpenTunnelOptions extends TunnelOptions {
 }
 
 /**
+ * Connects to the daemon's tunnel and publishes ports of its host here, until the tunnel ends or is closed. A lost tunnel is not
+ * made again: `closed` tells of it.
+ *
+ * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the tunnel;
+ * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. Nothing is left open then.
+ */
+export function openTunnel(options: PublishOptions): Promise<PublishedTunnel>;
+/**
  * Begins the client role on an open WebSocket, which the tunnel then owns. Call it in the turn in which the WebSocket
  * opened, so that no message is missed.
  *
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */
-export function openTunnel(socket: TunnelWebSocket, options: OpenTunnelOptions = {}): ClientTunnel {
-  return new ClientTunnel(socket, options);
+export function openTunnel(socket: TunnelWebSocket, options?: OpenTunnelOptions): ClientTunnel;
+export function openTunnel(
+  first: TunnelWebSocket | PublishOptions,
+  options: OpenTunnelOptions = {},
+): ClientTunnel | Promise<PublishedTunnel> {
+  if (!('publish' in first)) return new ClientTunnel(first, options);
+  return publishPorts(first, (socket) => new ClientTunnel(socket, first));
 }
 
 /** The end that opens streams. */

@@ -5,6 +5,7 @@ export type TunnelErrorCode =
   | 'invalidOption'
   | 'invalidPort'
   | 'webSocketNotOpen'
+  | 'unreachable'
   | 'draining'
   | 'tooManyStreams'
   | 'aborted'

@@ -15,7 +15,7 @@ const LEFTOVER_MS = 5_000;
  * A running tunnel, in either role: a {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled.
  * It owns its WebSocket and its streams; the caller that began it closes it.
  */
-export abstract class Tunnel {
+export abstract class Tunnel implements AsyncDisposable {
   /** Why the tunnel ended: the first cause. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;
@@ -90,6 +90,10 @@ export abstract class Tunnel {
     this.#destroyAll();
     await this.closed;
     await this.#becomeIdle();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #begin(end: TunnelEnd): void {

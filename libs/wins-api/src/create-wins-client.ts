@@ -1,6 +1,6 @@
 import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { quoteText } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME, PipeNameError, quoteText, resolvePipePath } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
 import { isServiceError, WinsClientError } from './client-error.js';
@@ -22,7 +22,10 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
 import type { CallDone } from './open-calls.js';
 import { processServiceDefinition } from './process-service-definition.js';
+import type { RawClient, RunName, StartRequest } from './raw-client.js';
 import { readToEnd } from './read-to-end.js';
+import { runToEnd } from './run-to-end.js';
+import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
 import { SocketCredentials } from './socket-credentials.js';
 
 /** The metadata key that carries `clientName`. */
@@ -38,8 +41,11 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** How to reach a daemon. */
 export interface WinsClientOptions {
-  /** An absolute path of a Unix socket, or `\\.\pipe\NAME`. */
-  readonly address: string;
+  /**
+   * The daemon's pipe, as `--server` of the program takes it: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on
+   * Windows, the absolute path of a Unix socket. Default: `rancher_wins`.
+   */
+  readonly address?: string;
   /**
    * Opens each connection, and judges who serves it before a byte is sent: no other is made then, and `address` only names the
    * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
@@ -76,52 +82,35 @@ export interface StopOptions extends CallOptions {
 
 /**
  * A connection to one daemon, made by the first call and again after it was lost. Each method rejects with a
- * `WinsClientError`. Whoever created it closes it.
+ * `WinsClientError`. Whoever created it closes it, or says `await using`.
  */
-export interface WinsClient {
+export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
+  /** Runs a program of the host and follows it to its end. */
+  runProcess(options: RunProcessOptions): Promise<ProcessResult>;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
-  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that nobody keeps. */
-  startProcess(request: Partial<ProcessStartRequest>, options?: CallOptions): Promise<ProcessName>;
-  /**
-   * Follows a process to its end. The call goes out at once; iterate it, once, or abort it. Chunks that are not taken hold up
-   * the daemon's side, so memory stays bounded. Output is a view of the received message: copy what you keep for long.
-   */
-  waitProcess(
-    name: Partial<ProcessName>,
-    options?: CallOptions,
-  ): AsyncIterable<ProcessWaitResponse>;
-  /** Holds a process: sends its name at once and every five minutes. The process is stopped when this ends. */
-  keepAlive(name: Partial<ProcessName>, options?: CallOptions): KeepAliveHandle;
   /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
   listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
-  stopProcess(name: Partial<ProcessName>, options?: StopOptions): Promise<ProcessExit>;
+  stopProcess(name: RunName, options?: StopOptions): Promise<ProcessExit>;
   /** Cancels what is under way and resolves when the connection is closed. May be called again. */
   close(): Promise<void>;
 }
 
-// The dot of a regular expression, with which grpc-js reads targets, matches no line end.
-const ADDRESS = /^(?:\/(?!\/)|\\\\\.\\pipe\\)[^\0\n\r\u2028\u2029]+$/;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
 function checkOptions(
   options: WinsClientOptions,
 ): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
-  const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
-  if (!ADDRESS.test(address)) {
-    throw refuse(
-      `invalid address ${quoteText(address)}: ` +
-        'wanted an absolute socket path or \\\\.\\pipe\\NAME',
-    );
-  }
+  const address = addressOf(options.address ?? DEFAULT_PIPE_NAME);
   const { answerTimeoutMs = MAX_TIMEOUT_MS } = options;
   for (const [name, timeoutMs] of Object.entries({ connectTimeoutMs, answerTimeoutMs })) {
     if (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) continue;
@@ -136,7 +125,16 @@ function checkOptions(
   return { address, connectTimeoutMs, clientName };
 }
 
-class GrpcWinsClient implements WinsClient {
+function addressOf(pipe: string): string {
+  try {
+    return resolvePipePath(pipe).address;
+  } catch (error) {
+    if (!(error instanceof PipeNameError)) throw error;
+    throw new WinsClientError('invalidRequest', { details: error.message, cause: error });
+  }
+}
+
+class GrpcWinsClient implements RawClient {
   readonly host: HostClient;
   readonly config: ConfigClient;
   private readonly client: Client;
@@ -195,19 +193,17 @@ class GrpcWinsClient implements WinsClient {
     return this.unary('Check', healthCheckDefinition, {}, options);
   }
 
-  async startProcess(
-    request: Partial<ProcessStartRequest>,
-    options: CallOptions = {},
-  ): Promise<ProcessName> {
+  runProcess(options: RunProcessOptions): Promise<ProcessResult> {
+    return runToEnd(this, options);
+  }
+
+  async startProcess(request: StartRequest, options: CallOptions = {}): Promise<ProcessName> {
     const whole = ProcessStartRequest.fromPartial(request);
     const { Data } = await this.unary('Start', processServiceDefinition.start, whole, options);
     return this.present('Start', Data);
   }
 
-  waitProcess(
-    name: Partial<ProcessName>,
-    { signal }: CallOptions = {},
-  ): AsyncIterable<ProcessWaitResponse> {
+  waitProcess(name: RunName, { signal }: CallOptions = {}): AsyncIterable<ProcessWaitResponse> {
     const { path, requestSerialize, responseDeserialize } = processServiceDefinition.wait;
     const request = { Data: ProcessName.fromPartial(name) };
     const { call, result } = this.calls.begin('Wait', signal, (done: CallDone<void>) =>
@@ -225,7 +221,7 @@ class GrpcWinsClient implements WinsClient {
     return readToEnd<ProcessWaitResponse>(call, result);
   }
 
-  keepAlive(name: Partial<ProcessName>, { signal }: CallOptions = {}): KeepAliveHandle {
+  keepAlive(name: RunName, { signal }: CallOptions = {}): KeepAliveHandle {
     const Data = ProcessName.fromPartial(name);
     const { path, requestSerialize, responseDeserialize } = processServiceDefinition.keepAlive;
     const { call, result } = this.calls.begin('KeepAlive', signal, (done: CallDone<Void>) =>
@@ -244,7 +240,7 @@ class GrpcWinsClient implements WinsClient {
     return (await this.unary('List', processServiceDefinition.list, {}, options)).Data;
   }
 
-  async stopProcess(name: Partial<ProcessName>, options: StopOptions = {}): Promise<ProcessExit> {
+  async stopProcess(name: RunName, options: StopOptions = {}): Promise<ProcessExit> {
     const request = { Data: ProcessName.fromPartial(name), Force: options.force ?? false };
     const { Data } = await this.unary('Stop', processServiceDefinition.stop, request, options);
     return this.present('Stop', Data);
@@ -253,6 +249,10 @@ class GrpcWinsClient implements WinsClient {
   close(): Promise<void> {
     this.closing ??= this.shutDown();
     return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   private async shutDown(): Promise<void> {
@@ -308,6 +308,15 @@ class GrpcWinsClient implements WinsClient {
  *
  * @throws WinsClientError `invalidRequest` when an option makes no sense
  */
-export function createWinsClient(options: WinsClientOptions): WinsClient {
+export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
+  return createRawClient(options);
+}
+
+/**
+ * Makes a client that has the calls of the protocol too, one by one.
+ *
+ * @throws WinsClientError `invalidRequest` when an option makes no sense
+ */
+export function createRawClient(options: WinsClientOptions = {}): RawClient {
   return new GrpcWinsClient(options);
 }

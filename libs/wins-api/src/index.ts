@@ -1,26 +1,24 @@
 /**
- * The contract between the daemon and its clients: messages, service definitions, default pipe names, and a typed client.
+ * Talks to the daemon: runs a program of the host and follows it to its end, asks about the host, lists and stops what runs.
  *
- * Owns the words on the wire. Does not open listeners, knows no policy, runs no process: a server takes the definitions
- * from here.
+ * Owns the words on the wire, which are behind the door `@wins/wins-api/raw`, with the definitions that a server takes. Does
+ * not open listeners, knows no policy, runs no process.
  *
  * @example
  * ```ts
- * const client = createWinsClient({ address: '/run/rancher-wins/rancher_wins' });
- * const name = await client.startProcess({ Path: '/usr/bin/uname', Checksum: sha1 });
- * const lease = client.keepAlive(name);
- * for await (const { Options: message } of client.waitProcess(name)) {
- *   if (message?.$case === 'StdOut') process.stdout.write(message.value);
- * }
- * await lease.end();
- * await client.close();
+ * const { exitCode } = await runProcess({
+ *   path: '/usr/bin/uname',
+ *   onStdout: (chunk) => void process.stdout.write(chunk),
+ * });
  * ```
  *
  * @module
  */
 export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
-export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
+export { runProcess } from './run-process.js';
+export type { OnOutput, ProcessResult, RunProcessOptions } from './run-to-end.js';
+export { createWinsClient } from './create-wins-client.js';
 export type {
   CallOptions,
   StopOptions,
@@ -30,74 +28,23 @@ export type {
 export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
 export type { CallEvent } from './call-event.js';
-export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';
-export { ERROR_METADATA_KEY, WinsClientError } from './client-error.js';
+export { WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
 
-export { processServiceDefinition } from './process-service-definition.js';
-
-export { healthServiceDefinition } from './health-service-definition.js';
-export {
-  HealthCheckResponse,
-  HealthCheckResponse_ServingStatus as HealthStatus,
-  HealthListResponse,
-} from './gen/health.js';
-export type { HealthServer } from './gen/health.js';
-export type { Void } from './gen/common.js';
-
-export {
-  ApplicationInfo,
-  ApplicationInfoResponse,
-  ApplicationServiceService as applicationServiceDefinition,
-} from './gen/application.js';
-export type { ApplicationServiceServer } from './gen/application.js';
-export {
-  ProcessExit,
-  ProcessExpose,
-  ProcessKeepAliveRequest,
-  ProcessName,
-  ProcessStartRequest,
-  ProcessStartResponse,
-  ProcessSummary,
-  ProcessWaitRequest,
-  ProcessWaitResponse,
-  RunExposeProtocol,
-} from './gen/process.js';
-export type { ProcessServiceServer } from './gen/process.js';
-export {
+export type { RunName } from './raw-client.js';
+export type { ApplicationInfo } from './gen/application.js';
+export { RunExposeProtocol } from './gen/process.js';
+export type { ProcessExit, ProcessExpose, ProcessName, ProcessSummary } from './gen/process.js';
+export type {
   ConfigDescribeResponse,
   ConfigEntry,
-  ConfigExplainRequest,
   ConfigExplainResponse,
   ConfigProblem,
   ConfigReloadResponse,
-  ConfigServiceService as configServiceDefinition,
 } from './gen/config.js';
-export type { ConfigServiceServer } from './gen/config.js';
-export {
-  HnsGetNetworkRequest,
-  HnsNetwork,
-  HnsServiceService as hnsServiceDefinition,
-} from './gen/hns.js';
-export type { HnsServiceServer } from './gen/hns.js';
-export {
-  HostGetVersionResponse,
-  HostServiceService as hostServiceDefinition,
-  HostVersion,
-} from './gen/host.js';
-export type { HostServiceServer } from './gen/host.js';
-export {
-  NetworkAdapter,
-  NetworkServiceService as networkServiceDefinition,
-} from './gen/network.js';
-export type { NetworkServiceServer } from './gen/network.js';
-export {
-  Route,
-  RouteAddRequest,
-  RouteServiceService as routeServiceDefinition,
-} from './gen/route.js';
-export type { RouteServiceServer } from './gen/route.js';
-/** A `google.protobuf.FileDescriptorSet` of all proto files, in base64, for gRPC reflection. */
-export { FILE_DESCRIPTOR_SET } from './gen/descriptors.js';
+export type { HnsNetwork } from './gen/hns.js';
+export type { HostVersion } from './gen/host.js';
+export type { NetworkAdapter } from './gen/network.js';
+export type { Route } from './gen/route.js';

@@ -26,6 +26,9 @@ export {
   parseDuration,
   type DurationLimits,
 } from './parse-duration.js';
+export { PipeNameError } from './pipe-name-error.js';
+export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
+export { runtimeDirectory } from './runtime-directory.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,

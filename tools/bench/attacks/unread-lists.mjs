@@ -7,7 +7,8 @@ import {
   SETTING,
   settingsFrame,
 } from '@wins/http2-connection/testing';
-import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
+import { RunExposeProtocol } from '@wins/wins-api';
+import { createRawClient } from '@wins/wins-api/raw';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { address, attacking, file, forever, method } from './hostile.mjs';
@@ -18,7 +19,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Port: 40_000 + index,
   Protocol: RunExposeProtocol.TCP,
 }));
-const client = createWinsClient({ address });
+const client = createRawClient({ address });
 // Where no port can be opened it is refused with them, and the List is short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })

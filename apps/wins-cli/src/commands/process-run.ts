@@ -1,4 +1,5 @@
-import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
+import type { ProcessExit, ProcessName } from '@wins/wins-api';
+import type { RawClient } from '@wins/wins-api/raw';
 import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
@@ -67,7 +68,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
 }
 
 /** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
-async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
+async function follow(client: RawClient, name: ProcessName, quiet: boolean): Promise<number> {
   const lease = client.keepAlive(name);
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);

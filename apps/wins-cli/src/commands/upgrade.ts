@@ -1,4 +1,5 @@
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { WinsClientError } from '@wins/wins-api';
+import { type RawClient } from '@wins/wins-api/raw';
 import { escapeText, EXIT, messageOf, quoteText } from '@wins/wins-program';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -223,8 +224,8 @@ async function ask(
 }
 
 async function output(
-  client: WinsClient,
-  name: Parameters<WinsClient['waitProcess']>[0],
+  client: RawClient,
+  name: Parameters<RawClient['waitProcess']>[0],
   signal: AbortSignal,
 ): Promise<{ stdout: string; stderr: string }> {
   const lease = client.keepAlive(name, { signal });

@@ -1,5 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
+import { routeGrpcLog, WinsClientError } from '@wins/wins-api';
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
 import { EXIT, formatDuration } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -30,7 +31,7 @@ const TELL_AFTER_MS = 2000;
  */
 export async function withDaemon<T>(
   address: DaemonAddress,
-  task: (client: WinsClient, answered: () => void) => Promise<T>,
+  task: (client: RawClient, answered: () => void) => Promise<T>,
 ): Promise<T> {
   const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
   // What is no name of a pipe is not waited for.
@@ -63,10 +64,10 @@ export async function withDaemon<T>(
 async function withClient<T>(
   { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
   address: string,
-  task: (client: WinsClient) => Promise<T>,
+  task: (client: RawClient) => Promise<T>,
 ): Promise<T> {
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
-  const client = createWinsClient({
+  const client = createRawClient({
     address,
     clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs,

@@ -1,9 +1,5 @@
-import {
-  createWinsClient,
-  type ProcessStartRequest,
-  type WinsClient,
-  type WinsClientError,
-} from '@wins/wins-api';
+import { type WinsClientError } from '@wins/wins-api';
+import { createRawClient, type ProcessStartRequest, type RawClient } from '@wins/wins-api/raw';
 import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
@@ -16,7 +12,7 @@ describe('an attacker at the pipe', () => {
   const source = `echo ran >> ${proof}`;
   const listed = workspace.script('bin/listed', source);
   let daemon: Daemon;
-  let client: WinsClient;
+  let client: RawClient;
 
   beforeAll(async () => {
     workspace.script('evil/listed', source);
@@ -43,7 +39,7 @@ describe('an attacker at the pipe', () => {
     workspace.script('bin/pinned', source);
     daemon = await Daemon.start(workspace, workspace.config(allowed));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    client = createWinsClient({ address: String(address) });
+    client = createRawClient({ address: String(address) });
   });
   afterAll(async () => {
     await client.close();

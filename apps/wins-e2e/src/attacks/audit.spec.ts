@@ -1,5 +1,6 @@
 import { openTunnel, webSocketClientOptions } from '@wins/tcp-tunnel';
-import { createWinsClient, type WinsClientError } from '@wins/wins-api';
+import { type WinsClientError } from '@wins/wins-api';
+import { createRawClient } from '@wins/wins-api/raw';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -89,7 +90,7 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'exec sleep 1000');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
-    const client = createWinsClient({ address: String(address) });
+    const client = createRawClient({ address: String(address) });
     let isDone = false;
     const floods = [1, 2].map(() =>
       floodOfConnects(String(tunnelAddress), (refused) => !isDone || refused < 1000),
@@ -120,16 +121,16 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'exit 0');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const address = path.join(workspace.runtimeDirectory, 'rancher_wins');
-    const client = createWinsClient({ address });
+    const client = createRawClient({ address });
     await client.startProcess(startRequest(tool));
     await client.close();
     // As long as a path in a record can be, and six characters for each of its own.
     const Path = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
-      const attacker = createWinsClient({ address });
+      const attacker = createRawClient({ address });
       let refused = 0;
       for (let index = 0; index < 20; index += 1) {
-        await attacker.startProcess({ Path }).catch((error: unknown) => {
+        await attacker.startProcess({ Path, Checksum: '' }).catch((error: unknown) => {
           if ((error as WinsClientError).reason !== undefined) refused += 1;
         });
       }
@@ -190,7 +191,7 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'echo ran');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    const client = createWinsClient({ address: String(address) });
+    const client = createRawClient({ address: String(address) });
     const run = () => runWins(['cli', 'prc', 'run', '--path', tool], workspace.environment);
     expect(await run()).toMatchObject({ code: 0, stdout: Buffer.from('ran\n') });
     await expect(client.isServing()).resolves.toBe(true);

@@ -1,4 +1,4 @@
-import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
 import { get } from 'node:http';
 import path from 'node:path';
 import type { RunningProgram } from '../testing/built-program.js';
@@ -20,7 +20,7 @@ describe('a client that wants everything', () => {
   let workspace: Workspace;
   let daemon: Daemon;
   let web: HostProgram;
-  let client: WinsClient;
+  let client: RawClient;
   let address: string;
   let tunnelAddress: string;
   const hostile: RunningProgram[] = [];
@@ -34,7 +34,7 @@ describe('a client that wants everything', () => {
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     tunnelAddress = String(ready['tunnelAddress']);
     address = String(ready['address']);
-    client = createWinsClient({ address, clientName: CLAIMED });
+    client = createRawClient({ address, clientName: CLAIMED });
   });
   afterEach(async () => {
     for (const { child, outcome } of hostile.splice(0)) {
@@ -110,7 +110,9 @@ describe('a client that wants everything', () => {
   );
 
   it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
-    await client.startProcess({ Path: workspace.path('hello') }).catch(() => undefined);
+    await client
+      .startProcess({ Path: workspace.path('hello'), Checksum: '' })
+      .catch(() => undefined);
     const start = await daemon.logged((record) => record['action'] === 'start');
     expect(clientOf(start)).toEqual({ pid: process.pid, uid: process.getuid?.() });
     await client.host.version().catch(() => undefined);
@@ -140,7 +142,7 @@ describe('a client that wants everything', () => {
       expect(refused).toMatchObject({ code: 126 });
       expect(refused.stderr).toMatch(/for "container:[^"]+": found no such name in its entry/);
       expect(await run(contained)).toMatchObject({ code: 0 });
-      await expect(client.startProcess({ Path: contained })).rejects.toMatchObject({
+      await expect(client.startProcess({ Path: contained, Checksum: '' })).rejects.toMatchObject({
         reason: 'callerNotAllowed',
       });
       const starts = () => daemon.log.filter((record) => record['action'] === 'start');

@@ -5,12 +5,8 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
-import {
-  createWinsClient,
-  HealthCheckResponse,
-  HealthStatus,
-  type WinsClient,
-} from '@wins/wins-api';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { HealthCheckResponse, HealthStatus } from '@wins/wins-api/raw';
 import { once } from 'node:events';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';

@@ -1,11 +1,5 @@
-import {
-  createWinsClient,
-  RunExposeProtocol,
-  type ProcessName,
-  type ProcessStartRequest,
-  type WinsClient,
-  type WinsClientError,
-} from '@wins/wins-api';
+import { RunExposeProtocol, type ProcessName, type WinsClientError } from '@wins/wins-api';
+import { createRawClient, type ProcessStartRequest, type RawClient } from '@wins/wins-api/raw';
 import { copyFileSync, existsSync } from 'node:fs';
 import { startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -20,10 +14,10 @@ describe('an attacker who may start a listed program', () => {
   const proof = workspace.path('it-ran');
   const shown = workspace.script('env', 'exec env');
   const sleeper = workspace.script('sleeper', 'echo up; exec sleep 1000');
-  const clients: WinsClient[] = [];
+  const clients: RawClient[] = [];
   let daemon: Daemon;
-  let client: WinsClient;
-  let other: WinsClient;
+  let client: RawClient;
+  let other: RawClient;
 
   beforeAll(async () => {
     workspace.program('node', `require('node:fs').writeFileSync(${JSON.stringify(proof)}, '')`);
@@ -51,7 +45,7 @@ describe('an attacker who may start a listed program', () => {
     const environment = { ...workspace.environment, ...secrets };
     daemon = Daemon.of(startWins(['srv', 'app', 'run', '--config', config], environment));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    const connect = () => createWinsClient({ address: String(address) });
+    const connect = () => createRawClient({ address: String(address) });
     clients.push((client = connect()), (other = connect()));
   });
   afterAll(async () => {

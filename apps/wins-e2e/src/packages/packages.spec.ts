@@ -1,4 +1,14 @@
-import { LIBRARIES, PackageUser, REPOSITORY, type Resolution } from '../testing/package-user.js';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Daemon } from '../testing/daemon.js';
+import {
+  exampleOf,
+  LIBRARIES,
+  PackageUser,
+  REPOSITORY,
+  type Library,
+  type Resolution,
+} from '../testing/package-user.js';
 import { Workspace } from '../testing/workspace.js';
 
 describe('the packages of the libraries, installed together', () => {
@@ -8,11 +18,32 @@ describe('the packages of the libraries, installed together', () => {
   afterAll(() => workspace[Symbol.dispose]());
 
   it.each<Resolution>(['node16', 'nodenext', 'bundler'])(
-    'bring their types to %s',
-    (resolution) => {
-      user.compiles(LIBRARIES, resolution);
-    },
+    'bring their types to %s, for which the examples compile',
+    (resolution) => user.compiles(LIBRARIES, resolution),
   );
+
+  describe('have a README', () => {
+    const hello = workspace.script('hello', 'echo "hello $1"');
+    let daemon: Daemon;
+    beforeAll(async () => {
+      daemon = await Daemon.start(workspace, workspace.config([hello]));
+    });
+    afterAll(() => daemon[Symbol.asyncDispose]());
+    const readmeOf = ({ folder }: Library): string =>
+      readFileSync(path.join(folder, 'README.md'), 'utf8');
+
+    it.each(LIBRARIES)('$name: its example prints what it says', (library) => {
+      const example = readFileSync(exampleOf(library.folder), 'utf8');
+      expect(readmeOf(library)).toContain(`\`\`\`ts\n${example}\`\`\``);
+      const printed = user.runs(library, [hello], workspace.environment);
+      expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+    });
+
+    it.each(LIBRARIES)('$name: it says how to install it, and what it does not do', (library) => {
+      expect(readmeOf(library)).toContain(`\`\`\`sh\nnpm install ${library.name}`);
+      expect(readmeOf(library)).toContain('\n## What it does not do\n');
+    });
+  });
 
   describe.each(LIBRARIES)('$name', (library) => {
     it('is imported by an ES module and by CommonJS, and is there once', () => {

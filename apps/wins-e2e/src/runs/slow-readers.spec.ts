@@ -1,4 +1,4 @@
-import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
 import { createHash } from 'node:crypto';
 import { Daemon } from '../testing/daemon.js';
 import { markOf } from '../testing/mark-of.js';
@@ -12,7 +12,7 @@ const MEGABYTE = 1024 * 1024;
 describe('a daemon whose clients read slowly', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
-  let client: WinsClient;
+  let client: RawClient;
   const flood = workspace.script('flood', 'head -c "$1" /dev/zero; echo done >&2');
   const quick = workspace.script('quick', 'echo quick');
   // 1 GB of text that a lost, doubled or swapped byte changes.
@@ -33,7 +33,7 @@ write();`,
     const { address } = (await daemon.logged(({ msg }) => msg === 'ready')) as unknown as {
       address: string;
     };
-    client = createWinsClient({ address });
+    client = createRawClient({ address });
   });
   afterAll(async () => {
     await client.close();

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './workspace.js';
 
@@ -30,7 +30,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/tcp-tunnel': 'openTunnel',
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',
-  '@wins/wins-api': 'createWinsClient',
+  '@wins/wins-api': 'runProcess',
   '@wins/wins-program': 'escapeText',
 };
 
@@ -44,6 +44,11 @@ export const LIBRARIES: readonly Library[] = readdirSync(path.join(ROOT, 'libs')
   const first = FIRST[manifest.name] ?? 'unknown';
   return { folder, manifest, name: manifest.name, first, doors };
 });
+
+/** The example of a library in a folder: a program. */
+export function exampleOf(folder: string): string {
+  return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);
+}
 
 const npm = path.join(
   path.dirname(process.execPath),
@@ -84,6 +89,9 @@ export class PackageUser {
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
+    // A user of the tunnel's server half has it.
+    const types = 'node_modules/@types/ws';
+    symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
   /** Imports all doors by name, and requires them; gives what the first export is either way, and whether that is one. */
@@ -100,21 +108,24 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires what old tools take for CommonJS; gives what the first export is. */
-  requiresCommonJs({ name, first, doors }: Library): string {
-    const files = doors.map((door) => {
-      const folder = path.join(this.#folder, 'node_modules', name, 'cjs');
-      return path.join(folder, door.slice(name.length), 'index.js');
+  /** Requires what tools take that know neither ES modules nor newer conditions; gives what the first export is. */
+  requiresCommonJs(library: Library): string {
+    const { exports } = this.manifestOf(library) as unknown as {
+      exports: Record<string, { default: { default: string } }>;
+    };
+    const files = library.doors.map((door) => {
+      const { default: file } = exports[`.${door.slice(library.name.length)}`]?.default ?? {};
+      return path.join(this.#folder, 'node_modules', library.name, file ?? 'missing');
     });
     return this.#run(
       'old.cjs',
       `const [library] = ${JSON.stringify(files)}.map((file) => require(file));
-console.log(typeof library.${first});`,
+console.log(typeof library.${library.first});`,
     );
   }
 
   /**
-   * Compiles a program that uses every door of the libraries.
+   * Compiles the examples of the libraries, and a program that uses every door of them.
    *
    * @throws Error when the types of a door are not known.
    */
@@ -130,7 +141,20 @@ void wrong${at};`,
       .join('\n');
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
-    this.#compile(resolution, ['--noEmit', ...files]);
+    // They wait at their top level, which CommonJS cannot.
+    const examples = libraries.map(({ folder }) => {
+      const file = `examples/${path.basename(folder)}.${RESOLUTIONS[resolution][0]}`;
+      cpSync(exampleOf(folder), path.join(this.#folder, file));
+      return file;
+    });
+    this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
+  }
+
+  /** Runs the example of a library, which must be compiled; gives what it prints. */
+  runs({ folder }: Library, args: readonly string[], env: NodeJS.ProcessEnv): string {
+    const file = `built-nodenext/examples/${path.basename(folder)}.mjs`;
+    const options = { cwd: this.#folder, encoding: 'utf8', env } as const;
+    return execFileSync(process.execPath, [file, ...args], options);
   }
 
   /** The files of a library as they were installed. */

@@ -1,4 +1,4 @@
-import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Daemon } from './daemon.js';
@@ -12,13 +12,13 @@ export class ShortRuns implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #programs: readonly string[];
   readonly daemon: Daemon;
-  readonly client: WinsClient;
+  readonly client: RawClient;
 
   private constructor(workspace: Workspace, programs: readonly string[], daemon: Daemon) {
     this.#workspace = workspace;
     this.#programs = programs;
     this.daemon = daemon;
-    this.client = createWinsClient({ address: this.#address });
+    this.client = createRawClient({ address: this.#address });
   }
 
   static async start(): Promise<ShortRuns> {

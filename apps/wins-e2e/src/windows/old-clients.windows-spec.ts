@@ -1,4 +1,8 @@
-import { ApplicationInfoResponse, ProcessStartResponse, ProcessWaitResponse } from '@wins/wins-api';
+import {
+  ApplicationInfoResponse,
+  ProcessStartResponse,
+  ProcessWaitResponse,
+} from '@wins/wins-api/raw';
 import { messagesOf, recordedClient, type Answer } from '@wins/wins-api/testing';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
-import { applicationServiceDefinition, createWinsClient } from '@wins/wins-api';
+import { createWinsClient } from '@wins/wins-api';
+import { applicationServiceDefinition } from '@wins/wins-api/raw';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';

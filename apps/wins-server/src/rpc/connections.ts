@@ -7,7 +7,7 @@ import {
   type Http2Connection,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api';
+import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';

@@ -10,7 +10,7 @@ import {
   HealthStatus,
   type HealthCheckResponse,
   type HealthListResponse,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

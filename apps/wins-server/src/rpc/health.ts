@@ -4,7 +4,7 @@ import {
   healthServiceDefinition,
   type HealthCheckResponse,
   type HealthServer,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import { rpcError } from './rpc-errors.js';
 
 /** The services that health answers for; the empty name is the whole daemon. */

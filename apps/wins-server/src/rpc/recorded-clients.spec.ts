@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { RunExposeProtocol } from '@wins/wins-api';
 import {
   applicationServiceDefinition,
   HnsGetNetworkRequest,
@@ -14,7 +15,6 @@ import {
   ProcessWaitResponse,
   RouteAddRequest,
   routeServiceDefinition,
-  RunExposeProtocol,
   type ApplicationServiceServer,
   type HnsServiceServer,
   type HostServiceServer,
@@ -23,7 +23,7 @@ import {
   type ProcessServiceServer,
   type ProcessStartRequest,
   type RouteServiceServer,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import {
   AnswerReader,
   messagesOf,

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { EndReason, Http2Stream } from '@wins/http2-connection';
-import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import type { ClientIdentity } from '../admission/client-identity.js';
 import { clientLabel } from '../admission/client-label.js';

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
-import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import type { HostSystemErrorCode } from '../host-system/host-system-error.js';
 import { toRpcError } from './rpc-errors.js';
 

@@ -1,7 +1,7 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
-import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
 import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
 

@@ -33,7 +33,7 @@ export interface PendingConnection {
 }
 
 /** A published port. Whoever made it closes it. */
-export interface TcpListener {
+export interface TcpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly connectionCount: number;
@@ -127,6 +127,10 @@ class PublishedPort implements TcpListener {
   close(): Promise<void> {
     for (const socket of this.#sockets) socket.resetAndDestroy();
     return this.drain();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #listenAgain(error: unknown): void {

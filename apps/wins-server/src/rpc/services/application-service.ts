@@ -1,4 +1,4 @@
-import type { ApplicationServiceServer } from '@wins/wins-api';
+import type { ApplicationServiceServer } from '@wins/wins-api/raw';
 import { COMMIT, VERSION } from '@wins/wins-program';
 
 /**

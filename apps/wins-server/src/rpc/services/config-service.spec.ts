@@ -1,6 +1,7 @@
 import { parseConfig } from '@wins/config';
 import { createProcessManager } from '@wins/process-manager';
-import { configServiceDefinition, createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { configServiceDefinition } from '@wins/wins-api/raw';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

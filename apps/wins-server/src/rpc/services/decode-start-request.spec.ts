@@ -1,4 +1,5 @@
-import { ProcessStartRequest, RunExposeProtocol } from '@wins/wins-api';
+import { RunExposeProtocol } from '@wins/wins-api';
+import { ProcessStartRequest } from '@wins/wins-api/raw';
 import { decodeStartRequest } from './decode-start-request.js';
 
 const REQUEST = ProcessStartRequest.fromPartial({

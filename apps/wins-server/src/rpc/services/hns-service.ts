@@ -1,4 +1,4 @@
-import type { HnsServiceServer } from '@wins/wins-api';
+import type { HnsServiceServer } from '@wins/wins-api/raw';
 import { HostSystemError } from '../../host-system/host-system-error.js';
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';

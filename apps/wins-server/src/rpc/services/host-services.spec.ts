@@ -1,12 +1,11 @@
 import { AuditError } from '@wins/audit-log';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
-  createWinsClient,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
   routeServiceDefinition,
-  type WinsClient,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import {
   AnswerReader,
   recordedClient,

@@ -1,4 +1,4 @@
-import type { NetworkServiceServer } from '@wins/wins-api';
+import type { NetworkServiceServer } from '@wins/wins-api/raw';
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 

@@ -6,16 +6,18 @@ import type {
   ProcessManager,
 } from '@wins/process-manager';
 import {
-  processServiceDefinition,
   RunExposeProtocol,
   type ProcessExit as ExitMessage,
-  type ProcessKeepAliveRequest,
   type ProcessName,
-  type ProcessServiceServer,
   type ProcessSummary,
+} from '@wins/wins-api';
+import {
+  processServiceDefinition,
+  type ProcessKeepAliveRequest,
+  type ProcessServiceServer,
   type ProcessWaitRequest,
   type ProcessWaitResponse,
-} from '@wins/wins-api';
+} from '@wins/wins-api/raw';
 import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';

@@ -1,4 +1,4 @@
-import type { RouteServiceServer } from '@wins/wins-api';
+import type { RouteServiceServer } from '@wins/wins-api/raw';
 import type { HostSystem } from '../../host-system/host-system.js';
 import { ownNetworks } from '../../host-system/own-networks.js';
 import { parseDestinations } from '../../host-system/route-destinations.js';

@@ -1,0 +1,76 @@
+/**
+ * The contract itself: generated messages and service definitions, what a server adds, and a client with the calls of the
+ * protocol. Names and shapes follow `proto/`.
+ *
+ * @module
+ */
+export { CLIENT_NAME_METADATA_KEY, createRawClient } from './create-wins-client.js';
+export type { RawClient, RunName, StartRequest } from './raw-client.js';
+export type { KeepAliveHandle } from './keep-alive-handle.js';
+export { ERROR_METADATA_KEY } from './client-error.js';
+
+export { processServiceDefinition } from './process-service-definition.js';
+
+export { healthServiceDefinition } from './health-service-definition.js';
+export {
+  HealthCheckResponse,
+  HealthCheckResponse_ServingStatus as HealthStatus,
+  HealthListResponse,
+} from './gen/health.js';
+export type { HealthServer } from './gen/health.js';
+export type { Void } from './gen/common.js';
+
+export {
+  ApplicationInfo,
+  ApplicationInfoResponse,
+  ApplicationServiceService as applicationServiceDefinition,
+} from './gen/application.js';
+export type { ApplicationServiceServer } from './gen/application.js';
+export {
+  ProcessExit,
+  ProcessExpose,
+  ProcessKeepAliveRequest,
+  ProcessName,
+  ProcessStartRequest,
+  ProcessStartResponse,
+  ProcessSummary,
+  ProcessWaitRequest,
+  ProcessWaitResponse,
+  RunExposeProtocol,
+} from './gen/process.js';
+export type { ProcessServiceServer } from './gen/process.js';
+export {
+  ConfigDescribeResponse,
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigExplainResponse,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceService as configServiceDefinition,
+} from './gen/config.js';
+export type { ConfigServiceServer } from './gen/config.js';
+export {
+  HnsGetNetworkRequest,
+  HnsNetwork,
+  HnsServiceService as hnsServiceDefinition,
+} from './gen/hns.js';
+export type { HnsServiceServer } from './gen/hns.js';
+export {
+  HostGetVersionResponse,
+  HostServiceService as hostServiceDefinition,
+  HostVersion,
+} from './gen/host.js';
+export type { HostServiceServer } from './gen/host.js';
+export {
+  NetworkAdapter,
+  NetworkServiceService as networkServiceDefinition,
+} from './gen/network.js';
+export type { NetworkServiceServer } from './gen/network.js';
+export {
+  Route,
+  RouteAddRequest,
+  RouteServiceService as routeServiceDefinition,
+} from './gen/route.js';
+export type { RouteServiceServer } from './gen/route.js';
+/** A `google.protobuf.FileDescriptorSet` of all proto files, in base64, for gRPC reflection. */
+export { FILE_DESCRIPTOR_SET } from './gen/descriptors.js';

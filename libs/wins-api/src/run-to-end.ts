@@ -1,0 +1,122 @@
+import { hashFile, TrustedFileError } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
+import path from 'node:path';
+import { WinsClientError } from './client-error.js';
+import type { ProcessExit } from './gen/process.js';
+import type { RawClient } from './raw-client.js';
+
+/** How long a program that is stopped may take to end, in milliseconds: longer than the daemon lets it. */
+const STOP_TIMEOUT_MS = 30_000;
+
+/** Takes a chunk of output, of at most 64 KiB. The next one comes when a promise that it gives has settled. */
+export type OnOutput = (chunk: Uint8Array) => void | Promise<void>;
+
+/** What to run, and where its output goes. */
+export interface RunProcessOptions {
+  /** The program, at the same path and with the same bytes here and on the host. A relative path counts from the working directory. */
+  readonly path: string;
+  /** Its arguments, as they are: no shell reads them. Default: none. */
+  readonly args?: readonly string[];
+  /** Variables that are added to its environment; the daemon refuses those that its config does not grant. Default: none. */
+  readonly envs?: Readonly<Record<string, string>>;
+  /** Its working directory on the host. Default: the folder of the program. */
+  readonly directory?: string;
+  /** Gets what it writes to standard output, in order. A chunk is a view: copy what you keep. Default: it is thrown away. */
+  readonly onStdout?: OnOutput;
+  /** Gets what it writes to standard error, in order and between what `onStdout` gets. Default: it is thrown away. */
+  readonly onStderr?: OnOutput;
+  /** Aborting it stops the program, and all that it started; the call then rejects with `cancelled` once they are gone, or after 30 s. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a program ended. */
+export interface ProcessResult {
+  /** Its exit code, 0 to 2^32 - 1; undefined when a signal ended it, and from a Go daemon, which does not tell. */
+  readonly exitCode: number | undefined;
+  /** The signal that ended it, such as `SIGKILL`. */
+  readonly signal: string | undefined;
+  /** Why it ended: `exited` by itself; `stopped`, `daemonStopping` and others of the daemon; `unknown` from a Go daemon. */
+  readonly reason: string;
+}
+
+/**
+ * Runs a program: compares it by its digests, keeps the lease, gives the output on, and lets go.
+ *
+ * @throws WinsClientError `notFound` without such a program here; `cancelled` after an abort; all that the daemon refuses.
+ */
+export async function runToEnd(
+  client: RawClient,
+  options: RunProcessOptions,
+): Promise<ProcessResult> {
+  const { args = [], envs = {}, directory, onStdout, onStderr, signal } = options;
+  const program = path.resolve(options.path);
+  const checkAborted = (): void => {
+    if (signal?.aborted !== true) return;
+    const details = `the run of ${quoteText(program)} was stopped by its caller`;
+    throw new WinsClientError('cancelled', { details, cause: signal.reason });
+  };
+  checkAborted();
+  const request = {
+    Path: program,
+    Args: [...args],
+    Envs: Object.entries(envs).map(variable),
+    Dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
+    ...(await digestsOf(program)),
+  };
+  checkAborted();
+  const name = await client.startProcess(request, signal === undefined ? {} : { signal });
+  const lease = client.keepAlive(name);
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    lease.end().catch(() => undefined);
+    timer = setTimeout(() => late.abort(), STOP_TIMEOUT_MS);
+  };
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted === true) stop();
+  try {
+    let exit: ProcessExit | undefined;
+    for await (const { Options: message } of client.waitProcess(name, { signal: late.signal })) {
+      if (message?.$case === 'StdOut') await onStdout?.(message.value);
+      if (message?.$case === 'StdErr') await onStderr?.(message.value);
+      if (message?.$case === 'Exit') exit = message.value;
+    }
+    checkAborted();
+    const ended = lease.end();
+    // What is known of the end does not depend on how the lease ends.
+    await (exit === undefined ? ended : ended.catch(() => undefined));
+    return resultOf(exit);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    lease.end().catch(() => undefined);
+  }
+}
+
+function variable([name, value]: readonly [string, string]): string {
+  if (name !== '' && !name.includes('=')) return `${name}=${value}`;
+  throw new WinsClientError('invalidRequest', {
+    details: `cannot set the variable ${quoteText(name)}: wanted a name that is not empty and has no "="`,
+  });
+}
+
+async function digestsOf(program: string) {
+  try {
+    const { sha1, sha256 } = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
+    return { Checksum: sha1, ChecksumSHA256: sha256 };
+  } catch (error) {
+    if (!(error instanceof TrustedFileError)) throw error;
+    const isMissing = error.code === 'notFound' || error.code === 'notRegularFile';
+    throw new WinsClientError(isMissing ? 'notFound' : 'invalidRequest', {
+      details: `${error.message}; the program must be at the same path here and on the host`,
+      cause: error,
+    });
+  }
+}
+
+function resultOf(exit: ProcessExit | undefined): ProcessResult {
+  if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
+  const { Code, Signal, Reason } = exit;
+  if (Signal !== '') return { exitCode: undefined, signal: Signal, reason: Reason };
+  return { exitCode: Code, signal: undefined, reason: Reason };
+}
