@@ -26,23 +26,6 @@ function sourceRevision() {
   }
 }
 
-// yargs' ES module entry needs import.meta, which is empty in a CommonJS bundle: take the entry
-// that require() would take.
-const yargsAsRequired = {
-  name: 'yargs-as-required',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /^yargs($|\/)/ }, (args) =>
-      args.kind === 'require-call'
-        ? null
-        : resolve(args.path, {
-            kind: 'require-call',
-            resolveDir: args.resolveDir,
-            importer: args.importer,
-          }),
-    );
-  },
-};
-
 // The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such
 // file, so the parsed definition is put into it instead.
 const protoFilesInside = {
@@ -109,6 +92,7 @@ const withoutServer = {
   },
 };
 
+const usesYargs = manifest.dependencies.yargs !== undefined;
 mkdirSync(path.join(root, 'dist'), { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({
@@ -130,10 +114,14 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       // others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+      // yargs is an ES module, and asks where it lies. It extends no config file here.
+      ...(usesYargs && { 'import.meta.url': 'moduleUrl', 'import.meta.resolve': 'undefined' }),
     },
+    ...(usesYargs && {
+      banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    }),
     plugins: [
       koffiBesideBundle,
-      yargsAsRequired,
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]
         : [withoutProtoLoader, withoutServer]),

@@ -1,33 +1,34 @@
 import { hashFile } from '@wins/trusted-files';
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
-import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface InfoOptions {
+export interface InfoOptions {
   readonly server: string;
   readonly 'wait-timeout': number;
-  readonly output: 'json' | 'table';
 }
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
-export async function showInfo(options: InfoOptions): Promise<number> {
+export async function showInfo(
+  options: InfoOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
   const server = await withDaemon(address, (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
   const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };
-  if (options.output === 'table') {
-    const rows = Object.entries({ client, server }).map(([side, info]) => [
-      side,
-      info.Version,
-      info.Commit,
-      info.Checksum,
-    ]);
-    const table = formatTable(['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows);
-    await writeAll(process.stdout, Buffer.from(table));
-  } else {
-    await writeJson({ Client: omitEmpty(client), Server: omitEmpty(server) });
-  }
+  const rows = Object.entries({ client, server }).map(([side, info]) => [
+    side,
+    info.Version,
+    info.Commit,
+    info.Checksum,
+  ]);
+  await show({
+    value: { Client: omitEmpty(client), Server: omitEmpty(server) },
+    isAsOriginal: true,
+    table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows },
+    names: [client.Version, server.Version],
+  });
   return EXIT.client.ok;
 }
 

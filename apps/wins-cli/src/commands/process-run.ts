@@ -1,16 +1,15 @@
 import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
-import { escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
-import { writeAll } from '../output.js';
+import { writeAll } from '../write-all.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
-interface RunOptions {
+export interface RunOptions {
   readonly server: string;
   readonly 'wait-timeout': number;
   readonly quiet: boolean;
@@ -19,7 +18,8 @@ interface RunOptions {
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
   readonly dir?: string | undefined;
-  readonly '--'?: readonly string[] | undefined;
+  /** What follows `--`. */
+  readonly rest?: readonly string[] | undefined;
 }
 
 /** What a reason does not say by itself. */
@@ -32,17 +32,17 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
     return read(text === undefined ? [] : splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--${option}: ${error.message}`, EXIT.client.failed, { cause: error });
+    throw new UsageError(`--${option}: ${error.message}`, { cause: error });
   }
 }
 
 /** `wins cli prc run`: runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
-  if (options.path === '') throw new CommandError('--path is empty; wanted the path of a program');
+  if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
   const program = path.resolve(options.path);
-  const exactArguments = options['--'];
+  const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
-    throw new CommandError('arguments come from --args or from what follows --, not from both');
+    throw new UsageError('arguments come from --args or from what follows --, not from both');
   }
   const request = {
     Path: program,

@@ -1,6 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
-import { escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, isUsageError, UsageError } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
@@ -12,7 +12,7 @@ import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
 import { TunnelKeeper } from '../tunnel/tunnel-keeper.js';
 
-interface ProxyOptions {
+export interface ProxyOptions {
   readonly publish: string;
   readonly proxy: string;
   readonly 'listen-address'?: string | undefined;
@@ -93,19 +93,20 @@ function readPublished(text: string): PublishedPort[] {
     return parsePublished(splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--publish: ${error.message}`, EXIT.client.failed, { cause: error });
+    throw new UsageError(`--publish: ${error.message}`, { cause: error });
   }
 }
 
 function readAddress(text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) !== 0) return text;
-  throw new CommandError(
+  throw new UsageError(
     `--listen-address: "${text}" is not an address; wanted one such as 127.0.0.1 or ::1`,
   );
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof CommandError || !(error instanceof Error)) return error;
+  if (isUsageError(error) || error instanceof CommandError || !(error instanceof Error))
+    return error;
   const missing = error instanceof PipeError && error.code === 'notFound';
   const advice = missing ? ' (--wait-timeout waits for it)' : '';
   return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });

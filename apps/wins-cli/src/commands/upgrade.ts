@@ -1,5 +1,5 @@
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
-import { escapeText, EXIT, messageOf, quoteText } from '@wins/wins-program';
+import { escapeText, EXIT, messageOf, quoteText, UsageError } from '@wins/wins-program';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { deliverFile } from '../delivery/deliver-file.js';
-import { writeAll } from '../output.js';
+import { writeAll } from '../write-all.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
-interface UpgradeOptions {
+export interface UpgradeOptions {
   readonly server: string;
   readonly 'wait-timeout': number;
   readonly quiet: boolean;
@@ -170,7 +170,7 @@ async function compare({ server }: UpgradeOptions, program: Program): Promise<vo
 
 function winsArgs(config: string): string {
   if (!config.includes('"')) return `--config "${config}"`;
-  throw new CommandError(`--config ${config}: a path cannot have a quote in it`);
+  throw new UsageError(`--config ${config}: a path cannot have a quote in it`);
 }
 
 async function report({ outcome, reason }: UpgradeReport): Promise<number> {

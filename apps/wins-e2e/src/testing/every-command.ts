@@ -91,7 +91,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const { client } = await stayingTool(host);
     client.child.kill('SIGKILL');
     await client.outcome;
-    while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]');
+    while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]\n');
   },
   'cli prc stop': async (host) => {
     const { client, name } = await stayingTool(host);
@@ -212,11 +212,14 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
   },
+  version: async (host) => {
+    assert.match(await print(host, 'version'), /^rancher-wins version v\d+\.\d+\.\d+\n$/);
+  },
   completion: async (host) => {
     for (const [shell, text] of [
       ['bash', /^complete .* wins$/m],
       ['zsh', /^#compdef wins/],
-      ['powershell', /^Register-ArgumentCompleter/],
+      ['powershell', /^Register-ArgumentCompleter/m],
     ] as const)
       assert.match(await print(host, 'completion', shell), text);
   },

@@ -1,5 +1,5 @@
 import { defaultConfigPath } from '@wins/config';
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, UsageError, VERSION } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { configFingerprint, watchConfig } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
@@ -16,13 +16,24 @@ import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 
-interface RunOptions extends RegisterOptions {
+export interface RunOptions extends RegisterOptions {
   readonly register: boolean;
   readonly unregister: boolean;
+  readonly profile?: string | undefined;
+  readonly 'profile-output'?: string | undefined;
 }
+
+/** Releases of the original could be registered with them: a service that was is started none the less. */
+const PROFILES = ['profile', 'profile-output'] as const;
 
 /** `wins srv app run`: serves, or registers or removes the service that serves. */
 export async function runApp(options: RunOptions): Promise<number> {
+  const profile = PROFILES.find((name) => options[name] !== undefined);
+  const refuseProfile = (): void => {
+    if (profile !== undefined)
+      throw new UsageError(`found --${profile}; wanted other options: it is not supported yet`);
+  };
+  if (options.register || options.unregister) refuseProfile();
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
@@ -33,15 +44,20 @@ export async function runApp(options: RunOptions): Promise<number> {
     // A stopped service that hangs must not keep its process: the next one would find its pipes taken.
     if (exitCode !== undefined) process.exit(exitCode);
   }
+  if (serviceOfSupervisor() === undefined) refuseProfile();
   return runAtTerminal(options);
+}
+
+/** On other systems than Windows the supervisor of the daemon names the service in a variable. */
+function serviceOfSupervisor(): string | undefined {
+  return process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
 }
 
 async function runAtTerminal(options: RunOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // On other systems the supervisor of the daemon names the service in a variable.
-  const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
+  const service = serviceOfSupervisor();
   return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
 }
 

@@ -1,13 +1,12 @@
 import { defaultConfigPath } from '@wins/config';
-import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
+import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { doubtfulEntries } from '../configuration/allowed-executables.js';
 import { explainMigration } from '../configuration/explain-migration.js';
 import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { thisSystem } from '../this-system.js';
 
-interface CheckOptions {
+export interface CheckOptions {
   readonly config?: string | undefined;
-  readonly output: 'text' | 'json';
   readonly lenient: boolean;
   readonly 'content-only': boolean;
   readonly 'explain-migration': boolean;
@@ -17,7 +16,10 @@ interface CheckOptions {
  * `wins srv config check`: the effective config with the origin of each value, or everything that is
  * wrong with the file, or what a config of an earlier release may lack. An unknown key is an error here, unless the file is to be judged as the daemon judges it when it starts.
  */
-export async function checkConfig(options: CheckOptions): Promise<number> {
+export async function checkConfig(
+  options: CheckOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const file = options.config ?? defaultConfigPath();
   const isCopied = options['content-only'];
   const load = isCopied ? loadCopiedConfig : loadDaemonConfig;
@@ -30,18 +32,9 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
   }
   if (options['explain-migration']) {
     process.stdout.write(escapeJson(explainMigration(config)));
-  } else if (options.output === 'json') {
-    process.stdout.write(
-      `${escapeJson(JSON.stringify({ file, found, values: origins, warnings }, null, 2))}\n`,
-    );
   } else {
-    process.stdout.write(`# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`);
-    const lines = origins.map(({ key, value }) => escapeJson(`${key}: ${JSON.stringify(value)}`));
-    const width = Math.max(...lines.map((line) => line.length));
-    for (const [index, { origin }] of origins.entries()) {
-      const place = origin === 'default' ? 'default' : `line ${origin.line}`;
-      process.stdout.write(`${(lines[index] ?? '').padEnd(width)}  # ${place}\n`);
-    }
+    const value = { file, found, values: origins, warnings };
+    await show({ value, text: describeValues(file, found, origins) });
   }
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
   const { tellsClientsApart } = await thisSystem();
@@ -49,4 +42,19 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     process.stderr.write(`${message}\n`);
   }
   return EXIT.server.ok;
+}
+
+function describeValues(
+  file: string,
+  found: boolean,
+  origins: Awaited<ReturnType<typeof loadDaemonConfig>>['origins'],
+): string {
+  const lines = origins.map(({ key, value }) => escapeJson(`${key}: ${JSON.stringify(value)}`));
+  const width = Math.max(...lines.map((line) => line.length));
+  const values = origins.map(({ origin }, index) => {
+    const place = origin === 'default' ? 'default' : `line ${origin.line}`;
+    return `${(lines[index] ?? '').padEnd(width)}  # ${place}\n`;
+  });
+  const head = `# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`;
+  return [head, ...values].join('');
 }

@@ -1,0 +1,160 @@
+import { command, type Group } from '../command-line/command.js';
+import { choiceOption, switchOption, textOption } from '../command-line/option.js';
+import { server } from '../load-applications.js';
+import { refuseBoth, textOutput } from './daemon-options.js';
+
+const FORM = { short: 'o', placeholder: 'FORM' } as const;
+const FORMS = 'Form of the answer, as in -oyaml; --json is -o json';
+
+/** Every command of `wins srv` has them. */
+const inherits = {
+  config: textOption(
+    'The config file; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config',
+    {
+      placeholder: 'FILE',
+      completes: 'files',
+    },
+  ),
+};
+
+const run = command({
+  name: 'run',
+  summary: 'Serve until stopped',
+  details: 'Also what the Windows service runs.',
+  page: 'architecture.md',
+  environment: [
+    [
+      'WINS_RUNTIME_DIR',
+      'the folder of the sockets, where pipes are files; default: the one of the system',
+    ],
+    ['WINS_SERVICE', 'elsewhere than on Windows: the file that stands for the service'],
+    ['NO_COLOR', 'no colours in the log at a terminal'],
+  ],
+  inherits,
+  options: {
+    register: switchOption(
+      'Register it as a Windows service with the other options, or update that service',
+    ),
+    unregister: switchOption('Stop and remove the Windows service'),
+    // Ignored without --register: a service of an earlier release may be started with any of them.
+    'delayed-start': switchOption('With --register: start some time after the system'),
+    'depends-on': textOption(
+      'With --register: services that must run before it, as in "HNS Tcpip"',
+      { placeholder: 'NAMES', completes: 'nothing' },
+    ),
+    // Refused, but for such a service.
+    profile: textOption('', { isHidden: true }),
+    'profile-output': textOption('', { isHidden: true }),
+  },
+  check: (values) => refuseBoth(values, 'register', 'unregister'),
+  examples: [
+    ['srv app run --config ./config', 'serve at a terminal'],
+    ['srv app run --register --config c:/etc/rancher/wins/config', 'make it a Windows service'],
+  ],
+  run: (values, _given, more) => server().runApp(values, more),
+});
+
+const check = command({
+  name: 'check',
+  summary: 'Say what is wrong with the config file, or show the values in force',
+  page: 'errors.md',
+  inherits,
+  options: {
+    output: textOutput,
+    lenient: switchOption('Only warn of an unknown key, as the daemon does when it starts'),
+    'content-only': switchOption(
+      'For a file that will be copied to its place: it must exist; who could change it is not judged on Windows',
+    ),
+    'explain-migration': switchOption(
+      'Print, as YAML to paste, what a config of an earlier release may lack',
+    ),
+  },
+  examples: [
+    ['srv config check', 'the file of this host'],
+    ['srv config check --config ./config -o json', 'another one, for programs'],
+  ],
+  run: (values, _given, more) => server().checkConfig(values, more),
+});
+
+const schema = command({
+  name: 'schema',
+  summary: 'Print a JSON Schema of the config file, for editors',
+  page: 'errors.md',
+  inherits,
+  options: {
+    output: {
+      ...choiceOption('output', ['json', 'yaml'] as const, FORMS, FORM),
+      byDefault: 'json',
+    },
+  },
+  examples: [['srv config schema > wins.schema.json', 'for an editor']],
+  run: (values, _given, more) => server().printSchema(values, more),
+});
+
+const directory = textOption('The folder of a log; default: the one of the daemon of the config', {
+  placeholder: 'FOLDER',
+  completes: 'folders',
+});
+
+const show = command({
+  name: 'show',
+  summary: 'Print the records, the oldest first',
+  page: 'architecture.md',
+  inherits,
+  options: {
+    directory,
+    since: textOption('Only records since then: 90s, 2h30m, 7d or 2026-03-01T12:00Z', {
+      placeholder: 'TIME',
+      completes: 'nothing',
+    }),
+    output: {
+      ...choiceOption('output', ['table', 'json', 'yaml'] as const, FORMS, FORM),
+      byDefault: 'table',
+    },
+  },
+  examples: [
+    ['srv audit show --since 2h', 'what was decided in the last two hours'],
+    ['srv audit show -o json', 'for programs: one object per line'],
+  ],
+  run: (values, _given, more) => server().showAudit(values, more),
+});
+
+const verify = command({
+  name: 'verify',
+  summary: 'Check that the log is complete and unchanged',
+  page: 'threat-model.md',
+  inherits,
+  options: { directory, output: textOutput },
+  examples: [['srv audit verify', 'the log of the daemon of this host']],
+  run: (values, _given, more) => server().verifyAudit(values, more),
+});
+
+/** `wins srv` */
+export const srv: Group = {
+  name: 'srv',
+  aliases: ['server'],
+  summary: 'The daemon',
+  page: 'architecture.md',
+  options: inherits,
+  commands: [
+    {
+      name: 'app',
+      aliases: ['application'],
+      summary: 'Run the daemon',
+      page: 'architecture.md',
+      commands: [run],
+    },
+    {
+      name: 'config',
+      summary: 'Look at the config file',
+      page: 'errors.md',
+      commands: [check, schema],
+    },
+    {
+      name: 'audit',
+      summary: 'Look at the audit log',
+      page: 'architecture.md',
+      commands: [show, verify],
+    },
+  ],
+};
