@@ -31,7 +31,8 @@ export async function completeWords(root: Group, argv: readonly string[]): Promi
   const [asked, count] = REQUEST.exec(request) ?? [];
   if (asked === undefined && request !== EARLIER_REQUEST) return false;
   // Windows PowerShell does not pass an empty word.
-  const words = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
+  const whole = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
+  const words = whole.length > 1 && whole[0] === 'help' ? whole.slice(1) : whole;
   const { kind, words: found } = await completionsOf(root, words);
   const lines =
     asked === undefined
