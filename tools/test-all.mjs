@@ -32,7 +32,11 @@ const checks = [
   ['typecheck', ...many('typecheck')],
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
+  ['config reference', 'tools/config-reference.mjs', '--check'],
+  ['packages', 'tools/libraries/check-packages.mjs'],
+  ['what imports cost', 'tools/libraries/size-table.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],
+  ['manifests of examples/', 'tools/check-examples.mjs'],
 ];
 
 const ofChecks = emptyResult('checks');

@@ -55,14 +55,14 @@ async function time(file, args) {
 }
 
 async function underWine() {
-  const { startWine, wineEnvironment, windowsPath } = await import('../windows/wine.mjs');
+  const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const wine = startWine();
   try {
     const file = path.join(folder, 'row.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
     const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {
-      env: wineEnvironment,
+      env: wine.environment,
       stdio: 'ignore',
     });
     const [code] = await once(child, 'exit');

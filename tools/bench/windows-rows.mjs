@@ -27,7 +27,7 @@ if (process.platform === 'win32') await measure(process.argv[2]);
 
 /** Runs this file as a program of Windows and returns its rows. */
 export async function windowsRows() {
-  const { startWine, wineEnvironment, windowsPath } = await import('../windows/wine.mjs');
+  const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const { windowsFile } = await import('../windows/packages.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const wine = startWine();
@@ -37,7 +37,7 @@ export async function windowsRows() {
     const file = path.join(folder, 'rows.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
     const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {
-      env: wineEnvironment,
+      env: wine.environment,
       stdio: ['ignore', 'ignore', 'ignore'],
     });
     const [code] = await once(child, 'exit');

@@ -7,6 +7,7 @@ import { cacheFolder } from './engine.mjs';
 
 const ts = createRequire(import.meta.url)('typescript');
 const MODULES = {
+  'v1/Pod': 'core/v1',
   'v1/ServiceAccount': 'core/v1',
   'v1/ConfigMap': 'core/v1',
   'apps/v1/DaemonSet': 'apps/v1',

@@ -11,14 +11,15 @@ export const missingForDisks =
     : undefined;
 
 /**
- * Makes both, as drives of Wine, whose prefix must be there.
+ * Makes both, as drives of Wine.
  *
+ * @param prefix - The folder of the prefix that gets them.
  * @param program - What is on the one that cannot be written.
  */
-export function mountDisks(program) {
+export function mountDisks(prefix, program) {
   unmountDisks();
-  drive('w:', 'small-disk');
-  const { folder, inside } = drive('v:', 'read-only-disk');
+  drive(prefix, 'w:', 'small-disk');
+  const { folder, inside } = drive(prefix, 'v:', 'read-only-disk');
   copyFileSync(program, path.join(inside, 'wins.exe'));
   mount('-o', 'remount,ro', folder);
 }
@@ -30,13 +31,13 @@ export function unmountDisks() {
 }
 
 /** A file system of 150 MB, which is enough for one program. */
-function drive(letter, name) {
+function drive(prefix, letter, name) {
   const folder = path.join(cacheFolder, name);
   const inside = path.join(folder, `wins-e2e-${name}`);
   mkdirSync(folder, { recursive: true });
   mount('-t', 'tmpfs', '-o', 'size=150m,mode=0755', 'tmpfs', folder);
   mkdirSync(inside);
-  const link = path.join(cacheFolder, 'prefix/dosdevices', letter);
+  const link = path.join(prefix, 'dosdevices', letter);
   rmSync(link, { force: true });
   symlinkSync(folder, link);
   return { folder, inside };

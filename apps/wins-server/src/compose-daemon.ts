@@ -9,7 +9,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClientIdentity } from './admission/client-identity.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from './audit/audit-trail.js';
-import { allowedBy, doubtfulEntries, faultyEntries } from './configuration/allowed-executables.js';
+import {
+  allowedBy,
+  doubtfulEntries,
+  faultyEntries,
+  howToAllow,
+} from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
@@ -63,6 +68,7 @@ export async function composeDaemon(
   const clients = new Map<string, ClientIdentity>();
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
+    howToAllow: howToAllow(loaded.path),
     processEnvironment: loaded.config.processEnvironment,
     stateDirectory: stateDirectoryOf(loaded.config.listen),
     host: withDaemonVariables(system.processHost, {

@@ -12,9 +12,8 @@ import {
 import type { Socket } from 'node:net';
 import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
 import { ClientTurns } from './admission/client-turns.js';
-import { PausedLog } from './admission/paused-log.js';
 import { Places } from './admission/places.js';
-import { TurnedAwayLog } from './admission/turned-away-log.js';
+import { tallyLog } from './admission/tally.js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
@@ -86,8 +85,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const calls = createCallServer();
   const { server } = calls;
-  const pausedLog = new PausedLog(logger);
-  const turns = new ClientTurns({ ended: slowTurnLog(logger), paused: pausedLog.add });
+  const paused = tallyLog(
+    logger,
+    'warn',
+    'a client was paused: it used its share of the processor',
+  );
+  const turns = new ClientTurns({
+    ended: slowTurnLog(logger),
+    paused: ({ key, description: client }) => paused.add(key, { client }),
+  });
   const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
@@ -106,8 +112,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   );
   health.addTo(server);
   if (loaded.config.reflection) addReflection(server);
-  const turnedAway = new TurnedAwayLog('gRPC', logger);
-  const places = new Places({ ...ROOM, turnedAway: turnedAway.add });
+  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
+  const places = new Places({
+    ...ROOM,
+    turnedAway: ({ key, description: client }, why) =>
+      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client }),
+  });
   const serve = (socket: Socket): void => {
     const client = identify(socket);
     connections.admit(socket, client, places.enter(socket, client));
@@ -118,13 +128,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onError: (error) => logger.debug({ err: error, code: error.code }, 'pipe'),
     security: system.pipeSecurity,
   });
+  logger.debug({ address: listener.path.address }, 'the gRPC pipe is open');
   // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;
   const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
   let tunnel: TunnelEndpoint;
   try {
     await audit.open(updateHealth);
-    await manager.recover();
+    const recovered = await manager.recover();
+    logger.debug({ ended: recovered.length }, 'processes of earlier daemons were looked for');
     // Not awaited: a firewall that hangs must not delay the daemon.
     void sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
@@ -160,7 +172,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await audit.close();
     await listener.close();
     turnedAway[Symbol.dispose]();
-    pausedLog[Symbol.dispose]();
+    paused[Symbol.dispose]();
   };
   return {
     address: listener.path.address,

@@ -19,7 +19,7 @@ export function exitCodeForError(error: unknown): number {
     if (code === 'notTrusted' || code === 'accessDenied') return EXIT.server.noPermission;
   }
   if (error instanceof WindowsError) {
-    return error.code === 'access-denied' ? EXIT.server.noPermission : EXIT.server.unavailable;
+    return error.code === 'accessDenied' ? EXIT.server.noPermission : EXIT.server.unavailable;
   }
   return EXIT.server.internal;
 }

@@ -11,7 +11,7 @@ export interface OperatingSystem {
   /**
    * @param logger - Gets what this system cannot do.
    * @param pipeAccess - Who may open the pipes on Windows, as SDDL. Default: administrators and SYSTEM.
-   * @throws WindowsError `invalid-argument` for an invalid `pipeAccess`.
+   * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
    */
   readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
   /** Whether `daemonParts` has `identify`. */

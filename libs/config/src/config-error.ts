@@ -37,8 +37,16 @@ export function fileError(
   file: string,
   found: string,
   expected: string,
-  options?: { cause?: unknown },
+  { nextStep, ...options }: { cause?: unknown; nextStep?: string } = {},
 ): ConfigError {
-  const problem = { severity: 'error', code, file, keyPath: '', found, expected } as const;
+  const problem = {
+    severity: 'error',
+    code,
+    file,
+    keyPath: '',
+    found,
+    expected,
+    nextStep,
+  } as const;
   return new ConfigError(code, [describeProblem(problem)], options);
 }

@@ -23,13 +23,15 @@ export { defaultConfigPath } from './default-config.js';
 export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges } from './edit/edit-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
+export { configKeys, findConfigKeys } from './explain/config-keys.js';
+export type { ConfigKey } from './explain/config-keys.js';
 export { loadConfig } from './load/load-config.js';
 export type { ConfigTrust } from './load/config-file.js';
 export type { LoadedConfig, LoadOptions } from './load/load-config.js';
 export { parseConfig } from './parse/parse-config.js';
 export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse/parse-config.js';
-export { refuseValues } from './parse/refuse-values.js';
-export type { RefusedValue } from './parse/refuse-values.js';
+export { judgeValues } from './parse/judge-values.js';
+export type { JudgedValue } from './parse/judge-values.js';
 export { saveConfig } from './edit/save-config.js';
 export type {
   AllowedPath,

@@ -57,6 +57,12 @@ export class Http2Stream extends Duplex {
   sendWindow: number;
   /** Octets that the handler has taken and the client may send again. */
   unreturned = 0;
+  /** Octets of messages that have come. */
+  requestOctets = 0;
+  /** Octets of messages that were sent. */
+  answerOctets = 0;
+  /** The headers that ended the answer, with its `grpc-status`; undefined as long as it has not ended, and for ever when the stream is reset. */
+  lastHeaders: AnswerHeaders | undefined;
 
   private readonly gatherer: MessageGatherer;
   private readonly requestDeadline: Deadline;
@@ -106,13 +112,16 @@ export class Http2Stream extends Duplex {
     this.headersSent = true;
     this.waitForTrailers = options.waitForTrailers ?? false;
     this.link.sendHeaders(this, headers, options.endStream ?? false);
-    if (options.endStream === true) this.link.answered(this);
+    if (options.endStream !== true) return;
+    this.lastHeaders = headers;
+    this.link.answered(this);
   }
 
   /** Sends the last headers of the answer, once `wantTrailers` was told. */
   sendTrailers(headers: AnswerHeaders): void {
     if (this.isOver) return;
     this.link.sendHeaders(this, headers, true);
+    this.lastHeaders = headers;
     this.link.answered(this);
   }
 
@@ -136,6 +145,7 @@ export class Http2Stream extends Duplex {
   receive(frame: Frame): void {
     const data = withoutPadding(frame);
     const padding = frame.payload.length - data.length;
+    this.requestOctets += data.length;
     if (padding > 0) this.link.consumed(this, padding);
     const refusal = this.gatherer.take(data, (message) => {
       this.ready.push(message);
@@ -178,6 +188,7 @@ export class Http2Stream extends Duplex {
     if (outbox === undefined) return Buffer.alloc(0);
     const part = outbox.subarray(this.outboxAt, this.outboxAt + most);
     this.outboxAt += part.length;
+    this.answerOctets += part.length;
     if (this.outboxAt === outbox.length) {
       this.outbox = undefined;
       this.link.waits(-part.length, -this.extraOf(outbox));

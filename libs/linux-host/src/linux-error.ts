@@ -3,13 +3,13 @@ export type LinuxErrorCode =
   /** Not Linux, a program or a feature that is not installed, or the foreign function interface cannot be loaded here. */
   | 'unavailable'
   /** The descriptor is no Unix socket that somebody connected to. */
-  | 'no-peer'
-  | 'not-found'
-  | 'access-denied'
+  | 'noPeer'
+  | 'notFound'
+  | 'accessDenied'
   /** The caller's own words are refused, before anything was done. */
-  | 'invalid-argument'
+  | 'invalidArgument'
   /** A change was reported as done, but the system does not show it. */
-  | 'not-verified'
+  | 'notVerified'
   | 'unknown';
 
 /** Every failure of this library. The message says what was tried, on what, what was found and what was wanted. */

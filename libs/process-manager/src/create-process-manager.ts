@@ -8,6 +8,7 @@ import {
   type CompleteOptions,
   type ProcessManagerOptions,
 } from './manager-options.js';
+import { judgeStart, type StartQuestion, type StartVerdict } from './judge-start.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/minimal-environment.js';
 import { processNameKey } from './policy/process-name.js';
@@ -107,6 +108,18 @@ class RunManager implements ProcessManager {
     return start;
   }
 
+  judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict> {
+    const { host, maxExecutableBytes } = this.#options;
+    return judgeStart(question, {
+      ...{ host, maxBytes: maxExecutableBytes, allowed: this.#allowed },
+      whenFree: (work) => this.#slots.run(clientOf(owner), work),
+      checkpoint: () => {
+        if (!owner.disconnected.aborted) return;
+        throw new ProcessError('aborted', 'cannot judge a start: the client has disconnected');
+      },
+    });
+  }
+
   setAllowed(allowed: readonly AllowedExecutable[]): void {
     this.#allowed = [...allowed];
   }
@@ -190,9 +203,10 @@ class RunManager implements ProcessManager {
   }
 
   #plan(request: StartRequest): StartPlan {
-    const { dialect } = this.#options.host;
+    const { host, howToAllow } = this.#options;
     const base = [this.#minimal, this.#processEnvironment];
-    const plan = planStart(request, { allowed: this.#allowed, base, dialect });
+    const context = { allowed: this.#allowed, base, dialect: host.dialect, howToAllow };
+    const plan = planStart(request, context);
     // Checked again when the name is taken; refused here, it costs no copy.
     this.#names.assertFree(plan.name, plan.path);
     return plan;

@@ -39,6 +39,8 @@ export {
   type AllowedExecutableProblem,
   type Verdict,
 } from './policy/executable-policy.js';
+export { judgeStart } from './judge-start.js';
+export type { StartQuestion, StartQuestionContext, StartVerdict } from './judge-start.js';
 export { checkProcessEnvironment } from './policy/process-environment.js';
 export { START_LIMITS } from './policy/start-limits.js';
 export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
@@ -66,6 +68,7 @@ export type {
   ProcessTree,
   RememberedProcess,
 } from './host/process-host.js';
+export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { HeldFile } from './staging/held-file.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';

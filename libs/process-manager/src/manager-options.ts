@@ -22,6 +22,11 @@ const OPEN_ANYWAY: PortOpener = {
 export interface ProcessManagerOptions {
   /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
+  /**
+   * What to do about a program that is not listed, for the message of its refusal, which every client may read: where the list
+   * is. Default: nothing is said.
+   */
+  readonly howToAllow?: string;
   /** Absolute path of a directory of this daemon alone; created with mode 0700 when absent. */
   readonly stateDirectory: string;
   /**
@@ -67,7 +72,8 @@ export interface ProcessManagerOptions {
 }
 
 /** The same, complete and checked, with callbacks that cannot do harm by throwing. */
-export type CompleteOptions = Readonly<Required<ProcessManagerOptions>>;
+export type CompleteOptions = Readonly<Required<Omit<ProcessManagerOptions, 'howToAllow'>>> &
+  Pick<ProcessManagerOptions, 'howToAllow'>;
 
 /** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
@@ -84,6 +90,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   }
   return {
     allowed: [...options.allowed],
+    ...(options.howToAllow !== undefined && { howToAllow: options.howToAllow }),
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},

@@ -32,7 +32,7 @@ export interface ProcessErrorDetails {
   readonly cause?: unknown;
   /** The path in question, as the caller spelt it or as it was canonicalised. */
   readonly path?: string;
-  /** The rule that refused, for example `A5 trailing dot or space`. */
+  /** The rule that refused, for example `A5 trailing dot or space`: for records, never for a message. */
   readonly rule?: string;
   /** The mark of the run in question. */
   readonly mark?: string;

@@ -1,5 +1,6 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import type { ManagedProcess } from './supervision/managed-process.js';
+import type { StartQuestion, StartVerdict } from './judge-start.js';
+import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './supervision/manager-event.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
@@ -32,6 +33,11 @@ export interface ProcessManager {
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
+  /**
+   * Says whether a program would start for a caller, and by which entry; nothing is started or recorded. Hashing waits for its
+   * turn among the copies of starts, client by client. Never rejects.
+   */
+  judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces what every run gets besides the minimal environment, for starts from now on. */

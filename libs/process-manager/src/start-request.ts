@@ -1,11 +1,12 @@
 import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 
+import { admitProgram } from './admit-program.js';
 import { allowsArguments, describeArgumentRules } from './policy/argument-rules.js';
-import { allowsCaller } from './policy/caller-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
-import { judgeExecutablePath, type AllowedExecutable } from './policy/executable-policy.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
 import { parsePath } from './policy/parse-path.js';
+import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
 import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
@@ -54,6 +55,8 @@ export interface PlanningContext {
   /** What every run gets; of a variable that is in several layers the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
+  /** The next step of whoever asks for what is not listed. */
+  readonly howToAllow?: string | undefined;
 }
 
 /**
@@ -65,12 +68,11 @@ export interface PlanningContext {
 export function planStart(request: StartRequest, context: PlanningContext): StartPlan {
   const { dialect } = context;
   assertWithinLimits(request);
-  const verdict = judgeExecutablePath(request.path, context.allowed, dialect);
-  if (!verdict.allowed) {
-    const { code, message, rule } = verdict;
-    throw new ProcessError(code, message, { path: request.path, rule });
-  }
-  for (const entry of verdict.matching) assertCaller(request.owner, entry);
+  const { executable, rule } = admitProgram(
+    request.path,
+    request.owner.client?.names ?? [],
+    context,
+  );
   if (request.args.some((argument) => argument.includes('\0'))) {
     throw new ProcessError('invalidArgument', 'cannot pass an argument that holds NUL');
   }
@@ -79,7 +81,6 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
     const found = `${protocol} port ${port}`;
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
-  const { executable, rule } = verdict;
   assertArguments(request.args, rule, dialect);
   return {
     rule,
@@ -94,18 +95,6 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
     }),
     ...workingDirectory(request.directory ?? '', executable.canonical, rule, dialect),
   };
-}
-
-function assertCaller({ client }: ProcessOwner, { path, for: wanted }: AllowedExecutable): void {
-  const names = client?.names ?? [];
-  if (wanted === undefined || allowsCaller(wanted, names)) return;
-  const caller =
-    names.length === 0
-      ? 'a caller that the system cannot identify'
-      : names.map((text) => quoteText(text)).join(', ');
-  // A caller that is refused does not learn who is allowed.
-  const message = `cannot run ${quoteText(path)} for ${caller}: found no such name in its entry; wanted one of these names in "for" of the entry`;
-  throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });
 }
 
 function assertArguments(
@@ -132,7 +121,8 @@ function workingDirectory(
   if (asked === '') return { directory: own, isElsewhere: false };
   const parsed = parsePath(asked, dialect);
   if ('refused' in parsed) {
-    const message = `cannot use the working directory ${quoteText(asked)}: ${parsed.refused}`;
+    const found = describePathRule(parsed.refused);
+    const message = `cannot use the working directory ${quoteText(asked)}: ${found}`;
     throw new ProcessError('invalidArgument', message, { path: asked, rule: parsed.refused });
   }
   for (const allowed of [own, ...directories]) {

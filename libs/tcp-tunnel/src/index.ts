@@ -30,6 +30,8 @@ export type { SessionState, TunnelEnd } from './session/session-state.js';
 export type { TunnelStream } from './stream/tunnel-stream.js';
 export { listenTcp } from './tcp/tcp-listener.js';
 export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
+export { judgeDestination } from './tcp/destination-policy.js';
+export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
 export { webSocketClientOptions, webSocketServerOptions } from './web-socket/web-socket-options.js';
 export type { TunnelWebSocketOptions } from './web-socket/web-socket-options.js';

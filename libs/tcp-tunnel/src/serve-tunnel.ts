@@ -6,6 +6,7 @@ import { joinSocket } from './tcp/join-socket.js';
 import type { Admission } from './session/session-role.js';
 import { streamLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
+import type { TunnelStream } from './stream/tunnel-stream.js';
 import { TunnelError } from './tunnel-error.js';
 import { Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
@@ -42,6 +43,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
    * called again with that refusal. It must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
+  /** Called with the stream of each allowed Connect and its port, before it is dialled; a dial that fails destroys it with the error. It must not throw. */
+  readonly onStream?: (stream: TunnelStream, port: number) => void;
   /** What Connects may cost. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
   /** Begins a connection to a literal loopback address. Default: TCP. */
@@ -115,7 +118,12 @@ export class ServerTunnel extends Tunnel {
       return this.#refuse({ ...record, rule: 'connect-rate' });
     if (this.#options.onConnect?.(record, true) === false)
       return this.#refuse({ ...record, rule: 'not-recorded' });
-    return { open: (stream) => this.#dial(stream, verdict.port) };
+    return {
+      open: (stream) => {
+        this.#options.onStream?.(stream, verdict.port);
+        this.#dial(stream, verdict.port);
+      },
+    };
   }
 
   #refuse(record: ConnectRecord): Admission {

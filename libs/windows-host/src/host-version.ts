@@ -21,12 +21,12 @@ const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 /**
  * Reads the release of Windows. A number that the registry does not hold is `0`, a text is empty.
  *
- * @throws WindowsError `unavailable`, `access-denied`, `not-found`.
+ * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */
 export function windowsVersion(): WindowsVersion {
   const key = RegistryKey.open(PATH);
   if (key === undefined) {
-    throw new WindowsError('not-found', `read the release of Windows: there is no HKLM\\${PATH}`);
+    throw new WindowsError('notFound', `read the release of Windows: there is no HKLM\\${PATH}`);
   }
   try {
     return versionFrom(key.values());

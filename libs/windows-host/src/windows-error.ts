@@ -4,13 +4,13 @@ import { symbolOf } from './win32/calls/error-symbols.js';
 export type WindowsErrorCode =
   /** Not this operating system, or a feature of it that is not installed. */
   | 'unavailable'
-  | 'access-denied'
-  | 'not-found'
-  | 'already-exists'
+  | 'accessDenied'
+  | 'notFound'
+  | 'alreadyExists'
   | 'busy'
-  | 'invalid-argument'
+  | 'invalidArgument'
   /** The system says that it did it, and did not. */
-  | 'not-verified'
+  | 'notVerified'
   | 'timeout'
   | 'unknown';
 
@@ -43,26 +43,26 @@ export class WindowsError extends Error {
 }
 
 const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
-  [2, 'not-found'],
-  [3, 'not-found'],
-  [5, 'access-denied'],
+  [2, 'notFound'],
+  [3, 'notFound'],
+  [5, 'accessDenied'],
   [32, 'busy'],
-  [80, 'already-exists'],
-  [87, 'invalid-argument'],
-  [123, 'invalid-argument'],
-  [183, 'already-exists'],
+  [80, 'alreadyExists'],
+  [87, 'invalidArgument'],
+  [123, 'invalidArgument'],
+  [183, 'alreadyExists'],
   [231, 'busy'],
   [258, 'timeout'],
-  [1018, 'not-found'],
+  [1018, 'notFound'],
   [1051, 'busy'],
   [1053, 'timeout'],
-  [1060, 'not-found'],
+  [1060, 'notFound'],
   [1061, 'busy'],
   [1072, 'busy'],
-  [1073, 'already-exists'],
-  [1168, 'not-found'],
-  [0x803b0001, 'not-found'],
-  [1307, 'access-denied'],
+  [1073, 'alreadyExists'],
+  [1168, 'notFound'],
+  [0x803b0001, 'notFound'],
+  [1307, 'accessDenied'],
 ]);
 
 /** Translates a failed call. `tried` begins the message: what was tried and on what. */

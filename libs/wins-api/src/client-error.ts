@@ -1,5 +1,4 @@
-import { status } from '@grpc/grpc-js';
-import type { ServiceError } from '@grpc/grpc-js';
+import type { ServiceError, status } from '@grpc/grpc-js';
 
 /**
  * The key of the trailing metadata in which the daemon names the reason of an error, in the words of the library that
@@ -69,20 +68,26 @@ export class WinsClientError extends Error {
   }
 }
 
-const CODES: Readonly<Partial<Record<status, WinsClientErrorCode>>> = {
-  [status.CANCELLED]: 'cancelled',
-  [status.INVALID_ARGUMENT]: 'invalidRequest',
-  [status.DEADLINE_EXCEEDED]: 'deadlineExceeded',
-  [status.NOT_FOUND]: 'notFound',
-  [status.ALREADY_EXISTS]: 'alreadyExists',
-  [status.PERMISSION_DENIED]: 'refused',
-  [status.UNAUTHENTICATED]: 'refused',
-  [status.FAILED_PRECONDITION]: 'failedPrecondition',
-  [status.OUT_OF_RANGE]: 'invalidRequest',
-  [status.UNIMPLEMENTED]: 'unimplemented',
-  [status.INTERNAL]: 'internal',
-  [status.DATA_LOSS]: 'internal',
-  [status.UNAVAILABLE]: 'unavailable',
+/** The statuses of gRPC by number: their names would bring all of grpc-js along with this class. */
+const INVALID_ARGUMENT = 3;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+
+// https://grpc.io/docs/guides/status-codes/
+const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
+  1: 'cancelled',
+  [INVALID_ARGUMENT]: 'invalidRequest',
+  4: 'deadlineExceeded',
+  5: 'notFound',
+  6: 'alreadyExists',
+  7: 'refused', // permission denied
+  9: 'failedPrecondition',
+  11: 'invalidRequest', // out of range
+  12: 'unimplemented',
+  [INTERNAL]: 'internal',
+  [UNAVAILABLE]: 'unavailable',
+  15: 'internal', // data loss
+  16: 'refused', // unauthenticated
 };
 
 // How daemons word the refusal of a program: as the original does, for its clients know no other sign.
@@ -108,9 +113,9 @@ function firstValue(error: ServiceError): string | undefined {
 }
 
 /** What the words of an error say more exactly than its status. */
-function codeOfWords({ code, details }: ServiceError): WinsClientErrorCode | undefined {
-  if (code === status.INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
-  if (code === status.INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
+function codeOfWords(code: number, details: string): WinsClientErrorCode | undefined {
+  if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
+  if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
   return undefined;
 }
 
@@ -120,8 +125,9 @@ export function fromServiceError(
   call: { readonly method: string; readonly address: string },
 ): WinsClientError {
   const reason = firstValue(error);
+  const code: number = error.code;
   const known = { ...call, details: error.details, grpcCode: error.code, cause: error };
-  const brokenOff = error.code === status.UNAVAILABLE || error.code === status.INTERNAL;
+  const brokenOff = code === UNAVAILABLE || code === INTERNAL;
   if (
     brokenOff &&
     reason === undefined &&
@@ -130,7 +136,7 @@ export function fromServiceError(
   ) {
     return new WinsClientError('unavailable', { ...known, connectionLost: true });
   }
-  return new WinsClientError(codeOfWords(error) ?? CODES[error.code] ?? 'unknown', {
+  return new WinsClientError(codeOfWords(code, error.details) ?? CODES[code] ?? 'unknown', {
     ...known,
     ...(reason === undefined ? {} : { reason }),
   });

@@ -2,6 +2,7 @@ import { Client, Metadata, status } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { quoteText } from '@wins/wins-program';
 import type { Socket } from 'node:net';
+import type { CallEvent } from './call-event.js';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
 import { dialOptions } from './dialled-transport.js';
@@ -47,6 +48,8 @@ export interface WinsClientOptions {
   readonly connectTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
+  /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
+  readonly onCallEvent?: (event: CallEvent) => void;
 }
 
 /** What every call takes. */
@@ -90,7 +93,9 @@ export interface WinsClient {
 const ADDRESS = /^(?:\/(?!\/)|\\\\\.\\pipe\\)[^\0\n\r\u2028\u2029]+$/;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
-function checkOptions(options: WinsClientOptions): Required<Omit<WinsClientOptions, 'dial'>> {
+function checkOptions(
+  options: WinsClientOptions,
+): Required<Omit<WinsClientOptions, 'dial' | 'onCallEvent'>> {
   const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
@@ -147,6 +152,7 @@ class GrpcWinsClient implements WinsClient {
       address,
       connectTimeoutMs,
       dialFailure: () => this.dialFailure,
+      onCallEvent: options.onCallEvent,
     });
     this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),

@@ -23,6 +23,7 @@ export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
+export type { CallEvent } from './call-event.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';

@@ -1,5 +1,6 @@
 import { connectivityState } from '@grpc/grpc-js';
 import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { CallEvent } from './call-event.js';
 import { fromServiceError, WinsClientError } from './client-error.js';
 
 /** Takes the outcome of a call: an error, or the answer. */
@@ -11,6 +12,7 @@ export interface OpenCallsOptions {
   readonly connectTimeoutMs: number;
   /** Why the latest dial failed; undefined when it did not, or nobody dials for the client. */
   readonly dialFailure: () => unknown;
+  readonly onCallEvent: ((event: CallEvent) => void) | undefined;
 }
 
 // Promise.withResolvers, which the oldest Node that is served does not have.
@@ -28,6 +30,8 @@ function withResolvers<T>() {
 export class OpenCalls {
   private readonly open = new Map<Promise<unknown>, () => void>();
   private closed = false;
+  private calls = 0;
+  private isConnecting = false;
 
   constructor(private readonly options: OpenCallsOptions) {}
 
@@ -64,6 +68,8 @@ export class OpenCalls {
     };
     this.open.set(result, () => end(this.cancelled(method, this.clientClosed(method))));
     result.then(forget, forget);
+    if (this.options.onCallEvent !== undefined)
+      this.trace(method, result, this.options.onCallEvent);
     return { call, result };
   }
 
@@ -75,13 +81,37 @@ export class OpenCalls {
     await Promise.allSettled(results);
   }
 
+  private trace<T>(method: string, result: Promise<T>, tell: (event: CallEvent) => void): void {
+    const { client } = this.options;
+    const beganAt = performance.now();
+    const msSince = (): number => Math.round((performance.now() - beganAt) * 10) / 10;
+    if (!this.isConnecting && !this.isConnected()) {
+      this.isConnecting = true;
+      tell({ kind: 'connecting' });
+      client.waitForReady(Infinity, (error) => {
+        this.isConnecting = false;
+        if (error === undefined) tell({ kind: 'connected', ms: msSince() });
+      });
+    }
+    const call = (this.calls += 1);
+    tell({ kind: 'called', call, method });
+    result.then(
+      () => tell({ kind: 'ended', call, method, ms: msSince() }),
+      ({ code }: WinsClientError) =>
+        tell({ kind: 'ended', call, method, ms: msSince(), error: code }),
+    );
+  }
+
+  private isConnected(): boolean {
+    const channel = this.options.client.getChannel();
+    return channel.getConnectivityState(false) === connectivityState.READY;
+  }
+
   /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
   private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
-    const channel = this.options.client.getChannel();
-    const connected = () => channel.getConnectivityState(false) === connectivityState.READY;
-    if (connected()) return undefined;
+    if (this.isConnected()) return undefined;
     return setTimeout(() => {
-      if (!connected()) onTimeout();
+      if (!this.isConnected()) onTimeout();
     }, this.options.connectTimeoutMs);
   }
 

@@ -1,19 +1,13 @@
 import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
-
-export interface InfoOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
-  options: InfoOptions,
+  options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const server = await withDaemon(address, (client) => client.info());
+  const server = await withDaemon(daemonAddress(options), (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1: checksum } = await hashFile(program, ['sha1'], { followLinks: true });
   const client = { Checksum: checksum, Version: VERSION, Commit: COMMIT };

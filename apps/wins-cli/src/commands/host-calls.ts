@@ -1,12 +1,7 @@
 import type { NameOrAddress } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
-import { withDaemon } from '../daemon/connect-daemon.js';
-
-export interface DaemonOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;
@@ -17,17 +12,12 @@ export interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
 
-const addressOf = (options: DaemonOptions) => ({
-  server: options.server,
-  waitTimeoutMs: options['wait-timeout'],
-});
-
 /** `wins cli hst get-version`: which release of the system the host has. */
 export async function showVersion(
   options: DaemonOptions,
   surroundings: CommandSurroundings,
 ): Promise<number> {
-  const version = await withDaemon(addressOf(options), (client) => client.host.version());
+  const version = await withDaemon(daemonAddress(options), (client) => client.host.version());
   // Spelt out, because the Go client writes fields in the order of their numbers.
   return describe(surroundings, version.BuildLabEx, {
     CurrentMajorVersionNumber: version.CurrentMajorVersionNumber,
@@ -46,7 +36,7 @@ export async function showAdapter(
   surroundings: CommandSurroundings,
 ): Promise<number> {
   const which = choiceOf(options);
-  const adapter = await withDaemon(addressOf(options), (client) => client.host.adapter(which));
+  const adapter = await withDaemon(daemonAddress(options), (client) => client.host.adapter(which));
   return describe(surroundings, adapter.InterfaceIndex, {
     InterfaceIndex: adapter.InterfaceIndex,
     GatewayAddress: adapter.GatewayAddress,
@@ -63,7 +53,9 @@ export async function showHnsNetwork(
 ): Promise<number> {
   const which = choiceOf(options);
   if (which === undefined) throw new UsageError('which network? wanted --name or --address');
-  const network = await withDaemon(addressOf(options), (client) => client.host.hnsNetwork(which));
+  const network = await withDaemon(daemonAddress(options), (client) =>
+    client.host.hnsNetwork(which),
+  );
   return describe(surroundings, network.ID, {
     ID: network.ID,
     Type: network.Type,
@@ -77,14 +69,14 @@ export async function showHnsNetwork(
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
 export async function addRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(addressOf(options), (client) => client.host.addRoutes(destinations));
+  await withDaemon(daemonAddress(options), (client) => client.host.addRoutes(destinations));
   return EXIT.client.ok;
 }
 
 /** `wins cli route rm`: takes away what `route add` made. */
 export async function removeRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(addressOf(options), (client) => client.host.removeRoutes(destinations));
+  await withDaemon(daemonAddress(options), (client) => client.host.removeRoutes(destinations));
   return EXIT.client.ok;
 }
 
@@ -93,7 +85,7 @@ export async function listRoutes(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const routes = await withDaemon(addressOf(options), (client) => client.host.routes());
+  const routes = await withDaemon(daemonAddress(options), (client) => client.host.routes());
   const value = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({
     DestinationCIDR,
     Gateway,

@@ -1,11 +1,6 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
-
-export interface ListOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 function exposesOf(process: ProcessSummary): string[] {
   return process.Exposes.map(
@@ -15,11 +10,10 @@ function exposesOf(process: ProcessSummary): string[] {
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
 export async function listProcesses(
-  options: ListOptions,
+  options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const processes = await withDaemon(address, (client) => client.listProcesses());
+  const processes = await withDaemon(daemonAddress(options), (client) => client.listProcesses());
   const rows = processes.map((process) => [
     process.Name?.Value ?? '',
     String(process.PID),

@@ -1,7 +1,7 @@
 import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
 import { escapeText, EXIT, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { listenForInterruptions } from '../interruptions.js';
@@ -9,9 +9,7 @@ import { ListValueError, splitListValue } from '../options/list-value.js';
 import { writeAll } from '../write-all.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
-export interface RunOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+export interface RunOptions extends DaemonOptions {
   readonly quiet: boolean;
   readonly path: string;
   readonly args?: string | undefined;
@@ -55,8 +53,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  return withDaemon(address, async (client) => {
+  return withDaemon(daemonAddress(options), async (client) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
     return follow(client, name, options.quiet);
   });

@@ -1,9 +1,7 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-export interface StopOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+export interface StopOptions extends DaemonOptions {
   readonly name: string;
 }
 
@@ -12,8 +10,7 @@ export async function stopProcess(
   options: StopOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const address = { server: options.server, waitTimeoutMs: options['wait-timeout'] };
-  const exit = await withDaemon(address, (client) =>
+  const exit = await withDaemon(daemonAddress(options), (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
   const { Code, Signal, Reason } = exit;

@@ -1,7 +1,8 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
-import { escapeText, EXIT, isUsageError, UsageError } from '@wins/wins-program';
+import { EXIT, isUsageError, messageOf, UsageError } from '@wins/wins-program';
 import { isIP } from 'node:net';
+import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
@@ -10,6 +11,7 @@ import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { publishPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
+import { msSince, traceStream } from '../tunnel/trace-stream.js';
 import { TunnelKeeper } from '../tunnel/tunnel-keeper.js';
 
 export interface ProxyOptions {
@@ -18,6 +20,8 @@ export interface ProxyOptions {
   readonly 'listen-address'?: string | undefined;
   readonly 'wait-timeout': number;
   readonly 'ready-file'?: string | undefined;
+  readonly 'log-format'?: LogFormat | undefined;
+  readonly debug: boolean;
   readonly quiet: boolean;
 }
 
@@ -31,36 +35,49 @@ const MOST_STREAMS = 16_384;
 
 /** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
+  const log = new ClientLog(options);
+  try {
+    return await proxy(options, log);
+  } catch (error) {
+    const isJson = options['log-format'] === 'json';
+    if (!isJson || isUsageError(error) || !(error instanceof Error)) throw error;
+    const exitCode = error instanceof CommandError ? error.exitCode : EXIT.client.failed;
+    log.fatal(error.message, { exitCode, ...(options.debug && { stack: error.stack }) });
+    return exitCode;
+  }
+}
+
+async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const ports = readPublished(options.publish);
   const address = readAddress(options['listen-address']);
   // What is no name of a pipe is not waited for.
   resolvePipePath(options.proxy);
-  const say = (text: string): void => {
-    if (!options.quiet) process.stderr.write(`wins: ${escapeText(text)}\n`);
-  };
-  const readyFile = new ReadyFile(options['ready-file'], say);
-  const refusals = new Refusals(say);
+  const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
+  const refusals = new Refusals((text, fields) => log.warn(text, fields));
   let isFirst = true;
   const keeper = new TunnelKeeper({
-    open: (signal) =>
-      openWebSocket({ pipe: options.proxy, signal }, (webSocket) =>
-        openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
-      ),
+    open: (signal) => openTracedTunnel(options.proxy, signal, log),
     heldMs: HELD_MS,
     onUp: () => {
-      say(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back');
+      log.info(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back', {
+        ports,
+      });
       isFirst = false;
       refusals.forget();
       readyFile.write();
     },
     onLost: (end) => {
       readyFile.remove();
-      say(
+      log.warn(
         `the tunnel is lost: ${describeEnd(end)}; trying again until it is back, new connections wait ` +
           `up to ${HELD_MS / 1000} s (is the daemon running?)`,
+        { reason: end.reason },
       );
     },
-    onStreamError: (port, error) => refusals.look(port, error),
+    onStream: (stream, port) => {
+      stream.once('error', (error) => refusals.look(port, error));
+      traceStream(log, stream, port);
+    },
   });
   const listeners: TcpListener[] = [];
   using shutdown = listenForSignals();
@@ -85,6 +102,22 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
     await keeper.close();
     // Last: until the keeper is closed it may say that the tunnel is back.
     readyFile.remove();
+  }
+}
+
+/** One attempt: the way to the pipe, the handshake, the tunnel. */
+async function openTracedTunnel(pipe: string, signal: AbortSignal, log: ClientLog) {
+  const beganAt = performance.now();
+  log.debug('connecting to the tunnel pipe', { pipe });
+  try {
+    const tunnel = await openWebSocket({ pipe, signal }, (webSocket) =>
+      openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
+    );
+    log.debug('connected', { ms: msSince(beganAt) });
+    return tunnel;
+  } catch (error) {
+    log.debug('not connected', { ms: msSince(beganAt), problem: messageOf(error) });
+    throw error;
   }
 }
 

@@ -5,14 +5,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { writeAll } from '../write-all.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
-export interface UpgradeOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
+export interface UpgradeOptions extends DaemonOptions {
   readonly quiet: boolean;
   readonly path: string;
   readonly from?: string | undefined;
@@ -138,28 +136,28 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
  * What the helper is told of the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
  * only compares. One of the original has no health service, does not mark what it runs, and its service may still get this config.
  */
-async function configWords(
-  { server, config }: UpgradeOptions,
-  endMs: number,
-): Promise<readonly string[]> {
+async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
+  const { config } = options;
   if (config === undefined) return [];
   const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(leftMs);
-  const isOriginal = await withDaemon({ server, waitTimeoutMs: leftMs }, (client) =>
-    client.isServing({ signal }).then(
-      () => false,
-      (error: unknown) => {
-        if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
-        throw error;
-      },
-    ),
+  const isOriginal = await withDaemon(
+    { ...daemonAddress(options), waitTimeoutMs: leftMs },
+    (client) =>
+      client.isServing({ signal }).then(
+        () => false,
+        (error: unknown) => {
+          if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
+          throw error;
+        },
+      ),
   );
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
 /** Another daemon may serve than the one that the result speaks of. */
-async function compare({ server }: UpgradeOptions, program: Program): Promise<void> {
-  const info = await withDaemon({ server, waitTimeoutMs: 0 }, (client) =>
+async function compare(options: UpgradeOptions, program: Program): Promise<void> {
+  const info = await withDaemon({ ...daemonAddress(options), waitTimeoutMs: 0 }, (client) =>
     client.info({ signal: AbortSignal.timeout(INFO_LIMIT_MS) }),
   );
   if (info.Checksum.toLowerCase() === program.sha1) return;
@@ -187,7 +185,7 @@ async function report({ outcome, reason }: UpgradeReport): Promise<number> {
  * @throws CommandError when there is no answer by then.
  */
 async function ask(
-  { server }: UpgradeOptions,
+  options: UpgradeOptions,
   endMs: number,
   program: Program,
   args: readonly string[],
@@ -195,7 +193,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withDaemon({ server, waitTimeoutMs }, async (client) => {
+    return await withDaemon({ ...daemonAddress(options), waitTimeoutMs }, async (client) => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
@@ -206,7 +204,7 @@ async function ask(
     });
   } catch (cause) {
     if (!signal.aborted) throw cause;
-    const found = `the daemon on pipe "${server}" gave no answer within --wait-timeout`;
+    const found = `the daemon on pipe "${options.server}" gave no answer within --wait-timeout`;
     throw new CommandError(found, EXIT.client.failed, { cause });
   }
 }

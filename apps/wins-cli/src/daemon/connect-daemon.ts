@@ -3,7 +3,9 @@ import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from
 import { EXIT } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ClientLog, type ClientLogOptions } from '../client-log.js';
 import { CommandError } from '../command-error.js';
+import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
@@ -19,6 +21,23 @@ export interface DaemonAddress {
   readonly server: string;
   /** How long to wait for a pipe that does not exist yet, or for the next daemon while one ends. Default 0: not at all. */
   readonly waitTimeoutMs: number;
+  /** Where `--debug` is followed. Default: nowhere. */
+  readonly log?: ClientLog;
+}
+
+/** The options that every command has which asks the daemon. */
+export interface DaemonOptions extends ClientLogOptions {
+  readonly server: string;
+  readonly 'wait-timeout': number;
+}
+
+/** The daemon that a command line names. */
+export function daemonAddress(options: DaemonOptions): Required<DaemonAddress> {
+  return {
+    server: options.server,
+    waitTimeoutMs: options['wait-timeout'],
+    log: new ClientLog(options),
+  };
 }
 
 /**
@@ -32,7 +51,7 @@ export async function withDaemon<T>(
   address: DaemonAddress,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
-  const { server, waitTimeoutMs } = address;
+  const { server, waitTimeoutMs, log } = address;
   // What is no name of a pipe is not waited for.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
@@ -40,12 +59,13 @@ export async function withDaemon<T>(
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(server, pipe, task);
+        return await withClient(server, pipe, log, task);
       } catch (error) {
         // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
+      log?.debug('waiting for the pipe', { pipe: server, leftMs: leftMs() });
       (await connectTrustedPipe(server, { waitTimeoutMs: leftMs() })).destroy();
       if (attempt > 0) await delay(Math.min(AGAIN_DELAY_MS, leftMs()));
     }
@@ -57,6 +77,7 @@ export async function withDaemon<T>(
 async function withClient<T>(
   server: string,
   address: string,
+  log: ClientLog | undefined,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
@@ -64,6 +85,7 @@ async function withClient<T>(
     address,
     clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
     ...(process.platform === 'win32' && { dial: () => connectTrustedPipe(server) }),
   });
   try {
@@ -110,7 +132,11 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
           : `the daemon on pipe "${server}" does not answer: ${details}`,
       );
     case 'refused':
-      return failure(`the daemon refused: ${details}`, EXIT.client.refused);
+      // "invalid path" is for clients of the original, which know a refusal by it.
+      return failure(
+        `the daemon refused: ${error.reason === undefined ? details : details.replace(/^invalid path: /, '')}`,
+        EXIT.client.refused,
+      );
     case 'notFound':
       return failure(details, EXIT.client.notFound);
     case 'unimplemented':

@@ -49,7 +49,7 @@ describe('a tunnel that is kept', () => {
       },
       onUp: () => void events.push('up'),
       onLost: ({ reason }) => void events.push(reason),
-      onStreamError: (toPort) => void events.push(`error ${toPort}`),
+      onStream: (stream, toPort) => void stream.once('error', () => events.push(`error ${toPort}`)),
     });
   });
   afterEach(async () => {
@@ -133,7 +133,7 @@ describe('a tunnel that is kept', () => {
         heldMs,
         onUp: () => events.push('up'),
         onLost: () => events.push('lost'),
-        onStreamError: () => undefined,
+        onStream: () => undefined,
       });
       const started = other.start(0).catch(() => undefined);
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();

@@ -17,8 +17,8 @@ export interface TunnelKeeperOptions {
   readonly onUp: () => void;
   /** The tunnel is lost; the next attempt begins. It must not throw. */
   readonly onLost: (end: TunnelEnd) => void;
-  /** A stream to that port of the host failed. It must not throw. */
-  readonly onStreamError: (port: number, error: Error) => void;
+  /** A stream to that port of the host was opened; the callee listens for its `error`. It must not throw. */
+  readonly onStream: (stream: TunnelStream, port: number) => void;
 }
 
 type State =
@@ -98,7 +98,9 @@ export class TunnelKeeper {
   }
 
   #openStream(tunnel: ClientTunnel, port: number): TunnelStream {
-    return tunnel.connect(port).once('error', (error) => this.#options.onStreamError(port, error));
+    const stream = tunnel.connect(port);
+    this.#options.onStream(stream, port);
+    return stream;
   }
 
   #wake(): void {

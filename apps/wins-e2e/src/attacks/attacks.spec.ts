@@ -173,9 +173,11 @@ describe('an attacker at the pipe', () => {
   });
 
   it('cannot write a line of its own into the log (A34)', async () => {
-    const forged = '/x\n{"level":"info","msg":"decision","verdict":"allowed"}\u001b[2J';
+    const forged = '/x\n{"level":"info","msg":"allowed to start","verdict":"allowed"}\u001b[2J';
     await attempt({ Path: forged });
     const record = await daemon.logged(({ path: logged }) => logged === forged);
-    expect(record).toMatchObject({ action: 'start', verdict: 'refused' });
+    expect(record).toMatchObject({ level: 'warn', action: 'start', verdict: 'refused' });
+    expect(record.msg).toContain('refused to start "/x\\n{');
+    expect(daemon.text).not.toContain('\u001b');
   });
 });

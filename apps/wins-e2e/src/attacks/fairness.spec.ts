@@ -72,9 +72,9 @@ describe('a client that wants everything', () => {
     for (let call = 0; call < 20; call += 1) expect(await client.listProcesses()).toEqual([]);
     expect(await fetchThroughTunnel()).toBe('served');
     const counted = await daemon.logged(
-      ({ msg, times }) => msg === 'Connects beyond the rate' && Number(times) > 1,
+      ({ rule, times }) => rule === 'connect-rate' && Number(times) > 1,
     );
-    expect(counted).toMatchObject({ verdict: 'refused', rule: 'connect-rate', audit: true });
+    expect(counted).toMatchObject({ level: 'warn', verdict: 'refused', log: 'audit' });
     expect(clientOf(counted)).toMatchObject({ uid: process.getuid?.() });
   });
 

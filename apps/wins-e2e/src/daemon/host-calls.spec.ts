@@ -104,10 +104,11 @@ describe('the host calls', () => {
   it('are audited with who asked for what', async () => {
     await cli('net get --name lo');
     const record = await daemon.logged(
-      ({ msg, action }) => msg === 'decision' && action === 'getAdapter',
+      ({ log, action }) => log === 'audit' && action === 'getAdapter',
     );
     expect(record).toMatchObject({
-      audit: true,
+      level: 'info',
+      msg: 'allowed to read a network adapter of the host',
       verdict: 'allowed',
       subject: ['lo'],
       requester: expect.stringMatching(/^pipe:\d+$/) as string,

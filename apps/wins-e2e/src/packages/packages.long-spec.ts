@@ -14,9 +14,8 @@ describe.each(LIBRARIES)(
       using workspace = new Workspace();
       const user = new PackageUser(workspace.path('project'));
       user.install(withGround(library));
-      expect(user.requires(library)).toBe('function');
-      expect(user.imports(library)).toBe('function');
-      user.compiles(library);
+      expect(user.loads(library)).toMatchObject({ imported: 'function', required: 'function' });
+      user.compiles([library], 'nodenext');
     });
   },
 );

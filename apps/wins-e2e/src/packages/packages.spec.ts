@@ -1,4 +1,4 @@
-import { LIBRARIES, PackageUser } from '../testing/package-user.js';
+import { LIBRARIES, PackageUser, REPOSITORY, type Resolution } from '../testing/package-user.js';
 import { Workspace } from '../testing/workspace.js';
 
 describe('the packages of the libraries, installed together', () => {
@@ -7,23 +7,50 @@ describe('the packages of the libraries, installed together', () => {
   beforeAll(() => user.install(LIBRARIES));
   afterAll(() => workspace[Symbol.dispose]());
 
+  it.each<Resolution>(['node16', 'nodenext', 'bundler'])(
+    'bring their types to %s',
+    (resolution) => {
+      user.compiles(LIBRARIES, resolution);
+    },
+  );
+
   describe.each(LIBRARIES)('$name', (library) => {
-    it('is imported by CommonJS', () => {
-      expect(user.requires(library)).toBe('function');
+    it('is imported by an ES module and by CommonJS, and is there once', () => {
+      expect(user.loads(library)).toEqual({
+        imported: 'function',
+        required: 'function',
+        isOne: true,
+      });
     });
 
-    it('is imported by an ES module, by name', () => {
-      expect(user.imports(library)).toBe('function');
-    });
-
-    it('brings its types', () => {
-      user.compiles(library);
+    it('is CommonJS for tools that know nothing else', () => {
+      expect(user.requiresCommonJs(library)).toBe('function');
     });
 
     it('holds what it needs and no more', () => {
       const files = user.filesOf(library);
-      expect(files).toContain('README.md');
-      expect(files.filter((file) => /\.spec\.|tsbuildinfo|out-tsc|^src/.test(file))).toEqual([]);
+      expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']));
+      expect(files.filter((file) => /\.spec\.|tsbuildinfo|\.map$|^src/.test(file))).toEqual([]);
+    });
+
+    it('says what it is, where it comes from and whom to tell', () => {
+      const folder = library.folder.split('/').pop();
+      expect(user.manifestOf(library)).toMatchObject({
+        license: 'Apache-2.0',
+        author: expect.stringMatching(/./) as string,
+        keywords: expect.arrayContaining([expect.any(String)]) as string[],
+        repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `libs/${folder}` },
+        homepage: `${REPOSITORY}/tree/HEAD/libs/${folder}#readme`,
+        bugs: `${REPOSITORY}/issues`,
+        engines: { node: '>=20.19' },
+        sideEffects: false,
+        publishConfig: { provenance: true },
+      });
+    });
+
+    it('takes every release of another that is compatible', () => {
+      const { dependencies = {} } = user.manifestOf(library);
+      for (const range of Object.values(dependencies as object)) expect(range).toMatch(/^[\^~]/);
     });
   });
 });

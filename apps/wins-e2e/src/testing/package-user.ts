@@ -51,6 +51,19 @@ const npm = path.join(
 );
 const tsc = require.resolve('typescript/bin/tsc');
 
+/** What the packages say that they come from, in these specs. */
+export const REPOSITORY = 'https://example.org/somebody/wins';
+
+/** The ways in which TypeScript finds modules, and the ends of the files that can be written for each. */
+const RESOLUTIONS = {
+  node16: ['mts', 'cts'],
+  nodenext: ['mts', 'cts'],
+  bundler: ['ts'],
+} as const;
+
+/** A way in which TypeScript finds modules. */
+export type Resolution = keyof typeof RESOLUTIONS;
+
 /** A project of somebody else into which libraries are installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
@@ -64,64 +77,92 @@ export class PackageUser {
 
   /** Packs the libraries and installs them, with nothing else of ours. */
   install(libraries: readonly Library[]): void {
-    const tarballs = libraries.map(({ folder }) => {
-      const args = ['pack', '--json', '--pack-destination', this.#folder];
-      const printed = execFileSync(npm, args, {
-        cwd: folder,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      const [packed] = JSON.parse(printed) as { filename: string }[];
-      return path.join(this.#folder, packed?.filename ?? '');
-    });
+    const names = libraries.map(({ folder }) => path.basename(folder));
+    const tool = path.join(ROOT, 'tools/libraries/pack-libraries.mjs');
+    const pack = [tool, '--repository', REPOSITORY, '--out', this.#folder, ...names];
+    const tarballs = execFileSync(process.execPath, pack, { encoding: 'utf8' }).trim().split('\n');
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
   }
 
-  /** Requires all doors; gives what the first export is. */
-  requires({ name, first, doors }: Library): string {
+  /** Imports all doors by name, and requires them; gives what the first export is either way, and whether that is one. */
+  loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
+    const printed = this.#run(
+      'both.mjs',
+      `import { createRequire } from 'node:module';
+import { ${first} } from '${name}';
+const required = createRequire(import.meta.url)('${name}').${first};
+for (const door of ${JSON.stringify(doors)}) await import(door);
+const isOne = required === ${first};
+console.log(JSON.stringify({ imported: typeof ${first}, required: typeof required, isOne }));`,
+    );
+    return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
+  }
+
+  /** Requires what old tools take for CommonJS; gives what the first export is. */
+  requiresCommonJs({ name, first, doors }: Library): string {
+    const files = doors.map((door) => {
+      const folder = path.join(this.#folder, 'node_modules', name, 'cjs');
+      return path.join(folder, door.slice(name.length), 'index.js');
+    });
     return this.#run(
-      'cjs.cjs',
-      `const library = require('${name}');
-for (const door of ${JSON.stringify(doors)}) require(door);
+      'old.cjs',
+      `const [library] = ${JSON.stringify(files)}.map((file) => require(file));
 console.log(typeof library.${first});`,
     );
   }
 
-  /** Imports all doors, by name; gives what the first export is. */
-  imports({ name, first, doors }: Library): string {
-    return this.#run(
-      'esm.mjs',
-      `import { ${first} } from '${name}';
-${doors.map((door) => `await import('${door}');`).join('\n')}
-console.log(typeof ${first});`,
-    );
-  }
-
-  /** @throws Error when the types of a door are not known. */
-  compiles({ name, first, doors }: Library): void {
-    writeFileSync(
-      path.join(this.#folder, 'typed.mts'),
-      `import { ${first} } from '${name}';
-${doors.map((door, index) => `import * as door${index} from '${door}'; void door${index};`).join('\n')}
+  /**
+   * Compiles a program that uses every door of the libraries.
+   *
+   * @throws Error when the types of a door are not known.
+   */
+  compiles(libraries: readonly Library[], resolution: Resolution): void {
+    const source = libraries
+      .map(
+        ({ name, first, doors }, at) => `import { ${first} as first${at} } from '${name}';
+${doors.map((door, index) => `import * as door${at}_${index} from '${door}'; void door${at}_${index};`).join('\n')}
 // @ts-expect-error -- the type is known, so this is wrong
-const wrong: 'not a function' = ${first};
-void wrong;`,
-    );
-    const types = ['--types', 'node', '--typeRoots', path.join(ROOT, 'node_modules/@types')];
-    const args = [tsc, '--noEmit', '--strict', '--module', 'nodenext', ...types, 'typed.mts'];
-    const { status, stdout } = spawnSync(process.execPath, args, {
-      cwd: this.#folder,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`the types of ${name} cannot be used: ${stdout}`);
+const wrong${at}: 'not a function' = first${at};
+void wrong${at};`,
+      )
+      .join('\n');
+    const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
+    for (const file of files) writeFileSync(path.join(this.#folder, file), source);
+    this.#compile(resolution, ['--noEmit', ...files]);
   }
 
   /** The files of a library as they were installed. */
   filesOf({ name }: Library): string[] {
     const installed = path.join(this.#folder, 'node_modules', name);
     return readdirSync(installed, { recursive: true, encoding: 'utf8' });
+  }
+
+  /** The package.json of a library as it was installed. */
+  manifestOf({ name }: Library): Record<string, unknown> {
+    const file = path.join(this.#folder, 'node_modules', name, 'package.json');
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  }
+
+  #compile(resolution: Resolution, args: readonly string[]): void {
+    const module = resolution === 'bundler' ? 'esnext' : resolution;
+    // What a door needs of the libraries of others is their matter.
+    const options = [
+      '--strict',
+      '--skipLibCheck',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2023,esnext.disposable',
+    ];
+    const types = ['--types', 'node', '--typeRoots', path.join(ROOT, 'node_modules/@types')];
+    const how = ['--module', module, '--moduleResolution', resolution, ...options, ...types];
+    const { status, stdout } = spawnSync(process.execPath, [tsc, ...how, ...args], {
+      cwd: this.#folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${resolution} finds no types: ${stdout}`);
   }
 
   #run(file: string, source: string): string {

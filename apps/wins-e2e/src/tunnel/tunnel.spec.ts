@@ -109,9 +109,10 @@ describe('the tunnel', () => {
   it('writes an audit record for each connection', async () => {
     const skip = daemon.log.length;
     await textOf(await ask(port, '/1'));
-    const record = await daemon.logged(({ msg }) => msg === 'decision', skip);
+    const record = await daemon.logged(({ log }) => log === 'audit', skip);
     expect(record).toMatchObject({
-      audit: true,
+      level: 'info',
+      msg: `allowed to connect to port ${web.port}`,
       action: 'connect',
       verdict: 'allowed',
       requester: 'tunnel:1',

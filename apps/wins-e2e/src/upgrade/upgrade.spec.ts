@@ -22,6 +22,7 @@ function expectUntouched(world: UpgradeWorld): void {
   expect(world.leftovers).toEqual([]);
 }
 
+// What waits for something that never comes is tested while the others are.
 describe('wins up', () => {
   it('replaces the program, and the service names it at the path that it had', async () => {
     await using world = await UpgradeWorld.running();
@@ -64,7 +65,7 @@ describe('wins up', () => {
     expectUntouched(world);
   });
 
-  it('mends a daemon that runs the same program and does not answer', async () => {
+  it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
     await using world = await UpgradeWorld.running();
     await world.rest();
     process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
@@ -89,7 +90,7 @@ describe('wins up', () => {
     expect(await world.rest()).toBe('v0.9.0');
   });
 
-  it('ends an old daemon that does not end by itself', async () => {
+  it.concurrent('ends an old daemon that does not end by itself', async () => {
     await using world = await UpgradeWorld.empty();
     writeFileSync(world.target, fakeRelease('v1.0.0', 'ignores SIGTERM'), { mode: 0o755 });
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
@@ -101,7 +102,7 @@ describe('wins up', () => {
 });
 
 describe('a release that is not well', () => {
-  it.each<[Misbehaviour, string]>([
+  it.concurrent.each<[Misbehaviour, string]>([
     ['crashes', 'the service has ended|found release \\\\?"v1.0.0'],
     ['hangs', 'nobody answers'],
     ['lies about its version', 'found release \\\\?"v9.9.9'],
@@ -119,20 +120,23 @@ describe('a release that is not well', () => {
     expect(world.result.outcome).toBe('rolledBack');
   });
 
-  it('is taken back by a helper that is told to end, and whose terminal goes away', async () => {
-    await using world = await UpgradeWorld.running();
-    const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
-    const helper = world.startUp(args);
-    await helper.said('"step":"prove"');
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
-      helper.child.kill(signal);
-      await helper.said(`"signal":"${signal}"`);
-    }
-    expect((await helper.outcome).code).toBe(1);
-    expect(await world.rest()).toBe('v1.0.0');
-  });
+  it.concurrent(
+    'is taken back by a helper that is told to end, and whose terminal goes away',
+    async () => {
+      await using world = await UpgradeWorld.running();
+      const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
+      const helper = world.startUp(args);
+      await helper.said('"step":"prove"');
+      for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+        helper.child.kill(signal);
+        await helper.said(`"signal":"${signal}"`);
+      }
+      expect((await helper.outcome).code).toBe(1);
+      expect(await world.rest()).toBe('v1.0.0');
+    },
+  );
 
-  it('is not even started when it cannot be run', async () => {
+  it.concurrent('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [
       ['crashes when asked for its version', 'does not say which release it is'],
       ['hangs when asked for its version', 'did not end within'],
@@ -219,7 +223,7 @@ describe('what is refused', () => {
     expect([code, stderr]).toEqual([65, expect.stringContaining('group or others have access')]);
   });
 
-  it('is a second upgrade while one is under way', async () => {
+  it.concurrent('is a second upgrade while one is under way', async () => {
     await using world = await UpgradeWorld.running();
     const first = world.startUp([
       '--path',

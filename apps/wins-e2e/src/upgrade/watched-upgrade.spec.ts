@@ -93,23 +93,27 @@ async function doctor(world: UpgradeWorld) {
     .map(({ level, found }) => [level, found]);
 }
 
+// Each has a node of its own and waits for the next look at the file, so they wait together.
 describe('a daemon that watches a file', () => {
-  it('is replaced by what is put there, again and again, and leaves nothing behind', async () => {
-    const { world, watched } = await watchingNode();
-    await using _world = world;
-    for (const version of ['v1.1.0', 'v1.2.0']) {
-      offer(world, singleFile(version));
-      await served(world, version);
-      expect(world.result).toMatchObject({ outcome: 'upgraded', to: { version } });
-      expect(world.installed).toBe(sha256(readFileSync(watched)));
-      expect(world.leftovers).toEqual([]);
-    }
-    // What runs is no reason to begin anything.
-    await settled(world);
-    expect(begun(world)).toHaveLength(2);
-  });
+  it.concurrent(
+    'is replaced by what is put there, again and again, and leaves nothing behind',
+    async () => {
+      const { world, watched } = await watchingNode();
+      await using _world = world;
+      for (const version of ['v1.1.0', 'v1.2.0']) {
+        offer(world, singleFile(version));
+        await served(world, version);
+        expect(world.result).toMatchObject({ outcome: 'upgraded', to: { version } });
+        expect(world.installed).toBe(sha256(readFileSync(watched)));
+        expect(world.leftovers).toEqual([]);
+      }
+      // What runs is no reason to begin anything.
+      await settled(world);
+      expect(begun(world)).toHaveLength(2);
+    },
+  );
 
-  it('does not take a file that is still being written', async () => {
+  it.concurrent('does not take a file that is still being written', async () => {
     const { world, watched } = await watchingNode();
     await using _world = world;
     const program = singleFile('v1.1.0');
@@ -125,34 +129,37 @@ describe('a daemon that watches a file', () => {
     expect(begun(world)).toHaveLength(1);
   });
 
-  it('goes back from a release that is not well, once, also after a restart, and takes the next', async () => {
-    const { world } = await watchingNode();
-    await using _world = world;
-    offer(world, UNWELL('v1.1.0'));
-    await logged(world, 'the watched file was tried before, and is not tried again');
-    expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
-    expect(await world.rest()).toBe('v1.0.0');
-    expect(begun(world)).toHaveLength(1);
+  it.concurrent(
+    'goes back from a release that is not well, once, also after a restart, and takes the next',
+    async () => {
+      const { world } = await watchingNode();
+      await using _world = world;
+      offer(world, UNWELL('v1.1.0'));
+      await logged(world, 'the watched file was tried before, and is not tried again');
+      expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
+      expect(await world.rest()).toBe('v1.0.0');
+      expect(begun(world)).toHaveLength(1);
 
-    await world.supervisor.powerCycle();
-    await logged(world, 'the watched file was tried before, and is not tried again', 2);
-    // The same bytes are the same release, however often they are put there.
-    await settled(world);
-    const known = states(world).length;
-    offer(world, UNWELL('v1.1.0'));
-    await settled(world, known);
-    expect(begun(world)).toHaveLength(1);
-    expect(await world.rest()).toBe('v1.0.0');
-    expect(await doctor(world)).toEqual([
-      ['ok', expect.stringContaining('is watched')],
-      ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
-    ]);
+      await world.supervisor.powerCycle();
+      await logged(world, 'the watched file was tried before, and is not tried again', 2);
+      // The same bytes are the same release, however often they are put there.
+      await settled(world);
+      const known = states(world).length;
+      offer(world, UNWELL('v1.1.0'));
+      await settled(world, known);
+      expect(begun(world)).toHaveLength(1);
+      expect(await world.rest()).toBe('v1.0.0');
+      expect(await doctor(world)).toEqual([
+        ['ok', expect.stringContaining('is watched')],
+        ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
+      ]);
 
-    offer(world, singleFile('v1.2.0'));
-    await served(world, 'v1.2.0');
-  });
+      offer(world, singleFile('v1.2.0'));
+      await served(world, 'v1.2.0');
+    },
+  );
 
-  it('refuses an older release, once, and goes on', async () => {
+  it.concurrent('refuses an older release, once, and goes on', async () => {
     const { world } = await watchingNode();
     await using _world = world;
     offer(world, singleFile('v0.9.0'));
@@ -165,34 +172,37 @@ describe('a daemon that watches a file', () => {
     await until(() => world.leftovers.length === 0);
   });
 
-  it('takes nothing from who else may write there, says so once, and goes on when that is mended', async () => {
-    const { world } = await watchingNode();
-    await using _world = world;
-    const folder = world.workspace.path('offered');
-    const refusals = () =>
-      logOf(world).filter(
-        ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
-      );
-    for (const [index, [fileMode, folderMode, wanted]] of [
-      [0o666, 0o755, 'wins": group or others can write to it (mode 0666); wanted'],
-      [0o644, 0o777, 'offered": group or others can write to it (mode 0777); wanted'],
-      [0o644, 0o1777, '(mode 1777); wanted'],
-    ].entries()) {
-      chmodSync(folder, folderMode as number);
-      offer(world, singleFile('v1.1.0'), fileMode as number);
-      await until(() => refusals().length > index);
-      expect(refusals()[index]?.['found']).toContain(wanted);
-    }
-    // The fourth judgement is the same as the third.
-    await until(() => states(world).filter((state) => state === 'deferred').length === 4);
-    expect(refusals()).toHaveLength(3);
-    expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
-    expect(existsSync(world.folder)).toBe(false);
-    chmodSync(folder, 0o755);
-    await served(world, 'v1.1.0');
-  });
+  it.concurrent(
+    'takes nothing from who else may write there, says so once, and goes on when that is mended',
+    async () => {
+      const { world } = await watchingNode();
+      await using _world = world;
+      const folder = world.workspace.path('offered');
+      const refusals = () =>
+        logOf(world).filter(
+          ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
+        );
+      for (const [index, [fileMode, folderMode, wanted]] of [
+        [0o666, 0o755, 'wins": group or others can write to it (mode 0666); wanted'],
+        [0o644, 0o777, 'offered": group or others can write to it (mode 0777); wanted'],
+        [0o644, 0o1777, '(mode 1777); wanted'],
+      ].entries()) {
+        chmodSync(folder, folderMode as number);
+        offer(world, singleFile('v1.1.0'), fileMode as number);
+        await until(() => refusals().length > index);
+        expect(refusals()[index]?.['found']).toContain(wanted);
+      }
+      // The fourth judgement is the same as the third.
+      await until(() => states(world).filter((state) => state === 'deferred').length === 4);
+      expect(refusals()).toHaveLength(3);
+      expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
+      expect(existsSync(world.folder)).toBe(false);
+      chmodSync(folder, 0o755);
+      await served(world, 'v1.1.0');
+    },
+  );
 
-  it('does not take the program of the service itself', async () => {
+  it.concurrent('does not take the program of the service itself', async () => {
     const { world, configure } = await watchingNode('none');
     await using _world = world;
     configure('watching', world.target);
@@ -204,22 +214,25 @@ describe('a daemon that watches a file', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('tries again when its helper was killed, and the service was restarted', async () => {
-    const { world } = await watchingNode();
-    await using _world = world;
-    const journal = `${world.folder}/journal.json`;
-    const gate = world.workspace.path('gate');
-    offer(world, HELD_UP('v1.1.0', gate));
-    // Staging cannot come to its end, so the helper is killed within it.
-    await until(() => existsSync(journal));
-    for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
-    writeFileSync(gate, '');
-    await world.supervisor.powerCycle();
-    await served(world, 'v1.1.0');
-    expect(world.result).toMatchObject({ attempt: 2 });
-  });
+  it.concurrent(
+    'tries again when its helper was killed, and the service was restarted',
+    async () => {
+      const { world } = await watchingNode();
+      await using _world = world;
+      const journal = `${world.folder}/journal.json`;
+      const gate = world.workspace.path('gate');
+      offer(world, HELD_UP('v1.1.0', gate));
+      // Staging cannot come to its end, so the helper is killed within it.
+      await until(() => existsSync(journal));
+      for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
+      writeFileSync(gate, '');
+      await world.supervisor.powerCycle();
+      await served(world, 'v1.1.0');
+      expect(world.result).toMatchObject({ attempt: 2 });
+    },
+  );
 
-  it('does not try a fourth time what was interrupted three times', async () => {
+  it.concurrent('does not try a fourth time what was interrupted three times', async () => {
     const { world } = await watchingNode();
     await using _world = world;
     const [id, reason] = ['x', 'the power failed'];
@@ -237,36 +250,39 @@ describe('a daemon that watches a file', () => {
 });
 
 describe('a daemon whose config does not ask for it', () => {
-  it('watches nothing until the config says so, and again when it does not any more', async () => {
-    const { world, configure } = await watchingNode('absent');
-    await using _world = world;
-    // The config is looked at as often as a watched file would be, and takes as many looks.
-    const reloaded = async (): Promise<void> => {
-      for (const file of ['/nowhere/a', '/nowhere/b']) {
-        const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
-        configure('none', file);
-        await logged(world, 'config changed', length + 1);
-      }
-    };
-    offer(world, singleFile('v1.1.0'));
-    await reloaded();
-    expect(existsSync(world.folder)).toBe(false);
-    expect(await doctor(world)).toEqual([]);
+  it.concurrent(
+    'watches nothing until the config says so, and again when it does not any more',
+    async () => {
+      const { world, configure } = await watchingNode('absent');
+      await using _world = world;
+      // The config is looked at as often as a watched file would be, and takes as many looks.
+      const reloaded = async (): Promise<void> => {
+        for (const file of ['/nowhere/a', '/nowhere/b']) {
+          const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
+          configure('none', file);
+          await logged(world, 'config changed', length + 1);
+        }
+      };
+      offer(world, singleFile('v1.1.0'));
+      await reloaded();
+      expect(existsSync(world.folder)).toBe(false);
+      expect(await doctor(world)).toEqual([]);
 
-    configure('watching');
-    await served(world, 'v1.1.0');
-    configure('none');
-    // The daemon before said so as well, when it ended.
-    await logged(world, 'no file is watched for an upgrade any more', 2);
-    const known = states(world).length;
-    offer(world, singleFile('v1.2.0'));
-    await reloaded();
-    expect(states(world)).toHaveLength(known);
-    expect(await world.rest()).toBe('v1.1.0');
-    expect(begun(world)).toHaveLength(1);
-  });
+      configure('watching');
+      await served(world, 'v1.1.0');
+      configure('none');
+      // The daemon before said so as well, when it ended.
+      await logged(world, 'no file is watched for an upgrade any more', 2);
+      const known = states(world).length;
+      offer(world, singleFile('v1.2.0'));
+      await reloaded();
+      expect(states(world)).toHaveLength(known);
+      expect(await world.rest()).toBe('v1.1.0');
+      expect(begun(world)).toHaveLength(1);
+    },
+  );
 
-  it('does not watch when it is no service, and says so', async () => {
+  it.concurrent('does not watch when it is no service, and says so', async () => {
     const { world } = await watchingNode();
     await using _world = world;
     await world.supervisor.stop(0);

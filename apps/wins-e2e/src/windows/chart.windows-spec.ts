@@ -98,7 +98,7 @@ describe('the commands of the chart', () => {
 
   before(async () => {
     // A real node may have what the chart runs: that is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
     for (const taken of [image, folder]) assert.ok(!existsSync(taken), taken);
     mkdirSync(image);
     mkdirSync(folder, { recursive: true });

@@ -34,7 +34,7 @@ describe('wins.exe as it is packaged', () => {
 
   before(async () => {
     // A real node may run the real service: that one is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
     copyFileSync(path.join(PACKAGE, 'wins.exe'), wins);

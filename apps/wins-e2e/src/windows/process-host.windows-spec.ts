@@ -1,3 +1,4 @@
+// Longer than most files because this file is also the daemon that its tests end: its role and the tests of it are one thing.
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
 import { processHostContract } from '@wins/process-manager/testing';

@@ -27,7 +27,7 @@ describe('the daemon as a Windows service', () => {
 
   before(() => {
     // A real node may run the real service: that one is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
   });
   after(async () => {
     await workspace.run('srv', 'app', 'run', '--unregister');
@@ -120,6 +120,6 @@ describe('the daemon as a Windows service', () => {
       assert.equal(code, 0, stderr);
       assert.match(`${String(stdout)}${stderr}`, wanted);
     }
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
   });
 });

@@ -51,7 +51,7 @@ describe('clients of a service that is upgraded', () => {
 
   before(async () => {
     // A real node may run the real service: that one is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     [port = 0] = await freePorts(1);
     const config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);

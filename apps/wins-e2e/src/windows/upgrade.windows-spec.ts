@@ -54,7 +54,7 @@ describe('wins up on Windows', () => {
 
   before(async () => {
     // A real node may run the real service: that one is not for tests.
-    assert.throws(() => services.status(NAME), { code: 'not-found' });
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
     copyFileSync(release('v1.0.0'), target);
     const { code, stderr } = await run(
       target,

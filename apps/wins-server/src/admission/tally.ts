@@ -1,3 +1,5 @@
+import type { Logger } from '../log/logger.js';
+
 /** Kinds that are counted separately in one period; all others are counted together. */
 const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
@@ -42,4 +44,13 @@ export class Tally<Facts extends object> implements Disposable {
     for (const { facts, more } of this.#counts.values()) if (more > 0) this.#report(facts, more);
     this.#counts.clear();
   }
+}
+
+/** A tally whose reports are lines of a log: the facts, and `times`. */
+export function tallyLog(
+  logger: Logger,
+  level: 'info' | 'warn',
+  message: string,
+): Tally<Readonly<Record<string, unknown>>> {
+  return new Tally((facts, times) => logger[level]({ ...facts, times }, message));
 }

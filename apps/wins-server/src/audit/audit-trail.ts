@@ -1,9 +1,13 @@
 import { AuditError, openAuditLog, type AuditLog, type AuditLogOptions } from '@wins/audit-log';
 import type { Logger } from '../log/logger.js';
+import { decisionMessage } from './decision-message.js';
 import { recordRule, type Decision } from './record-policy.js';
 
+/** The field `log` of a line of the daemon's log that is a copy of an audit record. */
+export const AUDIT = 'audit';
+
 /**
- * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the debug log, which may lose
+ * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
  * lines. What must not happen without a record is refused while none can be written.
  */
 export class AuditTrail {
@@ -19,7 +23,7 @@ export class AuditTrail {
 
   /**
    * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: the daemon that has it is the only one that
-   * writes to the folder. When the log cannot be written, the debug log says so, and it is tried again once a second.
+   * writes to the folder. When the log cannot be written, the daemon's log says so, and it is tried again once a second.
    *
    * @param onChange - Learns whether records can be written, at first and when that changes.
    */
@@ -62,7 +66,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records one of a flood of refusals, which the debug log gets from its source as a number. */
+  /** Records one of a flood of refusals, which the daemon's log gets from its source as a number. */
   counted(decision: Decision, client: string): void {
     this.#log?.note(recordOf(decision), recordRule(decision, client).flood);
   }
@@ -88,7 +92,9 @@ export class AuditTrail {
   }
 
   #copy(decision: Decision): void {
-    this.#logger.info({ audit: true, ...decision }, 'decision');
+    const level = decision.verdict === 'refused' ? 'warn' : 'info';
+    if (!this.#logger.isLevelEnabled(level)) return;
+    this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));
   }
 }
 

@@ -7,6 +7,16 @@ export interface Decision {
   readonly requester: string;
   readonly mark?: string;
   readonly client?: object | undefined;
+  /** What it was about, as far as the part knows it. */
+  readonly path?: string;
+  readonly name?: string;
+  readonly port?: number | undefined;
+  readonly address?: string;
+  /** Why it was refused, or what allowed it. */
+  readonly code?: string;
+  readonly rule?: string;
+  /** How what was decided has ended. */
+  readonly outcome?: string;
 }
 
 /**

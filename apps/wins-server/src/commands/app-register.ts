@@ -37,7 +37,7 @@ export async function unregisterService(): Promise<number> {
     say(`the service ${SERVICE_NAME} is removed`);
     if (!isGone) say('a program holds it open: its name becomes free when that program closes it');
   } catch (error) {
-    if (!(error instanceof WindowsError) || error.code !== 'not-found') throw error;
+    if (!(error instanceof WindowsError) || error.code !== 'notFound') throw error;
     say(`there is no service ${SERVICE_NAME}`);
   }
   unregisterEventSource(SERVICE_NAME);

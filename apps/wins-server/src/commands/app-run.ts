@@ -5,7 +5,10 @@ import { configFingerprint, watchConfig } from '../configuration/config-watch.js
 import { composeDaemon } from '../compose-daemon.js';
 import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
+import { exitCodeForError } from '../exit-code-for-error.js';
+import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';
 import { createLogger, logLevel } from '../log/logger.js';
+import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
 import { recordUpgrades } from '../upgrade/record-upgrades.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
@@ -16,9 +19,12 @@ import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 
-export interface RunOptions extends RegisterOptions {
+/** The options, as they were typed. */
+export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
   readonly register: boolean;
   readonly unregister: boolean;
+  readonly 'log-file-size'?: string | undefined;
+  readonly 'log-files'?: string | undefined;
   readonly profile?: string | undefined;
   readonly 'profile-output'?: string | undefined;
 }
@@ -27,7 +33,13 @@ export interface RunOptions extends RegisterOptions {
 const PROFILES = ['profile', 'profile-output'] as const;
 
 /** `wins srv app run`: serves, or registers or removes the service that serves. */
-export async function runApp(options: RunOptions): Promise<number> {
+export async function runApp(typed: RunOptions): Promise<number> {
+  const { 'log-file-size': size, 'log-files': files } = typed;
+  const options = {
+    ...typed,
+    'log-file-size': size === undefined ? undefined : parseLogFileSize(size),
+    'log-files': files === undefined ? undefined : parseLogFileCount(files),
+  };
   const profile = PROFILES.find((name) => options[name] !== undefined);
   const refuseProfile = (): void => {
     if (profile !== undefined)
@@ -53,7 +65,7 @@ function serviceOfSupervisor(): string | undefined {
   return process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
 }
 
-async function runAtTerminal(options: RunOptions): Promise<number> {
+async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
@@ -61,8 +73,8 @@ async function runAtTerminal(options: RunOptions): Promise<number> {
   return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
 }
 
-/** Serves, and first finishes or undoes an interrupted upgrade. */
-async function runDaemon(options: RunOptions, surroundings: Surroundings): Promise<number> {
+/** Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is logged. */
+async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
@@ -77,7 +89,10 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
     return await serve(options, { service, logger, shutdown: ended, ready }, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
-    throw error;
+    // A person at a terminal, or whoever wants no log, gets the message alone.
+    if (options.quiet || process.stderr.isTTY) throw error;
+    logStartFailure(logger, error, options.config ?? defaultConfigPath());
+    return exitCodeForError(error);
   }
 }
 
@@ -89,7 +104,7 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
  * @throws ConfigError and PipeError when it cannot serve.
  */
 async function serve(
-  options: RunOptions,
+  options: RegisterOptions,
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {

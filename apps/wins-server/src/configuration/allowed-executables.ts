@@ -1,11 +1,14 @@
-import type { WinsConfig } from '@wins/config';
+import { defaultConfigPath, type WinsConfig } from '@wins/config';
 import {
   checkAllowedExecutables,
   doubtAllowedExecutables,
   type AllowedExecutable,
   type AllowedExecutableProblem,
 } from '@wins/process-manager';
+import { escapeText, quoteText } from '@wins/wins-program';
+import path from 'node:path';
 
+const KEY = 'white_list.processPaths';
 const DIALECT = process.platform === 'win32' ? 'windows' : 'posix';
 
 /** The whitelist as the process manager takes it: without digests an entry is not pinned. */
@@ -19,7 +22,7 @@ export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable
 
 /** Entries of the whitelist that can never match, and why. */
 export function faultyEntries(config: WinsConfig): readonly AllowedExecutableProblem[] {
-  return checkAllowedExecutables(allowedBy(config), DIALECT);
+  return checkAllowedExecutables(allowedBy(config), DIALECT).map(named);
 }
 
 /**
@@ -33,5 +36,18 @@ export function doubtfulEntries(
 ): readonly AllowedExecutableProblem[] {
   const asksForClients = config.whiteList.processPaths.some((entry) => entry.for !== undefined);
   const tellsCallersApart = !asksForClients || tellsClientsApart();
-  return doubtAllowedExecutables(allowedBy(config), DIALECT, { tellsCallersApart });
+  return doubtAllowedExecutables(allowedBy(config), DIALECT, { tellsCallersApart }).map(named);
+}
+
+/** What whoever may not run a program is to do. Clients read it, so it tells the file and the key, and nothing that is in it. */
+export function howToAllow(file: string): string {
+  const shown = escapeText(path.resolve(file));
+  const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
+  return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
+}
+
+/** The same problem, with the entry named as it stands in the config. */
+function named(problem: AllowedExecutableProblem): AllowedExecutableProblem {
+  const { index, fault } = problem;
+  return { ...problem, message: `${KEY}[${index}] (${quoteText(problem.path)}): ${fault}` };
 }

@@ -1,4 +1,4 @@
-import { loadConfig, refuseValues, type LoadedConfig, type LoadOptions } from '@wins/config';
+import { judgeValues, loadConfig, type LoadedConfig, type LoadOptions } from '@wins/config';
 import { checkProcessEnvironment } from '@wins/process-manager';
 import { thisSystem } from '../this-system.js';
 
@@ -33,8 +33,8 @@ function judged(loaded: LoadedConfig): LoadedConfig {
   const keyPath = 'processEnvironment';
   const expected =
     'variables that are safe for every program; "envs" of an entry gives one to its program alone';
-  throw refuseValues(
+  return judgeValues(
     loaded,
-    refused.map(({ message }) => ({ keyPath, found: message, expected })),
+    refused.map(({ message }) => ({ severity: 'error', keyPath, found: message, expected })),
   );
 }

@@ -118,7 +118,7 @@ const PROBLEMS: readonly Case[] = [
     what: 'an entry that allows nothing',
     changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/opt/tool/'] } })) },
     check: 'whitelist',
-    found: /executable 0 .*names a directory/,
+    found: /^white_list\.processPaths\[0\] .*names a folder/,
   },
   {
     what: 'a daemon that is down',
@@ -215,7 +215,7 @@ const WARNINGS: readonly Case[] = [
     what: 'an entry that allows much',
     changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/bin/sh'] } })) },
     check: 'whitelist',
-    found: /executable 0 .*any are allowed/,
+    found: /^white_list\.processPaths\[0\] .*any are allowed/,
   },
   {
     what: 'an entry for clients that this system does not know',

@@ -60,7 +60,7 @@ function serviceFinding(): Finding {
     const advice = `start it: sc start ${SERVICE_NAME}; the event log says why it ended`;
     return problem('service', `${found}; its last exit code was ${win32ExitCode}`, advice);
   } catch (error) {
-    if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+    if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     const advice = 'register it: wins srv app run --register';
     return warning('service', `${SERVICE_NAME} is not registered`, advice);
   }

@@ -1,11 +1,11 @@
 /** Every way in which a host system refuses or fails; the list is closed. */
 export type HostSystemErrorCode =
-  | 'not-found'
-  | 'invalid-argument'
-  | 'not-granted'
+  | 'notFound'
+  | 'invalidArgument'
+  | 'notGranted'
   | 'unavailable'
-  | 'access-denied'
-  | 'not-verified'
+  | 'accessDenied'
+  | 'notVerified'
   | 'unknown';
 
 /** The error of a host system of this program: branch on `code`, show `message`, log `cause`. */
@@ -22,12 +22,12 @@ export class HostSystemError extends Error {
 }
 
 const CODES = {
-  'not-found': true,
-  'invalid-argument': true,
-  'not-granted': true,
+  notFound: true,
+  invalidArgument: true,
+  notGranted: true,
   unavailable: true,
-  'access-denied': true,
-  'not-verified': true,
+  accessDenied: true,
+  notVerified: true,
   unknown: true,
 } as const satisfies Readonly<Record<HostSystemErrorCode, true>>;
 

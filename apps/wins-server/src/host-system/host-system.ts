@@ -60,16 +60,16 @@ export type NameOrAddress = { readonly name: string } | { readonly address: stri
 export interface HostSystem {
   /** Says which release of the system this is. */
   version(): Promise<HostVersion>;
-  /** Describes one adapter. Default: the one with the default route. `not-found` when there is none. */
+  /** Describes one adapter. Default: the one with the default route. `notFound` when there is none. */
   adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
-  /** Describes one HNS network: `not-found`, or `unavailable` where there is no HNS. */
+  /** Describes one HNS network: `notFound`, or `unavailable` where there is no HNS. */
   hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
   /** The routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
   routes(): Promise<readonly Route[]>;
   /**
    * Leads each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
    * family. The caller has checked the texts: they are canonical, at most 256, and routable. What is there already is left alone.
-   * Resolves when the table, read again, holds all of them; else rejects with `not-verified`.
+   * Resolves when the table, read again, holds all of them; else rejects with `notVerified`.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
   /** Takes away what {@link addRoutes} makes; what is not there is no error. */

@@ -16,7 +16,7 @@ describe('destinations of routes', () => {
     (text) => {
       expect(() => parseDestinations(['9.9.9.9', text])).toThrow(
         expect.objectContaining({
-          code: 'invalid-argument',
+          code: 'invalidArgument',
           message: expect.stringMatching(/it is the default route/) as unknown,
         }) as Error,
       );

@@ -20,12 +20,12 @@ export interface Destination {
 /**
  * Reads destinations of routes and gives each once, bits below the prefix left out. At most 256.
  *
- * @throws HostSystemError `invalid-argument` for none, too many, a text that is not an address, the default route, loopback,
+ * @throws HostSystemError `invalidArgument` for none, too many, a text that is not an address, the default route, loopback,
  *   link-local and multicast addresses.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));
-  if ('refused' in read) throw new HostSystemError('invalid-argument', read.refused);
+  if ('refused' in read) throw new HostSystemError('invalidArgument', read.refused);
   return read.networks.map((network) => {
     const cidr = formatNetwork(network);
     const isHost = network.prefix === network.bytes.length * 8;

@@ -50,7 +50,7 @@ describe('the routes that the config grants', () => {
   ])('are not those %s: %s', (_what, text, reason) => {
     expect(judge(text)).toThrow(
       expect.objectContaining({
-        code: 'not-granted',
+        code: 'notGranted',
         message: expect.stringMatching(reason) as string,
       }) as Error,
     );

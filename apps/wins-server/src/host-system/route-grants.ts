@@ -9,7 +9,7 @@ import type { Destination } from './route-destinations.js';
  * nothing in common with the host's own networks and gateways, wherever these lie.
  *
  * @param granted - `routes.allow` of the config.
- * @throws HostSystemError `not-granted` for the first that may not.
+ * @throws HostSystemError `notGranted` for the first that may not.
  */
 export function assertGranted(
   destinations: readonly Destination[],
@@ -19,7 +19,7 @@ export function assertGranted(
   for (const destination of destinations) {
     const reason = refusal(destination, granted, own);
     if (reason !== undefined) {
-      throw new HostSystemError('not-granted', `${destination.cidr} cannot be routed: ${reason}`);
+      throw new HostSystemError('notGranted', `${destination.cidr} cannot be routed: ${reason}`);
     }
   }
 }

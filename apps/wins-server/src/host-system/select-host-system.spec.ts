@@ -67,11 +67,11 @@ describe('the host system of a platform that nobody wrote one for', () => {
 
 describe('the code of an error', () => {
   it.each([
-    [new HostSystemError('not-found', ''), 'not-found'],
-    [Object.assign(new Error('of another library'), { code: 'access-denied' }), 'access-denied'],
+    [new HostSystemError('notFound', ''), 'notFound'],
+    [Object.assign(new Error('of another library'), { code: 'accessDenied' }), 'accessDenied'],
     [Object.assign(new Error(), { code: 'ENOENT' }), undefined],
     [Object.assign(new Error(), { code: 'toString' }), undefined],
-    [{ code: 'not-found' }, undefined],
+    [{ code: 'notFound' }, undefined],
     [new Error(), undefined],
   ])('of %o is %s', (error, code) => {
     expect(hostSystemErrorCode(error)).toBe(code);

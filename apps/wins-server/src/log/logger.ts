@@ -14,6 +14,12 @@ export interface LogOptions {
   readonly quiet: boolean;
 }
 
+/** How large the files of a service's log may become, in bytes, and how many are kept; undefined for the defaults. */
+export interface LogFileOptions {
+  readonly 'log-file-size'?: number | undefined;
+  readonly 'log-files'?: number | undefined;
+}
+
 /** The level of a logger with these options. */
 export function logLevel({ debug, quiet }: LogOptions): string {
   if (quiet) return 'silent';
@@ -21,8 +27,8 @@ export function logLevel({ debug, quiet }: LogOptions): string {
 }
 
 /**
- * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others
- * belongs into fields, never into the message: fields are escaped.
+ * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others is quoted where it stands in
+ * a message; both forms escape what is invisible.
  */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {

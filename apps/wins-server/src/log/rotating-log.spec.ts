@@ -18,7 +18,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const openLog = (options: Partial<RotatingLogOptions> = {}) =>
-  openRotatingLog({ folder, name: 'wins', ...options });
+  openRotatingLog({ folder, name: 'wins', maxFileBytes: 10 * MIB, maxFiles: 5, ...options });
+const MIB = 1024 * 1024;
 const files = (): string[] => readdirSync(folder).sort();
 const contentOf = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
 

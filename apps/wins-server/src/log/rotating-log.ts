@@ -7,10 +7,10 @@ export interface RotatingLogOptions {
   readonly folder: string;
   /** The files are `<name>.<number>.log`; the highest number is written to. */
   readonly name: string;
-  /** A file that would become larger is followed by the next. Default: 10 MiB. */
-  readonly maxFileBytes?: number;
-  /** The oldest files beyond this number are deleted. Default: 5. */
-  readonly maxFiles?: number;
+  /** A file that would become larger is followed by the next. */
+  readonly maxFileBytes: number;
+  /** The oldest files beyond this number are deleted. */
+  readonly maxFiles: number;
   /** Called once when lines can no longer be written, and again only after one could. */
   readonly onProblem?: (error: unknown) => void;
 }
@@ -30,9 +30,8 @@ const RETRY_AFTER_MS = 1000;
 
 /** Opens a log; no file is made before the first line. */
 export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
-  const { maxFileBytes = 10 * 1024 * 1024 } = options;
-  const files = new NumberedFiles({ ...options, maxFileBytes });
-  const longestWrite = Math.min(LONGEST_WRITE, maxFileBytes);
+  const files = new NumberedFiles(options);
+  const longestWrite = Math.min(LONGEST_WRITE, options.maxFileBytes);
   const waiting: string[] = [];
   let waitingLength = 0;
   let dropped = 0;
@@ -106,12 +105,7 @@ class NumberedFiles {
   readonly #maxFiles: number;
   #last: { readonly file: FileHandle; readonly number: number; sizeBytes: number } | undefined;
 
-  constructor({
-    folder,
-    name,
-    maxFileBytes,
-    maxFiles = 5,
-  }: RotatingLogOptions & { readonly maxFileBytes: number }) {
+  constructor({ folder, name, maxFileBytes, maxFiles }: RotatingLogOptions) {
     this.#folder = folder;
     this.#name = name;
     this.#maxFileBytes = maxFileBytes;

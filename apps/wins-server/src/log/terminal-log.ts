@@ -10,15 +10,20 @@ export interface TerminalLog {
 /**
  * A log for people. Text of others may hold characters that steer a terminal or turn its words
  * around; they are shown as escapes.
+ *
+ * @param env - Without colours when `NO_COLOR` is set and not empty (https://no-color.org).
  */
-export function createTerminalLog(terminal: NodeJS.WritableStream): TerminalLog {
+export function createTerminalLog(
+  terminal: NodeJS.WritableStream,
+  env: NodeJS.ProcessEnv = process.env,
+): TerminalLog {
   const destination = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       terminal.write(chunk);
       done();
     },
   });
-  const stream = pretty({ colorize: true, sync: true, destination });
+  const stream = pretty({ colorize: !env['NO_COLOR'], sync: true, destination });
   return {
     write: (line) => {
       stream.write(`${JSON.stringify(JSON.parse(line, escapeValue))}\n`);

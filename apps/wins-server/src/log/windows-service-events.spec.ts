@@ -1,7 +1,8 @@
 import type { LogEvent } from '@wins/windows-host';
 import { createEventDestination, eventOf } from './windows-service-events.js';
 
-const DECISION = { level: 'info', msg: 'decision', audit: true };
+const ALLOWED = { level: 'info', msg: 'allowed to start', log: 'audit', verdict: 'allowed' };
+const REFUSED = { level: 'warn', msg: 'refused to start', log: 'audit', verdict: 'refused' };
 
 describe('the event of a line', () => {
   it.each([
@@ -11,9 +12,9 @@ describe('the event of a line', () => {
     [{ level: 'error', msg: 'anything' }, 'error', 1],
     [{ level: 'fatal', msg: 'anything' }, 'error', 4],
     [{ level: 'fatal', msg: 'anything', err: {} }, 'error', 14],
-    [{ level: 'info', msg: 'decision', audit: true, verdict: 'refused' }, 'warning', 11],
-    [{ ...DECISION, action: 'start', verdict: 'allowed' }, 'information', 11],
-    [{ ...DECISION, action: 'upgrade', verdict: 'allowed' }, 'information', 11],
+    [REFUSED, 'warning', 11],
+    [{ ...ALLOWED, action: 'start' }, 'information', 11],
+    [{ ...ALLOWED, action: 'upgrade' }, 'information', 11],
   ])('of %j is a(n) %s with the id %i', (line, type, id) => {
     expect(eventOf({ time: '2026-01-01', ...line })).toMatchObject({ type, id });
   });
@@ -21,8 +22,8 @@ describe('the event of a line', () => {
   it.each([
     { level: 'debug', msg: 'ready' },
     { level: 'info', msg: 'process', type: 'started' },
-    { ...DECISION, action: 'wait', verdict: 'allowed' },
-    { ...DECISION, action: 'connect', verdict: 'allowed' },
+    { ...ALLOWED, action: 'wait' },
+    { ...ALLOWED, action: 'connect' },
   ])('of %j is none', (line) => {
     expect(eventOf(line)).toBeUndefined();
   });
@@ -43,17 +44,16 @@ describe('the destination of events', () => {
     });
     return { events, write: (line: object) => destination.write(JSON.stringify(line)) };
   };
-  const refusal = { level: 'info', msg: 'decision', audit: true, verdict: 'refused' };
 
   it('takes no more refusals than the log bears, and says later how many there were', () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(1000);
     const { events, write } = open();
-    for (let index = 0; index < 100; index += 1) write(refusal);
+    for (let index = 0; index < 100; index += 1) write(REFUSED);
     expect(events).toHaveLength(60);
     write({ level: 'error', msg: 'our own' });
     expect(events.at(-1)).toMatchObject({ lines: ['our own'] });
     clock.mockReturnValue(61_000);
-    write(refusal);
+    write(REFUSED);
     expect(events).toHaveLength(63);
     expect(events.at(-2)?.lines).toEqual(['events are in the log file only', 'count: 40']);
     clock.mockRestore();
@@ -62,9 +62,9 @@ describe('the destination of events', () => {
   it('has room for allowed starts when refusals fill theirs (A54)', () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(1000);
     const { events, write } = open();
-    for (let index = 0; index < 1000; index += 1) write(refusal);
+    for (let index = 0; index < 1000; index += 1) write(REFUSED);
     for (let index = 0; index < 100; index += 1) {
-      write({ ...DECISION, action: 'start', verdict: 'allowed', path: `C:\\${index}.exe` });
+      write({ ...ALLOWED, action: 'start', path: `C:\\${index}.exe` });
     }
     expect(events.filter(({ type }) => type === 'information')).toHaveLength(100);
     clock.mockRestore();

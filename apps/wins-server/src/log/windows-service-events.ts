@@ -1,4 +1,5 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
+import { AUDIT } from '../audit/audit-trail.js';
 
 /** What one minute may bring into the event log of events of our own, of refusals, and of what clients were allowed to do. */
 const EVENTS_PER_MINUTE = 60;
@@ -39,16 +40,15 @@ type Cause = 'own' | 'refusal' | 'act';
  */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
-  const isDecision = fields['audit'] === true;
-  const isRefusal = isDecision && fields['verdict'] === 'refused';
+  const isDecision = fields['log'] === AUDIT;
   const isAct = isDecision && fields['verdict'] === 'allowed' && ACTS.has(fields['action']);
   const isMinor = level === 'debug' || level === 'trace';
-  const isWanted = isRefusal || isAct || LIFECYCLE.has(msg);
+  const isWanted = isAct || LIFECYCLE.has(msg);
   if (isMinor || (level === 'info' && !isWanted)) return undefined;
   const names = Object.keys(fields);
   const { type, id } = EVENTS[level] ?? { type: 'error', id: 1 };
   return {
-    type: isRefusal ? 'warning' : type,
+    type,
     id: names.length > 0 ? id + WITH_FIELDS : id,
     lines: [msg, ...names.map((name) => `${name}: ${textOf(fields[name])}`)],
     cause: isAct ? 'act' : isDecision ? 'refusal' : 'own',

@@ -1,7 +1,8 @@
 import { openEventLog } from '@wins/windows-host';
 import { messageOf, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
-import { createLoggerTo, type LogOptions, type Logger } from './logger.js';
+import { LOG_FILES } from './log-file-options.js';
+import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } from './logger.js';
 import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
@@ -28,7 +29,7 @@ export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
  * the folder of the files cannot be made, the event log says so, and the daemon goes on with that alone.
  */
 export async function openServiceLog(
-  options: LogOptions,
+  options: LogOptions & LogFileOptions,
   secureFolder: SecureFolder,
 ): Promise<ServiceLog> {
   const log = openEventLog(SERVICE_NAME);
@@ -43,6 +44,8 @@ export async function openServiceLog(
     files = openRotatingLog({
       folder,
       name: SERVICE_NAME,
+      maxFileBytes: options['log-file-size'] ?? LOG_FILES.size.default,
+      maxFiles: options['log-files'] ?? LOG_FILES.count.default,
       onProblem: (error) => complain('cannot write to the log file', error),
     });
   } catch (error) {

@@ -3,6 +3,7 @@ import {
   OctetBudget,
   SegmentPool,
   serveHttp2Connection,
+  type EndReason,
   type Http2Connection,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
@@ -13,15 +14,19 @@ import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js'
 import { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
-import { EndedConnections } from './ended-connections.js';
-import type { Logger } from '../log/logger.js';
 import { clientLabel } from '../admission/client-label.js';
+import { tallyLog } from '../admission/tally.js';
+import type { Logger } from '../log/logger.js';
+import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;
 /** What unfinished requests of all clients may take in memory. */
 const INBOUND_OCTETS = 64 * MIB;
 /** What may wait in all for clients that do not read. */
 const OUTBOUND_OCTETS = 128 * MIB;
+
+/** Ends of connections that say nothing about the client. */
+const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
 /** The part of a gRPC call that says who made it. */
 export interface Caller {
@@ -40,7 +45,8 @@ export class Connections {
   readonly #outbound = new OctetBudget(OUTBOUND_OCTETS);
   readonly #segments = new SegmentPool();
   readonly #clientCalls = new ClientCalls();
-  readonly #endedConnections: EndedConnections;
+  readonly #faults: ReturnType<typeof tallyLog>;
+  readonly #trace: RequestTrace;
   #lastId = 0;
   #isClosing = false;
 
@@ -71,7 +77,8 @@ export class Connections {
     this.#clients = clients;
     this.#turns = turns;
     this.#read = read;
-    this.#endedConnections = new EndedConnections(logger);
+    this.#faults = tallyLog(logger, 'info', 'connection ended');
+    this.#trace = new RequestTrace(logger);
   }
 
   /** Serves an accepted connection until it ends. */
@@ -86,6 +93,8 @@ export class Connections {
     const disconnected = new AbortController();
     this.#disconnected.set(peer, disconnected);
     this.#clients.set(peer, client);
+    const acceptedAt = performance.now();
+    this.#trace.accepted(peer, client);
     const failed = (err: unknown): void =>
       this.#logger.error({ err, peer }, 'a call failed unexpectedly: its connection ends');
     const connection = serveHttp2Connection(socket, {
@@ -95,9 +104,14 @@ export class Connections {
       segments: this.#segments,
       answerHeaders: ANSWER_HEADERS,
       hasOneRequest: (path) => this.#calls.hasOneRequest(path),
-      onGreeted: () => place?.settle(),
+      onGreeted: () => {
+        this.#trace.greeted(peer, acceptedAt);
+        place?.settle();
+      },
       onStream: (stream, headers) => {
-        this.#turns.name(clientLabel(headers[':path'] ?? ''));
+        const path = headers[':path'] ?? '';
+        this.#turns.name(clientLabel(path));
+        this.#trace.called(peer, stream, path);
         if (!this.#clientCalls.begin(client)) {
           const message =
             'this client has the most calls that one may have under way; wanted fewer';
@@ -125,7 +139,9 @@ export class Connections {
         this.#disconnected.delete(peer);
         this.#clients.delete(peer);
         disconnected.abort();
-        this.#endedConnections.ended(peer, reason);
+        this.#trace.ended(peer, socket, acceptedAt, reason);
+        if (ORDINARY_ENDS.has(reason)) return;
+        this.#faults.add(`${reason} ${client.key}`, { peer, client: client.description, reason });
       },
     });
     socket.prependListener('data', (octets: Buffer) => this.#read(octets.length));
@@ -138,7 +154,7 @@ export class Connections {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#served].map((connection) => connection.close({ graceMs })));
-    this.#endedConnections[Symbol.dispose]();
+    this.#faults[Symbol.dispose]();
   }
 
   /** Who made a call. What is started for a connection that has gone ends at once. */

@@ -26,11 +26,11 @@ describe('an error on its way to the client', () => {
   });
 
   it.each<[HostSystemErrorCode, status, string]>([
-    ['not-found', status.NOT_FOUND, 'notFound'],
-    ['invalid-argument', status.INVALID_ARGUMENT, 'invalidArgument'],
+    ['notFound', status.NOT_FOUND, 'notFound'],
+    ['invalidArgument', status.INVALID_ARGUMENT, 'invalidArgument'],
     ['unavailable', status.FAILED_PRECONDITION, 'hostUnsupported'],
-    ['access-denied', status.PERMISSION_DENIED, 'accessDenied'],
-    ['not-verified', status.INTERNAL, 'notVerified'],
+    ['accessDenied', status.PERMISSION_DENIED, 'accessDenied'],
+    ['notVerified', status.INTERNAL, 'notVerified'],
     ['unknown', status.UNKNOWN, 'unknown'],
   ])('%s of the host system has its status and a word of ours', (code, statusCode, reason) => {
     const error = toRpcError(Object.assign(new Error('what was found'), { code }));

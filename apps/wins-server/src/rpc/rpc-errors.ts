@@ -40,11 +40,11 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
 
 /** The errors of the host system, and the words for them that clients know from the other table. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
-  'access-denied': [status.PERMISSION_DENIED, 'accessDenied'],
-  'invalid-argument': [status.INVALID_ARGUMENT, 'invalidArgument'],
-  'not-found': [status.NOT_FOUND, 'notFound'],
-  'not-granted': [status.PERMISSION_DENIED, 'routeNotGranted'],
-  'not-verified': [status.INTERNAL, 'notVerified'],
+  accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
+  invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],
+  notFound: [status.NOT_FOUND, 'notFound'],
+  notGranted: [status.PERMISSION_DENIED, 'routeNotGranted'],
+  notVerified: [status.INTERNAL, 'notVerified'],
   unavailable: [status.FAILED_PRECONDITION, 'hostUnsupported'],
   unknown: [status.UNKNOWN, 'unknown'],
 };

@@ -34,14 +34,15 @@ describe('the service as it is registered', () => {
 
   it('keeps what it was registered with, the config as an absolute path', () => {
     const { command } = serviceDefinition(
-      options({ config: 'my config.yaml', debug: true, quiet: true }),
+      options({
+        ...{ config: 'my config.yaml', debug: true, quiet: true },
+        ...{ 'log-file-size': 65_536, 'log-files': 2 },
+      }),
       program(EXE, EXE),
     );
     expect(command.slice(4)).toEqual([
-      '--config',
-      'D:\\somewhere\\my config.yaml',
-      '--debug',
-      '--quiet',
+      ...['--config', 'D:\\somewhere\\my config.yaml', '--debug', '--quiet'],
+      ...['--log-file-size', '65536', '--log-files', '2'],
     ]);
   });
 

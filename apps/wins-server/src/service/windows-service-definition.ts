@@ -1,12 +1,11 @@
 import type { ServiceDefinition } from '@wins/windows-host';
 import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
+import type { LogFileOptions, LogOptions } from '../log/logger.js';
 
 /** What is asked for with `--register`. */
-export interface RegisterOptions {
+export interface RegisterOptions extends LogOptions, LogFileOptions {
   readonly config?: string | undefined;
-  readonly debug: boolean;
-  readonly quiet: boolean;
   readonly 'delayed-start'?: boolean | undefined;
   /** Names with blanks or commas between them. */
   readonly 'depends-on'?: string | undefined;
@@ -20,13 +19,15 @@ export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
  * run in the folder where it was registered.
  */
 export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
-  const { config, debug, quiet } = options;
+  const { config, debug, quiet, 'log-file-size': fileBytes, 'log-files': files } = options;
   const command = [
     ...wordsOf(program),
     ...['srv', 'app', 'run'],
     ...(config === undefined ? [] : ['--config', path.win32.resolve(program.cwd(), config)]),
     ...(debug ? ['--debug'] : []),
     ...(quiet ? ['--quiet'] : []),
+    ...(fileBytes === undefined ? [] : ['--log-file-size', String(fileBytes)]),
+    ...(files === undefined ? [] : ['--log-files', String(files)]),
   ];
   return {
     name: SERVICE_NAME,

@@ -1,7 +1,7 @@
 import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
 import { SERVICE_NAME } from '@wins/wins-program';
 import { exitCodeForError } from '../exit-code-for-error.js';
-import type { LogOptions, Logger } from '../log/logger.js';
+import type { LogFileOptions, LogOptions, Logger } from '../log/logger.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
 
@@ -17,7 +17,7 @@ export interface Surroundings {
 }
 
 /** How a service logs. */
-export interface WindowsServiceOptions extends LogOptions {
+export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   /** Makes the folder of the log files. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;
 }

@@ -81,7 +81,7 @@ function theSuite(): void {
       assert.match(services.config(SERVICE_NAME).commandLine, / --debug$/);
       assert.equal(await unregisterService(), 0);
       assert.equal(await unregisterService(), 0);
-      assert.throws(() => services.status(SERVICE_NAME), { code: 'not-found' });
+      assert.throws(() => services.status(SERVICE_NAME), { code: 'notFound' });
     });
 
     it('serves, logs to a file, stops when it is asked to, and is removed while it runs', async () => {
@@ -100,7 +100,7 @@ function theSuite(): void {
       assert.deepEqual(logged()[0]?.['argv'], ['srv', 'app', 'run', '--config', config]);
       await services.start(SERVICE_NAME);
       assert.equal(await unregisterService(), 0);
-      assert.throws(() => services.status(SERVICE_NAME), { code: 'not-found' });
+      assert.throws(() => services.status(SERVICE_NAME), { code: 'notFound' });
     });
 
     it('that has a wrong config ends with the exit code for that, and the log says why', async () => {

@@ -52,10 +52,10 @@ const READING: Readonly<Record<string, Check>> = {
   },
 
   'says that there is no such adapter or network': async (system) => {
-    await fails(system.adapter({ name: 'no such adapter' }), ['not-found']);
-    await fails(system.adapter({ address: HOST }), ['not-found']);
-    await fails(system.adapter({ address: 'no address' }), ['invalid-argument']);
-    await fails(system.hnsNetwork({ name: 'no such network' }), ['not-found', 'unavailable']);
+    await fails(system.adapter({ name: 'no such adapter' }), ['notFound']);
+    await fails(system.adapter({ address: HOST }), ['notFound']);
+    await fails(system.adapter({ address: 'no address' }), ['invalidArgument']);
+    await fails(system.hnsNetwork({ name: 'no such network' }), ['notFound', 'unavailable']);
   },
 
   'lists the default route, through the default adapter': async (system) => {
@@ -79,10 +79,10 @@ const READING: Readonly<Record<string, Check>> = {
       '224.0.0.1',
       'ff02::1',
     ]) {
-      await fails(system.addRoutes([HOST, text]), ['invalid-argument']);
-      await fails(system.removeRoutes([HOST, text]), ['invalid-argument']);
+      await fails(system.addRoutes([HOST, text]), ['invalidArgument']);
+      await fails(system.removeRoutes([HOST, text]), ['invalidArgument']);
     }
-    await fails(system.addRoutes(Array.from({ length: 257 }, () => HOST)), ['invalid-argument']);
+    await fails(system.addRoutes(Array.from({ length: 257 }, () => HOST)), ['invalidArgument']);
     assert.deepEqual(await system.routes(), before);
   },
 };

@@ -5,10 +5,10 @@ import type { WebSocket } from 'ws';
 import type { IdentifyClient } from '../admission/client-identity.js';
 import type { ClientTurns } from '../admission/client-turns.js';
 import { Places } from '../admission/places.js';
-import { Tally } from '../admission/tally.js';
-import { TurnedAwayLog } from '../admission/turned-away-log.js';
-import type { AuditTrail } from '../audit/audit-trail.js';
+import { tallyLog } from '../admission/tally.js';
+import { AUDIT, type AuditTrail } from '../audit/audit-trail.js';
 import type { Logger } from '../log/logger.js';
+import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
 /** How long streams may go on once the daemon ends. */
@@ -47,17 +47,16 @@ export interface TunnelEndpoint {
  */
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
   const { limits, logger, audit } = options;
-  const turnedAway = new TurnedAwayLog('tunnel', logger);
+  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
     places: limits.maxSessions,
     placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
     greetings: GREETINGS,
-    turnedAway: turnedAway.add,
+    turnedAway: ({ key, description: client }, why) =>
+      turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client }),
   });
   const connects = createConnectLimits();
-  const untold = new Tally<object>((facts, times) =>
-    logger.warn({ audit: true, ...facts, times }, 'Connects beyond the rate'),
-  );
+  const overRate = tallyLog(logger, 'warn', 'refused to connect: too many in a short time');
   const handshakes = new WebSocketHandshakes(
     limits.handshakeTimeoutMs,
     (webSocket, socket, guest, label) => {
@@ -80,6 +79,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       allowedPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
+      onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
         const verdict = allowed ? 'allowed' : 'refused';
@@ -91,7 +91,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
             // A flood is recorded as its client and the number.
             const flood = { action, verdict, rule: 'connect-rate', ...who };
             audit.counted(flood, client.key);
-            untold.add(client.key, flood);
+            overRate.add(client.key, { log: AUDIT, ...flood });
           }
           return true;
         } catch {
@@ -119,6 +119,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
     onConnection: (socket) => {
       const client = options.identify(socket);
+      if (logger.isLevelEnabled('debug'))
+        logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
       handshakes.begin(socket, { client, place: places.enter(socket, client) });
     },
     onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
@@ -135,7 +137,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     handshakes.refuse();
     await Promise.all([listener.close({ graceMs: DRAIN_MS }), drain()]);
     turnedAway[Symbol.dispose]();
-    untold[Symbol.dispose]();
+    overRate[Symbol.dispose]();
   };
   let closing: Promise<void> | undefined;
   return {

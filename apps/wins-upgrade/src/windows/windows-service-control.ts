@@ -193,7 +193,7 @@ export class WindowsServiceControl implements ServiceControl {
     try {
       return act();
     } catch (error) {
-      if (error instanceof WindowsError && error.code === 'not-found') return undefined;
+      if (error instanceof WindowsError && error.code === 'notFound') return undefined;
       throw error;
     }
   }

@@ -28,7 +28,7 @@ async function startApart(file: string, args: readonly string[]): Promise<void> 
     await Promise.resolve({ file, argv0: file, args, env, directory }).then(startDetachedProcess);
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
-    if (error.code === 'access-denied') {
+    if (error.code === 'accessDenied') {
       throw new UpgradeError(
         'refused',
         process.env[RUN_MARKER_VARIABLE] === undefined ? HELD : HELD_BY_DAEMON,

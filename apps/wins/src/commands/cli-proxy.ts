@@ -1,6 +1,6 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
-import { requiredOption, textOption } from '../command-line/option.js';
+import { choiceOption, requiredOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, waitTimeoutOption } from './daemon-options.js';
 
@@ -32,6 +32,15 @@ export const proxy = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
+    'log-format': {
+      ...choiceOption(
+        'log-format',
+        ['pretty', 'json'] as const,
+        'pretty for people, json for programs: one object per line, with its time',
+        { placeholder: 'FORM' },
+      ),
+      byDefault: 'pretty',
+    },
     'wait-timeout': waitTimeoutOption(),
   },
   examples: [

@@ -36,6 +36,14 @@ const run = command({
       'Register it as a Windows service with the other options, or update that service',
     ),
     unregister: switchOption('Stop and remove the Windows service'),
+    'log-file-size': textOption(
+      'How large a log file of the Windows service may become: 64KiB to 1GiB; default: 10MiB',
+      { placeholder: 'SIZE', completes: 'nothing' },
+    ),
+    'log-files': textOption('How many log files it keeps: 1 to 100; default: 5', {
+      placeholder: 'NUMBER',
+      completes: 'nothing',
+    }),
     // Ignored without --register: a service of an earlier release may be started with any of them.
     'delayed-start': switchOption('With --register: start some time after the system'),
     'depends-on': textOption(

@@ -1,7 +1,8 @@
 import type * as z from 'zod';
 import { ConfigError } from '../config-error.js';
 import { type ConfigProblem, describeProblem, quote } from '../problems/config-problem.js';
-import { fieldsOf, FILE_SCHEMA } from '../parse/config-schema.js';
+import { FILE_SCHEMA } from '../schema/file-schema.js';
+import { fieldsOf } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
 import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';

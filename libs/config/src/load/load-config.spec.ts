@@ -190,3 +190,12 @@ it('looks in the place of the original by default', () => {
   expect(defaultConfigPath('win32')).toBe('c:/etc/rancher/wins/config');
   expect(defaultConfigPath('linux')).toBe('/etc/rancher/wins/config');
 });
+
+it('refuses a missing file that must exist, and says what to do', async () => {
+  const loading = loadConfig('/no/such/config', { mustExist: true });
+  await expect(loading).rejects.toMatchObject({
+    code: 'notFound',
+    message:
+      '/no/such/config: found no such file, expected a config file; write it, or name another one',
+  });
+});

@@ -1,4 +1,5 @@
 import { readConfigFile, type ConfigTrust } from './config-file.js';
+import { fileError } from '../config-error.js';
 import { defaultConfigPath } from '../default-config.js';
 import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/parse-config.js';
 
@@ -6,6 +7,8 @@ import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/pars
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /** Judges who could have put the file there, or can change it. Default: by owner and mode; on Windows nothing is known. */
   readonly trust?: ConfigTrust | undefined;
+  /** Whether a missing file is an error: someone named it, so that the defaults are not what was meant. Default false. */
+  readonly mustExist?: boolean;
 }
 
 /** A configuration and the file that it is from. */
@@ -17,18 +20,23 @@ export interface LoadedConfig extends ParsedConfig {
 }
 
 /**
- * Loads a configuration file; a missing one gives the defaults.
+ * Loads a configuration file; a missing one gives the defaults, unless it must exist.
  *
  * It has no state and changes nothing: to reload, call it again and keep the last good value when it throws
  * or when `found` turns false.
  * @param path Default {@link defaultConfigPath}.
  * @throws ConfigError `invalid` for the content; else what is wrong with the file: `notRegularFile` (a directory,
  *   device, FIFO, or a link to nothing), `accessDenied`, `insecure` (others may write it, or replace it or a link to it), `tooLarge`
- *   (above 1 MiB), `notFound` (a parent is no directory), `unknown`.
+ *   (above 1 MiB), `notFound` (a parent is no directory, or it must exist), `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);
   const read = await readConfigFile(file, options.trust);
+  if (read === undefined && options.mustExist === true) {
+    throw fileError('notFound', file, 'no such file', 'a config file', {
+      nextStep: 'write it, or name another one',
+    });
+  }
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });
   return { ...parsed, path: file, found: read !== undefined };
 }

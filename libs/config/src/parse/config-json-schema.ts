@@ -1,5 +1,9 @@
 import * as z from 'zod';
-import { FILE_SCHEMA, notationOf } from './config-schema.js';
+import { FILE_SCHEMA } from '../schema/file-schema.js';
+import { notationOf, notesOf } from '../schema/notation.js';
+
+/** Metadata that JSON Schema has no words for; unknown ones make strict validators complain. */
+const OUR_WORDS = ['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'since', 'absent'] as const;
 
 /**
  * The JSON Schema (draft 2020-12) of the file, for editors; always a new object.
@@ -13,9 +17,9 @@ export function configJsonSchema(): Record<string, unknown> {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       const { shorthand } = notationOf(zodSchema);
-      delete jsonSchema['shorthand'];
-      delete jsonSchema['strictKeys'];
-      delete jsonSchema['asWritten'];
+      const { description: meaning, since } = notesOf(zodSchema);
+      for (const key of OUR_WORDS) Reflect.deleteProperty(jsonSchema, key);
+      if (since !== undefined) jsonSchema.description = `${meaning} Since ${since}.`;
       if (shorthand === undefined) return;
 
       const { description, ...full } = jsonSchema;

@@ -1,6 +1,7 @@
+import { hasInvisible } from '@wins/wins-program';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
 import * as z from 'zod';
-import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from './config-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
 import { foldKey, nearestKey } from './key-spelling.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
@@ -12,6 +13,8 @@ export const MAX_VALUES = 100_000;
 export interface ValuePlace {
   readonly offset: number | undefined;
   readonly found: string;
+  /** The text as it is written, when it is in double quotes and a backslash in it made something invisible of a letter. */
+  readonly misread?: string;
 }
 
 /** What a file says, in canonical spelling but not yet judged. */
@@ -39,6 +42,7 @@ interface Level {
 
 type Entry = Pair<Node, Node | null>;
 
+const SECRET = z.unknown().meta({ asWritten: 'text', isSecret: true } satisfies Notation);
 const TEXT = z.unknown().meta({ asWritten: 'text' } satisfies Notation);
 const TYPED = z.unknown().meta({ asWritten: 'typed' } satisfies Notation);
 
@@ -95,11 +99,15 @@ class FileReader {
       const found = `an alias to the unknown anchor ${quote(written.source)}`;
       report.error({ code: 'unsupported', keyPath: path, offset, found, expected: 'a value' });
     }
-    this.#places.set(path, { offset, found: describe(node) });
+    const { shorthand, strictKeys = false, asWritten, isSecret } = notationOf(bareSchema(schema));
+    if (isSecret === true) this.#places.set(path, { offset, found: describeSecret(node) });
+    else this.#places.set(path, { offset, found: describe(node), ...this.#misread(node) });
     if (isNothing(node)) return null;
 
-    const { shorthand, strictKeys = false, asWritten } = notationOf(bareSchema(schema));
-    if (asWritten) return this.#written(node, path, asWritten === 'typed' ? TYPED : TEXT);
+    if (asWritten) {
+      const within = asWritten === 'typed' ? TYPED : isSecret === true ? SECRET : TEXT;
+      return this.#written(node, path, within);
+    }
     const fields = fieldsOf(schema);
     if (fields !== undefined) {
       if (isMap<Node, Node | null>(node))
@@ -147,6 +155,14 @@ class FileReader {
       values[key] = within(pair.value, join(path, key));
     }
     return values;
+  }
+
+  /** The commonest slip on Windows: a path in double quotes, where a backslash begins an escape. */
+  #misread(node: Node | null): Pick<ValuePlace, 'misread'> {
+    if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || !node.range) return {};
+    if (!hasInvisible(String(node.value))) return {};
+    const written = this.#source.text.slice(node.range[0], node.range[1]);
+    return written.includes('\\') ? { misread: written } : {};
   }
 
   #items(nodes: readonly (Node | null)[], element: z.core.$ZodType, path: string): unknown[] {
@@ -283,6 +299,11 @@ export function isNothing(node: Node | null): node is null {
 
 function isPlain(node: Scalar): boolean {
   return node.type === 'PLAIN' && node.tag === undefined;
+}
+
+/** What must not be repeated in messages and logs. */
+function describeSecret(node: Node | null): string {
+  return isScalar(node) && !isNothing(node) ? 'a text' : describe(node);
 }
 
 function describe(node: Node | null): string {

@@ -9,6 +9,18 @@ export function foldKey(key: string): string {
     .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
 }
 
+/** The usual spellings of a key, the canonical one first: camel, snake and kebab form. */
+export function spellingsOf(key: string): readonly string[] {
+  const words = key
+    .replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&-')
+    .split(/[-_]/)
+    .map((word) => word.toLowerCase());
+  const camel = words.map((word, at) =>
+    at === 0 ? word : word.slice(0, 1).toUpperCase() + word.slice(1),
+  );
+  return [...new Set([key, camel.join(''), words.join('_'), words.join('-')])];
+}
+
 /**
  * The known key that a misspelt one most likely means, or undefined when none is near.
  *

@@ -758,3 +758,56 @@ describe('what a run gets', () => {
     );
   });
 });
+
+describe('a path in double quotes, where a backslash begins an escape,', () => {
+  const problemsOf = (text: string) => {
+    try {
+      parseConfig(text);
+    } catch (error) {
+      return (error as ConfigError).problems.filter(({ severity }) => severity === 'error');
+    }
+    return [];
+  };
+
+  it('is recognised when the escape makes something invisible, and answered', () => {
+    expect(problemsOf('white_list:\n  processPaths: ["C:\\etc\\nginx.exe"]\n')).toMatchObject([
+      {
+        code: 'wrongValue',
+        keyPath: 'white_list.processPaths[0].path',
+        line: 2,
+        found: '"C:\\etc\\nginx.exe" in double quotes, where a backslash begins an escape',
+        nextStep: "write it in single quotes, or in none: 'C:\\etc\\nginx.exe'",
+        message: expect.stringMatching(/; write it in single quotes, or in none: /) as string,
+      },
+    ]);
+  });
+
+  it('is recognised when there is no such escape, once for each line', () => {
+    const text = 'white_list:\n  processPaths:\n    - "C:\\opt\\my\\other.exe"\n    - "C:\\Q"\n';
+    expect(problemsOf(text)).toMatchObject([
+      {
+        code: 'syntax',
+        line: 3,
+        found: '"C:\\opt\\my\\other.exe" in double quotes, where a backslash begins an escape',
+        nextStep: "write it in single quotes, or in none: 'C:\\opt\\my\\other.exe'",
+      },
+      { code: 'syntax', line: 4 },
+    ]);
+  });
+
+  it('costs no time in a line that is as long as a file may be', () => {
+    const [problem] = problemsOf(`listen: "${'\\"'.repeat(500_000)}\\q`);
+    expect(problem).toMatchObject({ code: 'syntax' });
+  });
+});
+
+it('repeats no value of an environment variable in a problem', () => {
+  let message = '';
+  try {
+    parseConfig('processEnvironment: {TOKEN: "s3cret\\0", OTHER: [s3cret]}');
+  } catch (error) {
+    ({ message } = error as ConfigError);
+  }
+  expect(message).toContain('processEnvironment.TOKEN: found a text, expected text of at most');
+  expect(message).not.toContain('s3cret');
+});

@@ -1,18 +1,12 @@
 import type * as z from 'zod';
 import type { ConfigProblem } from '../problems/config-problem.js';
-import {
-  bareSchema,
-  FILE_SCHEMA,
-  entryOf,
-  fieldsOf,
-  type FileContent,
-  notationOf,
-} from './config-schema.js';
+import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf } from '../schema/notation.js';
 import { type FileValues, readFileValues, type ValuePlace } from './file-values.js';
 import type { ProblemReport } from '../problems/problem-report.js';
 import { toWinsConfig } from './to-wins-config.js';
 import type { WinsConfig } from '../wins-config.js';
-import { readYaml } from './yaml-source.js';
+import { inDoubleQuotes, readYaml } from './yaml-source.js';
 
 /** How to read a configuration. */
 export interface ParseOptions {
@@ -89,8 +83,12 @@ function reportIssues(
       report.error({ code: 'missing', keyPath, offset, found: 'nothing', expected: issue.message });
       continue;
     }
+    const { misread, ...found } = place;
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
-    report.error({ code, keyPath, ...place, expected: issue.message });
+    report.error({
+      ...{ code, keyPath, expected: issue.message },
+      ...(misread === undefined ? found : { offset: found.offset, ...inDoubleQuotes(misread) }),
+    });
   }
 }
 

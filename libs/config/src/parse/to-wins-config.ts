@@ -1,4 +1,4 @@
-import type { FileContent } from './config-schema.js';
+import type { FileContent } from '../schema/file-schema.js';
 import { defaultWatchingPath } from '../default-config.js';
 import type { ArgumentRules, WinsConfig } from '../wins-config.js';
 

@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/wins-program';
 import {
   type Alias,
   type CST,
@@ -11,8 +12,8 @@ import {
   visit,
 } from 'yaml';
 import { type DecodedText, decodeText } from './decode-text.js';
-import { quote } from '../problems/config-problem.js';
-import { MAX_PROBLEMS, ProblemReport } from '../problems/problem-report.js';
+import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
+import { MAX_PROBLEMS, ProblemReport, type Finding } from '../problems/problem-report.js';
 
 /** The deepest nesting that is read; a file needs five levels. */
 export const MAX_DEPTH = 32;
@@ -110,13 +111,21 @@ function compose(
     logLevel: 'silent',
   });
   const [document] = [...composer.compose(tokens, true, text.length)];
-  for (const { pos, message } of document?.errors ?? [])
+  const errors = document?.errors ?? [];
+  reportEscapes(
+    errors.filter(({ code }) => code === 'BAD_DQ_ESCAPE'),
+    text,
+    report,
+  );
+  for (const { code, pos, message } of errors) {
+    if (code === 'BAD_DQ_ESCAPE') continue;
     report.error({
       code: 'syntax',
       offset: Math.min(pos[0], text.length),
       found: `text that is neither YAML nor JSON (${message})`,
       expected: 'YAML or JSON',
     });
+  }
   for (const { pos, message } of document?.warnings ?? [])
     report.error({
       code: 'unsupported',
@@ -125,6 +134,44 @@ function compose(
       expected: 'a value without a tag',
     });
   return document;
+}
+
+/** As much of a line as is searched for the quotes around an escape: the search takes the square of it. */
+const LONGEST_LINE = 2048;
+
+/** One problem for each line: a path has as many backslashes as it has folders. */
+function reportEscapes(
+  errors: readonly { readonly pos: readonly [number, number] }[],
+  text: string,
+  report: ProblemReport,
+): void {
+  const told = new Set<number>();
+  for (const { pos } of errors) {
+    const offset = Math.min(pos[0], text.length);
+    const { line, column } = report.place(offset);
+    if (told.has(line)) continue;
+    told.add(line);
+    const start = offset - column + 1;
+    const [whole = ''] = text.slice(start, start + LONGEST_LINE).split('\n', 1);
+    const around = [...whole.matchAll(/"(?:[^"\\]|\\.)*"/g)].find(
+      ({ index, 0: quoted }) => index < column && column <= index + quoted.length,
+    );
+    const found = inDoubleQuotes(around?.[0] ?? text.slice(offset, offset + 2));
+    report.error({ code: 'syntax', offset, expected: 'YAML or JSON', ...found });
+  }
+}
+
+/** How a text in double quotes with a backslash in it is told, and how it is written. */
+export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextStep'> {
+  const shown = escapeText(written, { maxLength: SHOWN_CHARACTERS });
+  const inner = /^"([^'"]*)"$/s.exec(written)?.[1];
+  // Cut, it would be no example.
+  const isShort = inner !== undefined && inner.length <= SHOWN_CHARACTERS;
+  const example = isShort ? `: '${inner}'` : '';
+  return {
+    found: `${shown} in double quotes, where a backslash begins an escape`,
+    nextStep: `write it in single quotes, or in none${example}`,
+  };
 }
 
 /** Anchors may be set anew; an alias means the one before it. One pass for all of them. */

@@ -1,4 +1,5 @@
 import { escapeText, quoteText } from '@wins/wins-program';
+import { NEXT_STEP } from './next-step.js';
 
 /**
  * What is wrong with a configuration, as a closed set.
@@ -53,22 +54,33 @@ export interface ConfigProblem {
   readonly expected: string;
   /** For an unknown key: the known key path that is nearest, when one is near. */
   readonly nearestKey?: string;
+  /** What to do about it, in a few words. */
+  readonly nextStep: string;
   /** All of the above as one printable line: control and formatting characters are escaped. */
   readonly message: string;
 }
 
-/** Renders a problem as `file:line:column: key: found …, expected …`. */
-export function describeProblem(problem: Omit<ConfigProblem, 'message'>): ConfigProblem {
-  const place =
-    problem.line === undefined
-      ? problem.file
-      : `${problem.file}:${problem.line}:${problem.column ?? 1}`;
-  const key = problem.keyPath === '' ? '' : `${problem.keyPath}: `;
-  const message = `${place}: ${key}found ${problem.found}, expected ${problem.expected}`;
-  return { ...problem, message: escapeText(message) };
+/** A problem before it is worded; without a `nextStep` of its own it has that of its code. */
+export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
+  readonly nextStep?: string | undefined;
+};
+
+/** Renders a problem as `file:line:column: key: found …, expected …`, and its own next step where it has one. */
+export function describeProblem(problem: ProblemFacts): ConfigProblem {
+  const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  const key = keyPath === '' ? '' : `${keyPath}: `;
+  const advice = nextStep === undefined ? '' : `; ${nextStep}`;
+  const message = `${place}: ${key}found ${found}, expected ${expected}${advice}`;
+  return {
+    ...problem,
+    nextStep: nextStep ?? NEXT_STEP[problem.code],
+    message: escapeText(message),
+  };
 }
 
-const SHOWN_CHARACTERS = 80;
+/** As much of a foreign text as a message repeats. */
+export const SHOWN_CHARACTERS = 80;
 
 /** Quotes foreign text for a message: nothing invisible in it, and at most 80 characters. */
 export function quote(text: string): string {

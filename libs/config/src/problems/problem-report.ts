@@ -13,6 +13,7 @@ export interface Finding {
   readonly found: string;
   readonly expected: string;
   readonly nearestKey?: string | undefined;
+  readonly nextStep?: string | undefined;
 }
 
 /** Collects the findings about one text, so that all of them are told at once. */
@@ -64,7 +65,7 @@ export class ProblemReport {
   }
 
   #add(severity: ConfigProblem['severity'], finding: Finding): void {
-    const { offset, keyPath = '', code, found, expected, nearestKey } = finding;
+    const { offset, keyPath = '', code, found, expected, nearestKey, nextStep } = finding;
     const problem = describeProblem({
       severity,
       code,
@@ -74,6 +75,7 @@ export class ProblemReport {
       found,
       expected,
       ...(nearestKey === undefined ? {} : { nearestKey }),
+      nextStep,
     });
     this.#problems.push({ offset: offset ?? Number.MAX_SAFE_INTEGER, problem });
     if (this.#problems.length !== MAX_PROBLEMS) return;

@@ -82,7 +82,7 @@ onLinux('who connected a Unix socket', () => {
     const fd = openSync('/dev/null', 'r');
     expect(failureOf(fd)).toMatchObject({
       name: 'LinuxError',
-      code: 'no-peer',
+      code: 'noPeer',
       message: `cannot find the peer of descriptor ${fd}: it is not a socket; wanted a connected Unix socket`,
     });
     closeSync(fd);
@@ -92,7 +92,7 @@ onLinux('who connected a Unix socket', () => {
     const tcp = createServer();
     await once(tcp.listen(0, '127.0.0.1'), 'listening');
     const { fd } = (tcp as unknown as { _handle: { fd: number } })._handle;
-    expect(failureOf(fd)).toMatchObject({ code: 'no-peer' });
+    expect(failureOf(fd)).toMatchObject({ code: 'noPeer' });
     tcp.close();
     await once(tcp, 'close');
   });

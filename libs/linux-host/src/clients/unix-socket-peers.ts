@@ -17,7 +17,7 @@ export interface UnixSocketPeers {
   /**
    * Who connected the socket with this descriptor.
    *
-   * @throws LinuxError `no-peer` when it is no connected Unix socket.
+   * @throws LinuxError `noPeer` when it is no connected Unix socket.
    */
   peerOf(fd: number): UnixPeer;
   /**
@@ -53,7 +53,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       if (!isTold || length[0] !== UCRED_BYTES || uid === NOBODY) {
         const found = isTold ? 'nobody connected it' : 'it is not a socket';
         const message = `cannot find the peer of descriptor ${fd}: ${found}; wanted a connected Unix socket`;
-        throw new LinuxError('no-peer', message);
+        throw new LinuxError('noPeer', message);
       }
       return { pid: ucred.readInt32LE(0), uid, gid: ucred.readUInt32LE(8) };
     },

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /**
  * Runs `ip` with these arguments and waits for its end, 10 seconds at most.
  *
- * @throws LinuxError `unavailable` when it is not installed, `access-denied` when this user may not change routes, `unknown`
+ * @throws LinuxError `unavailable` when it is not installed, `accessDenied` when this user may not change routes, `unknown`
  *   with what it said.
  */
 export async function runIp(args: readonly string[]): Promise<void> {
@@ -29,7 +29,7 @@ export async function runIp(args: readonly string[]): Promise<void> {
   } catch (error) {
     const { stderr } = error as { readonly stderr?: string };
     const said = stderr?.trim() ?? '';
-    const code = /not permitted|permission denied/i.test(said) ? 'access-denied' : 'unknown';
+    const code = /not permitted|permission denied/i.test(said) ? 'accessDenied' : 'unknown';
     throw new LinuxError(code, `${program} ${args.join(' ')}: ${said || String(error)}`, {
       cause: error,
     });

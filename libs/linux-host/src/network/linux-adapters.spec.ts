@@ -82,11 +82,11 @@ describe('a network adapter', () => {
   });
 
   it.each<[string, readonly LinuxRoute[], NameOrAddress | undefined, string]>([
-    ['there is no default route', [], undefined, 'not-found'],
-    ['no adapter has the name', ROUTES, { name: 'eth9' }, 'not-found'],
-    ['the name is one that every object knows', ROUTES, { name: 'constructor' }, 'not-found'],
-    ['no adapter has the address', ROUTES, { address: '192.0.2.9' }, 'not-found'],
-    ['the address is none', ROUTES, { address: 'eth0' }, 'invalid-argument'],
+    ['there is no default route', [], undefined, 'notFound'],
+    ['no adapter has the name', ROUTES, { name: 'eth9' }, 'notFound'],
+    ['the name is one that every object knows', ROUTES, { name: 'constructor' }, 'notFound'],
+    ['no adapter has the address', ROUTES, { address: '192.0.2.9' }, 'notFound'],
+    ['the address is none', ROUTES, { address: 'eth0' }, 'invalidArgument'],
   ])('is not found when %s', (_what, routes, which, code) => {
     expect(() => findAdapter(INTERFACES, routes, which)).toThrow(
       expect.objectContaining({ code }) as Error,

@@ -28,7 +28,7 @@ export interface FoundAdapter {
  * Chooses an adapter by its name or by an address of it, or else the one with the default route. By address, that address is
  * given; otherwise the first IPv4 address, or the first IPv6 address that is not link-local.
  *
- * @throws LinuxError `not-found`, `invalid-argument` for a text that is not an address.
+ * @throws LinuxError `notFound`, `invalidArgument` for a text that is not an address.
  */
 export function findAdapter(
   interfaces: Interfaces,
@@ -39,14 +39,14 @@ export function findAdapter(
     return byAddress(interfaces, routes, which.address);
   const name = which?.name ?? defaultRouteOf(routes)?.interfaceName;
   if (name === undefined) {
-    throw new LinuxError('not-found', 'there is no default route, so no default adapter');
+    throw new LinuxError('notFound', 'there is no default route, so no default adapter');
   }
   const addresses = Object.hasOwn(interfaces, name) ? (interfaces[name] ?? []) : [];
   const family = which === undefined ? defaultRouteOf(routes)?.family : undefined;
   const preferred = [...addresses].sort((a, b) => rankOf(a, family) - rankOf(b, family))[0];
   if (preferred === undefined) {
     const message = `there is no network adapter ${quoteText(name)} that is up and has an address`;
-    throw new LinuxError('not-found', message);
+    throw new LinuxError('notFound', message);
   }
   return describe(name, preferred, routes);
 }
@@ -59,14 +59,14 @@ function byAddress(
   const bytes = parseAddress(text);
   if (bytes === undefined) {
     const message = `${quoteText(text)} is not an address; wanted for example 192.0.2.2 or 2001:db8::2`;
-    throw new LinuxError('invalid-argument', message);
+    throw new LinuxError('invalidArgument', message);
   }
   const wanted = formatAddress(bytes);
   for (const [name, addresses = []] of Object.entries(interfaces)) {
     const found = addresses.find(({ address }) => address === wanted);
     if (found !== undefined) return describe(name, found, routes);
   }
-  throw new LinuxError('not-found', `no network adapter has the address ${wanted}`);
+  throw new LinuxError('notFound', `no network adapter has the address ${wanted}`);
 }
 
 function rankOf(

@@ -29,7 +29,7 @@ export interface Route extends Pick<LinuxRoute, 'destinationCidr' | 'gateway' | 
 export interface LinuxHostSystem {
   /** The version of the distribution and of its kernel. */
   version(): Promise<HostVersion>;
-  /** One network adapter; default the one with the default route. `not-found`, `invalid-argument`. */
+  /** One network adapter; default the one with the default route. `notFound`, `invalidArgument`. */
   adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
   /** Always rejects with `unavailable`: Linux has no HNS. */
   hnsNetwork(): Promise<never>;
@@ -37,8 +37,8 @@ export interface LinuxHostSystem {
   routes(): Promise<readonly Route[]>;
   /**
    * Leads hosts and networks through the gateway of the default route, once; see `readRouteDestinations` of
-   * `@wins/wins-program`. `invalid-argument` before anything is changed, `not-found` without a default route, `not-verified`,
-   * `access-denied`, `unavailable` without iproute2.
+   * `@wins/wins-program`. `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
+   * `accessDenied`, `unavailable` without iproute2.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
   /** Removes such routes; one that does not exist is no error. */
@@ -104,20 +104,20 @@ interface WantedRoute {
   readonly through: LinuxRoute;
 }
 
-/** @throws LinuxError `invalid-argument`, `not-found` when there is no default route of a family. */
+/** @throws LinuxError `invalidArgument`, `notFound` when there is no default route of a family. */
 function wantedRoutes(
   addresses: readonly string[],
   table: readonly LinuxRoute[],
 ): readonly WantedRoute[] {
   const read = readRouteDestinations(addresses);
-  if ('refused' in read) throw new LinuxError('invalid-argument', read.refused);
+  if ('refused' in read) throw new LinuxError('invalidArgument', read.refused);
   return read.networks.map((network) => {
     const destinationCidr = formatNetwork(network);
     const family = network.bytes.length === 4 ? 'ipv4' : 'ipv6';
     const through = defaultRouteOf(table, family);
     if (through === undefined) {
       const message = `cannot route ${destinationCidr}: there is no default route of ${family}`;
-      throw new LinuxError('not-found', message);
+      throw new LinuxError('notFound', message);
     }
     return { destinationCidr, through };
   });
@@ -174,7 +174,7 @@ function notVerified(
   const message =
     `the route to ${destinationCidr} through ${through.gateway || through.interfaceName} ${what}, ` +
     `but the table says otherwise: ${shown.join(', ') || 'no such route'}`;
-  return new LinuxError('not-verified', message);
+  return new LinuxError('notVerified', message);
 }
 
 async function readTable(): Promise<readonly LinuxRoute[]> {

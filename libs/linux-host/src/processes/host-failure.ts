@@ -27,9 +27,9 @@ export type MakeHostFailure = (
 ) => Error;
 
 const CODES: Readonly<Record<HostFailureCode, LinuxErrorCode>> = {
-  invalidArgument: 'invalid-argument',
-  notFound: 'not-found',
-  pathNotTrusted: 'access-denied',
+  invalidArgument: 'invalidArgument',
+  notFound: 'notFound',
+  pathNotTrusted: 'accessDenied',
   spawnFailed: 'unknown',
   stateUnavailable: 'unknown',
   unknown: 'unknown',

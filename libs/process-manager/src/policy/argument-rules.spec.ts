@@ -90,7 +90,7 @@ describe('allowsArguments', () => {
     [[[{ oneOf: [] }]]],
     [[[{ integer: { min: 2, max: 1 } }]]],
   ])('finds fault with %j', (rules) => {
-    expect(faultOfArgumentRules(rules, 'posix')).toMatch(/^A40/);
+    expect(faultOfArgumentRules(rules, 'posix')).toMatch(/of its "args".*; wanted/);
     expect(faultOfArgumentRules(NGINX, 'windows')).toBeUndefined();
   });
 });

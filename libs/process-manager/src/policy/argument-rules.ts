@@ -1,5 +1,6 @@
 import { quoteText } from '@wins/wins-program';
 import { parsePath } from './parse-path.js';
+import { describePathRule } from './path-rule.js';
 import type { PathDialect } from './parsed-path.js';
 
 /** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
@@ -57,14 +58,15 @@ export function faultOfArgumentRules(
   if (typeof rules === 'string') return undefined;
   for (const pattern of rules.flat()) {
     if (typeof pattern === 'string') continue;
-    if ('oneOf' in pattern && pattern.oneOf.length === 0) return 'A40 "oneOf" without a word';
+    if ('oneOf' in pattern && pattern.oneOf.length === 0)
+      return '"oneOf" of its "args" has no word; wanted at least one';
     if ('integer' in pattern && pattern.integer.min > pattern.integer.max) {
-      return 'A40 "integer" whose min is above its max';
+      return '"integer" of its "args" has a min above its max; wanted one that is not';
     }
     if ('pathUnder' in pattern) {
       const parsed = parsePath(pattern.pathUnder, dialect);
       if ('refused' in parsed)
-        return `A40 "pathUnder" ${quoteText(pattern.pathUnder)}: ${parsed.refused}`;
+        return `"pathUnder" ${quoteText(pattern.pathUnder)} of its "args" cannot be used: ${describePathRule(parsed.refused)}`;
     }
   }
   return undefined;

@@ -7,6 +7,11 @@ const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
   windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
 };
 
+const WANTED: Readonly<Record<PathDialect, string>> = {
+  posix: 'administrators, user:UID or container:ID',
+  windows: 'administrators, account:SID or container:*',
+};
+
 /**
  * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
  * nobody.
@@ -26,7 +31,10 @@ export function faultOfCallers(
   wanted: readonly string[] | undefined,
   dialect: PathDialect,
 ): string | undefined {
-  if (wanted?.length === 0) return 'A60 "for" without a caller';
+  if (wanted?.length === 0)
+    return 'its "for" names nobody; wanted at least one caller, or no "for"';
   const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
-  return strange === undefined ? undefined : `A60 ${quoteText(strange)} is no caller here`;
+  return strange === undefined
+    ? undefined
+    : `${quoteText(strange)} in its "for" is no caller that this system tells; wanted ${WANTED[dialect]}`;
 }

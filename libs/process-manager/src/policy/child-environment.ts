@@ -56,7 +56,9 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
 export function faultOfAllowedVariables(allowed: AllowedVariables): string | undefined {
   if (allowed === 'any') return undefined;
   const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));
-  return bad === undefined ? undefined : `A21 malformed variable name ${quoteText(bad)}`;
+  return bad === undefined
+    ? undefined
+    : `${quoteText(bad)} in its "envs" is no name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
 /** What a rule grants, ready to be asked many times. */

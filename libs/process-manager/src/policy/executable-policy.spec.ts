@@ -96,7 +96,10 @@ describe('judgeExecutablePath', () => {
     ['/usr/bin/tool-evil', 'A15 not listed'],
     ['/usr/bin/rancher-wins-tool', 'name reserved for verified copies'],
   ])('refuses %j on POSIX', (path, rule) => {
-    expect(judge(path, '/usr/bin/tool', 'posix')).toMatchObject({ allowed: false, rule });
+    const verdict = judge(path, '/usr/bin/tool', 'posix');
+    expect(verdict).toMatchObject({ allowed: false, rule });
+    // The numbers of the threat model are for records.
+    expect('message' in verdict && verdict.message).not.toMatch(/\bA\d+\b/);
   });
 
   it('allows the listed POSIX path with repeated slashes, exactly cased', () => {
@@ -129,7 +132,7 @@ describe('judgeExecutablePath', () => {
 });
 
 describe('checkAllowedExecutables', () => {
-  it('names the position and the rule of every entry that cannot match or that repeats', () => {
+  it('names the position and the fault of every entry that cannot match or that repeats', () => {
     const entries = [
       { path: NGINX },
       { path: 'nginx.exe' },
@@ -138,12 +141,12 @@ describe('checkAllowedExecutables', () => {
       { path: 'C:\\b.exe', for: [] },
     ];
     expect(
-      checkAllowedExecutables(entries, 'windows').map(({ index, rule }) => [index, rule]),
+      checkAllowedExecutables(entries, 'windows').map(({ index, fault }) => [index, fault]),
     ).toEqual([
-      [1, 'A11 not absolute'],
-      [2, 'A17 malformed SHA-256 digest'],
-      [3, 'repeats entry 0'],
-      [4, 'A60 "for" without a caller'],
+      [1, 'it is not absolute; wanted the whole path'],
+      [2, 'its "sha256" has what is no digest; wanted 64 hexadecimal digits'],
+      [3, 'it repeats entry 0; wanted each program once'],
+      [4, 'its "for" names nobody; wanted at least one caller, or no "for"'],
     ]);
   });
 });

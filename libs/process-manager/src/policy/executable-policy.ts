@@ -5,6 +5,7 @@ import { faultOfAllowedVariables, type AllowedVariables } from './child-environm
 import { isKnownTool } from './known-tools.js';
 import { parsePath } from './parse-path.js';
 import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
+import { describePathRule } from './path-rule.js';
 import { PROCESS_NAME_PREFIX } from './process-name.js';
 
 /** One program that clients may run. */
@@ -60,7 +61,10 @@ export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  readonly rule: string;
+  /** What was found and wanted, without the entry: for whoever names entries by another word. */
+  readonly fault: string;
+  /** Whether the entry can never match; else it is doubtful. */
+  readonly neverMatches: boolean;
   readonly message: string;
 }
 
@@ -76,7 +80,8 @@ export function judgeExecutablePath(
 ): Verdict {
   const asked = parseExecutable(path, dialect);
   if ('refused' in asked) {
-    return refuse('invalidPath', asked.refused, `cannot run ${quoteText(path)}: ${asked.refused}`);
+    const found = describePathRule(asked.refused);
+    return refuse('invalidPath', asked.refused, `cannot run ${quoteText(path)}: ${found}`);
   }
   const matches = allowed.flatMap((rule) => {
     const executable = parseExecutable(rule.path, dialect);
@@ -89,7 +94,8 @@ export function judgeExecutablePath(
   const match = matches.find(({ rule }) => rule.sha256 !== undefined) ?? matches[0];
   if (match === undefined) {
     const rule = allowed.length === 0 ? 'A1 nothing is allowed' : 'A15 not listed';
-    const found = allowed.length === 0 ? 'the list of allowed executables is empty' : 'not listed';
+    const found =
+      allowed.length === 0 ? 'no program may run: the list is empty' : 'it is not listed';
     return refuse('pathNotAllowed', rule, `cannot run ${quoteText(path)}: ${found}`);
   }
   const matching = matches.map(({ rule }) => rule);
@@ -107,14 +113,15 @@ export function checkAllowedExecutables(
   const seen = new Map<string, number>();
   return allowed.flatMap((entry, index) => {
     const parsed = parseExecutable(entry.path, dialect);
-    let rule = 'refused' in parsed ? parsed.refused : faultOf(entry, dialect);
+    const fault = 'refused' in parsed ? describePathRule(parsed.refused) : faultOf(entry, dialect);
+    let first: number | undefined;
     if (!('refused' in parsed)) {
-      const first = seen.get(parsed.key);
+      first = seen.get(parsed.key);
       if (first === undefined) seen.set(parsed.key, index);
-      else rule ??= `repeats entry ${first}`;
     }
-    if (rule === undefined) return [];
-    return [problemOf(entry, index, rule)];
+    if (fault !== undefined) return [problemOf(entry, index, fault, true)];
+    if (first === undefined) return [];
+    return [problemOf(entry, index, `it repeats entry ${first}; wanted each program once`)];
   });
 }
 
@@ -151,10 +158,11 @@ export function doubtAllowedExecutables(
 function problemOf(
   entry: AllowedExecutable,
   index: number,
-  rule: string,
+  fault: string,
+  neverMatches = false,
 ): AllowedExecutableProblem {
-  const message = `allowed executable ${index} (${quoteText(entry.path)}): ${rule}`;
-  return { index, path: entry.path, rule, message };
+  const message = `allowed executable ${index} (${quoteText(entry.path)}): ${fault}`;
+  return { index, path: entry.path, fault, neverMatches, message };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
@@ -169,13 +177,18 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
-  if (entry.sha256?.length === 0) return 'A17 empty list of digests';
+  // A file may have such a name where Windows is not; whoever lists one means others.
+  if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
+  if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
-    return 'A17 malformed SHA-256 digest';
+    return 'its "sha256" has what is no digest; wanted 64 hexadecimal digits';
   }
   for (const directory of entry.directories ?? []) {
     const parsed = parsePath(directory, dialect);
-    if ('refused' in parsed) return `A18 directory ${quoteText(directory)}: ${parsed.refused}`;
+    if ('refused' in parsed) {
+      const found = describePathRule(parsed.refused);
+      return `${quoteText(directory)} in its "directories" cannot be used: ${found}`;
+    }
   }
   return (
     faultOfAllowedVariables(entry.envs ?? []) ??

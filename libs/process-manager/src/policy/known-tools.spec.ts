@@ -25,6 +25,6 @@ it('finds an entry for callers whom the system cannot tell apart', () => {
   const entries = [{ path: '/a/b' }, { path: '/a/c', for: ['user:0'] }];
   expect(doubtAllowedExecutables(entries, 'posix', APART)).toEqual([]);
   expect(doubtAllowedExecutables(entries, 'posix', { tellsCallersApart: false })).toMatchObject([
-    { index: 1, rule: expect.stringContaining('it can never run') as string },
+    { index: 1, fault: expect.stringContaining('it can never run') as string },
   ]);
 });

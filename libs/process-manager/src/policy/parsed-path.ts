@@ -1,3 +1,5 @@
+import type { PathRule } from './path-rule.js';
+
 /** How paths are spelt and compared: Windows (`C:\x`, any ASCII case) or POSIX (`/x`, exact). */
 export type PathDialect = 'windows' | 'posix';
 
@@ -15,8 +17,7 @@ export interface ParsedPath {
 
 /** Why a spelling was refused. */
 export interface PathRefusal {
-  /** The rule that refused, for example `A6 alternate data stream`. */
-  readonly refused: string;
+  readonly refused: PathRule;
 }
 
 // Controls, format characters (bidirectional and zero-width among them), lone surrogates, line

@@ -1,3 +1,4 @@
+import type { PathRule } from './path-rule.js';
 import { foldAscii, hasUnprintable, type ParsedPath, type PathRefusal } from './parsed-path.js';
 
 const MAX_LENGTH = 32_767;
@@ -35,7 +36,7 @@ export function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   };
 }
 
-function refusedSegment(name: string): string | undefined {
+function refusedSegment(name: string): PathRule | undefined {
   if (name === '.' || name === '..') return 'A11 relative segment';
   if (/[. ]$/.test(name)) return 'A5 trailing dot or space';
   if (/~[0-9]/.test(name)) return 'A3 short (8.3) name';

@@ -3,16 +3,15 @@ import {
   hashFile,
   openRegularFile,
   type DigestAlgorithm,
-  type Digests,
   type OpenFile,
 } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 
-import type { ExpectedDigest } from './expected-digest.js';
 import type { HeldFile } from './held-file.js';
 import { fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
+import { requireBytes, type WantedBytes } from './require-bytes.js';
 import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
 
 /** Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment. */
@@ -22,13 +21,9 @@ const HELD_FILE_MS = 320;
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 
 /** What is copied where, and which bytes it must be. */
-export interface StagingRequest {
-  readonly source: string;
+export interface StagingRequest extends WantedBytes {
   /** The final name, in the same directory as `source`. */
   readonly target: string;
-  readonly expected: ExpectedDigest;
-  /** The only SHA-256 digests that may run; undefined allows any content. */
-  readonly pins: readonly string[] | undefined;
   readonly maxBytes: number;
   /** Called between blocks; what it throws ends the copy and nothing is left. */
   readonly checkpoint: () => void;
@@ -123,29 +118,6 @@ async function held(request: StagingRequest, sha256: string): Promise<StagedBina
   } catch (error) {
     file.close();
     throw failed(error, target);
-  }
-}
-
-/** The bytes that were written must be those that the client saw, and those that the entry pins. */
-function requireBytes(
-  digests: Digests<DigestAlgorithm>,
-  { source, expected, pins }: StagingRequest,
-): void {
-  const found = digests[expected.algorithm];
-  if (found !== expected.hex) {
-    throw new ProcessError(
-      'checksumMismatch',
-      `cannot run ${quoteText(source)}: the host's file has ${expected.algorithm} ${found}, the client's has ${expected.hex}; wanted the same file on both sides`,
-      { path: source, rule: 'A16 checksum differs' },
-    );
-  }
-  const { sha256 } = digests;
-  if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === sha256)) {
-    throw new ProcessError(
-      'digestNotPinned',
-      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path`,
-      { path: source, rule: 'A17 digest not pinned' },
-    );
   }
 }
 

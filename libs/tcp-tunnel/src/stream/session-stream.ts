@@ -47,6 +47,8 @@ const MOST_PINNED = 4;
  */
 export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
+  bytesRead = 0;
+  bytesWritten = 0;
 
   #state: StreamState = { kind: 'open' };
   readonly #link: SessionLink;
@@ -107,6 +109,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const length = Math.min(this.#outgoing.length, PROTOCOL_LIMITS.sentDataBytes);
     const { message, bodyOffset } = this.#link.encoder.data(this.id, length);
     this.#outgoing.take(message, bodyOffset);
+    this.bytesWritten += length;
     return message;
   }
 
@@ -137,6 +140,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     }
     if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
     this.#receiveGate.heard();
+    this.bytesRead += payload.length;
     for (let at = 0; at < payload.length; at += READ_AHEAD_BYTES) {
       const whole = payload.length <= READ_AHEAD_BYTES;
       this.#acceptPiece(whole ? payload : payload.subarray(at, at + READ_AHEAD_BYTES));

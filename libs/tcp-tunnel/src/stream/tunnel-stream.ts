@@ -12,4 +12,8 @@ import type { Int64 } from '../wire/varint.js';
 export interface TunnelStream extends Duplex {
   /** The connection id on the wire. */
   readonly id: Int64;
+  /** Bytes that came from the peer. */
+  readonly bytesRead: number;
+  /** Bytes that went to the peer. */
+  readonly bytesWritten: number;
 }

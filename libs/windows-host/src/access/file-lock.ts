@@ -13,7 +13,7 @@ const OPEN_ALWAYS = 4;
  * back from a process that ends, however it ends. Who may open the file may take it, so its folder should be private.
  *
  * @returns Undefined while another has it open in any way.
- * @throws WindowsError `not-found` when its folder is absent, `access-denied`.
+ * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
  */
 export function lockFile(path: string): HeldFile | undefined {
   try {

@@ -44,7 +44,7 @@ function theSuite(): void {
     });
 
     it('needs its folder', () => {
-      assert.throws(() => lockFile(path.join(folder, 'none', 'lock')), { code: 'not-found' });
+      assert.throws(() => lockFile(path.join(folder, 'none', 'lock')), { code: 'notFound' });
     });
   });
 }

@@ -22,7 +22,7 @@ import {
 /**
  * The security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}. A link is followed.
  *
- * @throws WindowsError `not-found`; `access-denied` when this user may not even read it; `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` elsewhere than on Windows.
  */
 export function fileSecurity(path: string): string {
   const tried = `read the access list of ${path}`;
@@ -76,7 +76,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
 /**
  * The binary form of a security descriptor.
  *
- * @throws WindowsError `invalid-argument` when the system does not understand the text.
+ * @throws WindowsError `invalidArgument` when the system does not understand the text.
  */
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];

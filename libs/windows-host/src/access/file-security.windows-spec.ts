@@ -23,7 +23,7 @@ describe('the security of files', () => {
 
   it('is not-found when there is no such file', () => {
     assert.throws(() => fileSecurity(path.join(folder, 'absent')), {
-      code: 'not-found',
+      code: 'notFound',
       message: /absent/,
     });
   });

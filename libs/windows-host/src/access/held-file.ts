@@ -17,7 +17,7 @@ export interface HeldFile {
 /**
  * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.
  *
- * @throws WindowsError `not-found`; `busy` when somebody has it open for writing.
+ * @throws WindowsError `notFound`; `busy` when somebody has it open for writing.
  */
 export function holdFile(path: string): HeldFile {
   const handle = files().CreateFileW(

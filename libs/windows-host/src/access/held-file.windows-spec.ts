@@ -63,6 +63,6 @@ describe('a held file', () => {
   });
 
   it('is not-found when it is not there', () => {
-    assert.throws(() => holdFile(path.join(directory, 'absent.exe')), { code: 'not-found' });
+    assert.throws(() => holdFile(path.join(directory, 'absent.exe')), { code: 'notFound' });
   });
 });

@@ -16,7 +16,7 @@ export function privateFolderSecurity({ user, isPrivileged }: ProcessAccount): s
  * Pure.
  *
  * @returns empty when nobody else can change it.
- * @throws WindowsError `invalid-argument` for text that is no SDDL.
+ * @throws WindowsError `invalidArgument` for text that is no SDDL.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, { trusted: [account] });

@@ -26,7 +26,7 @@ const TOKEN_BYTES = 128 * 1024;
 /**
  * In whose name a process runs, by default this one.
  *
- * @throws WindowsError `invalid-argument` when there is no such process, `access-denied` when this one may not look at it.
+ * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this one may not look at it.
  */
 export function processAccount(processId: number = process.pid): ProcessAccount {
   const tried = `looked for the account of process ${processId}`;

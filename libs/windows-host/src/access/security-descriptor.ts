@@ -30,13 +30,13 @@ const NO_LIST = 'NO_ACCESS_CONTROL';
 /**
  * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Touches nothing.
  *
- * @throws WindowsError `invalid-argument` for text that is no SDDL, or that grants something not known here.
+ * @throws WindowsError `invalidArgument` for text that is no SDDL, or that grants something not known here.
  */
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
   const bad = (found: string): WindowsError => {
     const shown = sddl.length > 300 ? `${sddl.slice(0, 300)}…` : sddl;
     const message = `read the security descriptor ${quoteText(shown)}: ${found}; wanted SDDL such as D:P(A;;GA;;;BA)`;
-    return new WindowsError('invalid-argument', message);
+    return new WindowsError('invalidArgument', message);
   };
   if (sddl.length > MAX_CHARACTERS) throw bad(`it has ${sddl.length} characters`);
   const parts = splitParts(sddl);

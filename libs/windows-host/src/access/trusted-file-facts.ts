@@ -33,7 +33,7 @@ export interface FileFacts {
 /**
  * Reads what is at a path; a link at its end is not followed.
  *
- * @throws WindowsError `not-found`, `access-denied` and whatever else the system says.
+ * @throws WindowsError `notFound`, `accessDenied` and whatever else the system says.
  */
 export function readFileFacts(path: string): FileFacts {
   const tried = `looked at ${quoteText(path)}`;

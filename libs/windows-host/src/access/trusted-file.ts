@@ -21,7 +21,7 @@ import { WindowsError } from '../windows-error.js';
  * stays true.
  *
  * @param file in its canonical spelling, `C:\a\b.exe`.
- * @throws WindowsError `not-found`, and what else the system says.
+ * @throws WindowsError `notFound`, and what else the system says.
  */
 export function distrustOfFile(file: string): Distrust | undefined {
   return distrustOfSteps(stepsTo(file), ['folder', 'file']);
@@ -31,7 +31,7 @@ export function distrustOfFile(file: string): Distrust | undefined {
  * The same for a folder: whether somebody else could have put it where it is, or anything into it.
  *
  * @param folder in its canonical spelling, `C:\a\b`.
- * @throws WindowsError `not-found`, and what else the system says.
+ * @throws WindowsError `notFound`, and what else the system says.
  */
 export function distrustOfFolder(folder: string): Distrust | undefined {
   return distrustOfSteps(stepsTo(folder), ['folder']);
@@ -63,7 +63,7 @@ function distrustOfSteps(
  * The folders above it are made as folders are made.
  *
  * @param absolute its absolute path.
- * @throws WindowsError `access-denied` when it is not safe, and what else the system says.
+ * @throws WindowsError `accessDenied` when it is not safe, and what else the system says.
  */
 export function ensurePrivateFolder(absolute: string): void {
   const distrust = makePrivateFolder(absolute);
@@ -72,7 +72,7 @@ export function ensurePrivateFolder(absolute: string): void {
   const tried = `made the private folder ${quoteText(path.win32.resolve(absolute))}`;
   const wanted = 'wanted a folder that only administrators and this account can change';
   const message = [`${tried}: ${found} (${step})`, wanted, remedy].filter(Boolean).join('; ');
-  throw new WindowsError('access-denied', message);
+  throw new WindowsError('accessDenied', message);
 }
 
 /**
@@ -98,13 +98,13 @@ function factsOrMade(step: string, make: (step: string) => void): FileFacts {
   try {
     return readFileFacts(step);
   } catch (error) {
-    if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+    if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
   }
   try {
     make(step);
   } catch (error) {
     // Somebody else made it meanwhile: the look says who.
-    const isThere = error instanceof WindowsError && error.code === 'already-exists';
+    const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }
   return readFileFacts(step);

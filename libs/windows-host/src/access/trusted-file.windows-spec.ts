@@ -53,9 +53,9 @@ describe('the place of a file', () => {
   it('is not for a folder, and not-found when nothing is there', () => {
     fresh();
     assert.equal(distrustOfFile(folder)?.rule, 'A7 not a regular file');
-    assert.throws(() => distrustOfFile(path.join(folder, 'y.exe')), { code: 'not-found' });
+    assert.throws(() => distrustOfFile(path.join(folder, 'y.exe')), { code: 'notFound' });
     assert.throws(() => distrustOfFile(path.join(directory, 'none', 'y.exe')), {
-      code: 'not-found',
+      code: 'notFound',
     });
   });
 
@@ -83,7 +83,7 @@ describe('a private folder', () => {
   it('is refused when others can write in it, and when it is a file', () => {
     letEverybodyWrite(folder);
     assert.throws(() => ensurePrivateFolder(folder), {
-      code: 'access-denied',
+      code: 'accessDenied',
       message: /icacls .* \/remove \*S-1-1-0 /,
     });
     const file = path.join(directory, 'file');

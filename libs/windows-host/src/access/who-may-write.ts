@@ -28,7 +28,7 @@ const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
  * and no access list, or an unknown owner, counts as everyone. Entries for things to be made in the folder do not count.
  *
  * @param sddl with the owner and the access list.
- * @throws WindowsError `invalid-argument` for text that is no SDDL.
+ * @throws WindowsError `invalidArgument` for text that is no SDDL.
  */
 export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readonly string[] {
   return whoMay(sddl, WRITE, options);
@@ -38,7 +38,7 @@ export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readon
  * As {@link whoMayWrite}, of a folder further up: who may put another file or folder in the place of one that is in it. Making
  * new ones does not count, because everyone may do so in the root of a drive.
  *
- * @throws WindowsError `invalid-argument` for text that is no SDDL.
+ * @throws WindowsError `invalidArgument` for text that is no SDDL.
  */
 export function whoMayReplace(sddl: string, options: TrustedAccounts = {}): readonly string[] {
   return whoMay(sddl, REPLACE, options);

@@ -10,9 +10,9 @@ import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
 import { distrustOfFile, distrustOfFolder, makePrivateFolder } from './trusted-file.js';
 
 const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> = {
-  'access-denied': 'accessDenied',
-  'already-exists': 'alreadyExists',
-  'not-found': 'notFound',
+  accessDenied: 'accessDenied',
+  alreadyExists: 'alreadyExists',
+  notFound: 'notFound',
   busy: 'inUse',
 };
 

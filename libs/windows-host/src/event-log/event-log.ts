@@ -36,7 +36,7 @@ const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
 /**
  * Opens the event log. A source that is not registered works as well; its events are harder to read.
  *
- * @throws WindowsError `unavailable`, `access-denied`.
+ * @throws WindowsError `unavailable`, `accessDenied`.
  */
 export function openEventLog(source: string): EventLog {
   const { RegisterEventSourceW, DeregisterEventSource, ReportEventW, addressOf } =
@@ -59,7 +59,7 @@ export function openEventLog(source: string): EventLog {
 /**
  * Makes a source of the application's log known, so that its events are shown as text. Again is no error.
  *
- * @throws WindowsError `access-denied`.
+ * @throws WindowsError `accessDenied`.
  */
 export function registerEventSource(source: string): void {
   const key = RegistryKey.create(keyOf(source));
@@ -77,7 +77,7 @@ export function registerEventSource(source: string): void {
 /**
  * Forgets a source; its events stay. One that is not known is no error.
  *
- * @throws WindowsError `access-denied`.
+ * @throws WindowsError `accessDenied`.
  */
 export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));

@@ -17,7 +17,7 @@ it.each([
   { protocol: 'sctp', port: 80 },
   { protocol: 'toString', port: 80 },
 ])('refuses %j', (port) => {
-  const refused = expect.objectContaining({ code: 'invalid-argument' }) as Error;
+  const refused = expect.objectContaining({ code: 'invalidArgument' }) as Error;
   expect(() => portSet([port as unknown as FirewallPort])).toThrow(refused);
 });
 

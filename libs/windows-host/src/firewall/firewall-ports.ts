@@ -25,7 +25,7 @@ const MAX_RANGES = 256;
 /**
  * Sorts ports into ranges.
  *
- * @throws WindowsError `invalid-argument` for what is no port, and for more than 256 ranges of a protocol.
+ * @throws WindowsError `invalidArgument` for what is no port, and for more than 256 ranges of a protocol.
  */
 export function portSet(ports: readonly FirewallPort[]): PortSet {
   const set = { tcp: new Set<number>(), udp: new Set<number>() };
@@ -61,5 +61,5 @@ function ranges(ports: ReadonlySet<number>): readonly PortRange[] {
 
 function refused(found: string, wanted: string): WindowsError {
   const message = `opened ports of the firewall: found ${found}; wanted ${wanted}`;
-  return new WindowsError('invalid-argument', message);
+  return new WindowsError('invalidArgument', message);
 }

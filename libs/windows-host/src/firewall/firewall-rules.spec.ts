@@ -69,8 +69,8 @@ it.each(['', 'all', RUN.toUpperCase(), `${RUN}0`, `${RUN} dir=out`, `${RUN}\n`, 
   async (mark) => {
     const firewall = new MemoryFirewall();
     const rules = firewallRules(firewall);
-    await expect(rules.open(mark, ports)).rejects.toMatchObject({ code: 'invalid-argument' });
-    await expect(rules.close(mark)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(rules.open(mark, ports)).rejects.toMatchObject({ code: 'invalidArgument' });
+    await expect(rules.close(mark)).rejects.toMatchObject({ code: 'invalidArgument' });
     expect(firewall.told).toEqual([]);
   },
 );
@@ -118,7 +118,7 @@ it('does not believe a firewall that says that it did it', async () => {
   const { ruleTexts, settle } = new MemoryFirewall();
   const lying = firewallRules({ ruleTexts, settle, netsh: () => Promise.resolve() });
   await expect(lying.open(RUN, ports)).rejects.toEqual(
-    refusal('not-verified', 'found []; wanted [tcp 80-81,443; udp 53]'),
+    refusal('notVerified', 'found []; wanted [tcp 80-81,443; udp 53]'),
   );
 });
 
@@ -151,7 +151,7 @@ it('does not take a wider, a narrower or a sleeping rule for the one that was wa
     rule.replace('Active=TRUE', 'Active=FALSE'),
   ];
   for (const other of others) {
-    await expect(open(other)).rejects.toMatchObject({ code: 'not-verified' });
+    await expect(open(other)).rejects.toMatchObject({ code: 'notVerified' });
   }
 });
 

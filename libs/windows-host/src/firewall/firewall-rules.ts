@@ -16,7 +16,7 @@ export interface FirewallRules {
    * Opens exactly these ports, for all remote addresses, and verifies it. Nothing to open is no error. After a failure some may be
    * open: `close` removes them.
    *
-   * @throws WindowsError `invalid-argument`, `unavailable`, `timeout`, `not-verified`, `unknown`; the signal's reason.
+   * @throws WindowsError `invalidArgument`, `unavailable`, `timeout`, `notVerified`, `unknown`; the signal's reason.
    */
   open(mark: string, ports: readonly FirewallPort[], signal?: AbortSignal): Promise<void>;
   /**
@@ -89,7 +89,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
       if (found.join('; ') === wanted.join('; ')) return;
       if (checks === CHECKS) {
         const message = `${tried}: netsh reported success; found [${found.join('; ')}]; wanted [${wanted.join('; ')}]`;
-        throw new WindowsError('not-verified', message);
+        throw new WindowsError('notVerified', message);
       }
       await host.settle(signal);
     }
@@ -149,12 +149,12 @@ const systemFirewall: FirewallHost = {
   settle: (signal) => delay(SETTLE_MS, undefined, signal && { signal }),
 };
 
-/** @throws WindowsError `invalid-argument`: the name goes into a command line. */
+/** @throws WindowsError `invalidArgument`: the name goes into a command line. */
 function ruleName(mark: string): string {
   const name = `rancher-wins-${mark}`;
   if (NAME.test(name)) return name;
   const message = `named firewall rules after the run ${quoteText(mark)}: wanted 32 hexadecimal digits`;
-  throw new WindowsError('invalid-argument', message);
+  throw new WindowsError('invalidArgument', message);
 }
 
 function describeRule({ opens, protocol, ports }: FirewallRule): string {

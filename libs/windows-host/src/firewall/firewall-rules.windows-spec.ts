@@ -27,7 +27,7 @@ describe('the firewall', () => {
     const rules = firewallRules();
     if (isWine()) {
       await assert.rejects(rules.open(RUN, ports), {
-        code: 'not-verified',
+        code: 'notVerified',
         message: /netsh reported success; found \[\]; wanted \[tcp 50080-50081; udp 50053\]/,
       });
       return;

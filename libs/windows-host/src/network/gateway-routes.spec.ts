@@ -92,7 +92,7 @@ it('does not believe a system that says that it did it', () => {
   const added = new MemoryTable(defaults(), true);
   const refusal = (message: string) =>
     expect.objectContaining({
-      code: 'not-verified',
+      code: 'notVerified',
       message: expect.stringContaining(message) as unknown,
     }) as Error;
   expect(() => addGatewayRoutes(added, adapters, ['8.8.8.8', '9.9.9.9'])).toThrow(
@@ -123,7 +123,7 @@ it.each([
   '8.8.8.8 9.9.9.9',
 ])('refuses a route to %j before it changes anything', (address) => {
   const table = new MemoryTable(defaults());
-  const refused = expect.objectContaining({ code: 'invalid-argument' }) as Error;
+  const refused = expect.objectContaining({ code: 'invalidArgument' }) as Error;
   expect(() => addGatewayRoutes(table, adapters, ['8.8.8.8', address])).toThrow(refused);
   expect(() => removeGatewayRoutes(table, ['8.8.8.8', address])).toThrow(refused);
   expect(table.done).toEqual([]);

@@ -11,8 +11,8 @@ import { WindowsError } from '../windows-error.js';
  * where the default route of its family leads. A route that exists already is left alone. The table is read again and must hold
  * all of them, because a call may claim success.
  *
- * @throws WindowsError `invalid-argument` before anything is changed, `not-found` without a default route, `not-verified`,
- * `access-denied`.
+ * @throws WindowsError `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
+ * `accessDenied`.
  */
 export function addGatewayRoutes(
   table: RouteTable,
@@ -37,7 +37,7 @@ export function addGatewayRoutes(
  * through a gateway, which somebody added. The table is read again and must hold none of them. A route that does not exist is
  * no error.
  *
- * @throws WindowsError `invalid-argument` before anything is changed, `not-verified`, `access-denied`.
+ * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.
  */
 export function removeGatewayRoutes(table: RouteTable, addresses: readonly string[]): void {
   const destinations = destinationsOf('remove', addresses);
@@ -54,7 +54,7 @@ export function removeGatewayRoutes(table: RouteTable, addresses: readonly strin
 function destinationsOf(verb: string, texts: readonly string[]): readonly IpNetwork[] {
   const read = readRouteDestinations(texts);
   if ('refused' in read) {
-    throw new WindowsError('invalid-argument', `cannot ${verb} routes: ${read.refused}`);
+    throw new WindowsError('invalidArgument', `cannot ${verb} routes: ${read.refused}`);
   }
   return read.networks.map(fromNetwork);
 }
@@ -69,7 +69,7 @@ function routeTo(
     const family = length === 4 ? 'IPv4' : 'IPv6';
     const found = `there is no ${family} default route through a gateway`;
     throw new WindowsError(
-      'not-found',
+      'notFound',
       `cannot add a route to ${formatIpNetwork(destination)}: ${found}`,
     );
   }
@@ -93,5 +93,5 @@ function verify(done: 'added' | 'removed', failed: readonly ForwardRow[]): void 
   const destinations = failed.map(({ destination }) => formatIpNetwork(destination)).join(', ');
   const state = done === 'added' ? 'are not in' : 'are still in';
   const found = `the system reported success, and they ${state} the routing table`;
-  throw new WindowsError('not-verified', `${done} routes to ${destinations}: ${found}`);
+  throw new WindowsError('notVerified', `${done} routes to ${destinations}: ${found}`);
 }

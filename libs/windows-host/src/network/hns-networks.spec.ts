@@ -141,10 +141,10 @@ it('asks both versions in their own words', async () => {
 
 it('passes over a network that is deleted while it looks', async () => {
   const calls = secondVersion(OVERLAY);
-  const gone = () => Promise.reject(new WindowsError('not-found', 'gone'));
+  const gone = () => Promise.reject(new WindowsError('notFound', 'gone'));
   await expect(
     findHnsNetwork({ name: 'vxlan0' }, { ...calls, queryNetwork: gone }),
-  ).rejects.toEqual(refusal('not-found', 'there are no networks'));
+  ).rejects.toEqual(refusal('notFound', 'there are no networks'));
 });
 
 it('says which feature misses on a host without HNS', async () => {
@@ -155,10 +155,10 @@ it('says which feature misses on a host without HNS', async () => {
 });
 
 it.each([
-  [{ name: 'NAT' }, 'not-found', '{"name":"NAT"}: there are only "nat", "none"'],
-  [{ name: '' }, 'not-found', 'there are only'],
-  [{ address: '172.20.16.0' }, 'not-found', 'there are only'],
-  [{ address: 'nat' }, 'invalid-argument', 'wanted an IPv4 or IPv6 address'],
+  [{ name: 'NAT' }, 'notFound', '{"name":"NAT"}: there are only "nat", "none"'],
+  [{ name: '' }, 'notFound', 'there are only'],
+  [{ address: '172.20.16.0' }, 'notFound', 'there are only'],
+  [{ address: 'nat' }, 'invalidArgument', 'wanted an IPv4 or IPv6 address'],
 ])('says what is wrong with %j', async (which, code, message) => {
   const found = findHnsNetwork(which, firstVersion(FIRST_VERSION));
   await expect(found).rejects.toEqual(refusal(code, message));

@@ -31,7 +31,7 @@ const QUERY = JSON.stringify({ SchemaVersion: { Major: 2, Minor: 0 } });
  * Finds an HNS network: by its name, or by an address in one of its subnets. The second version of HNS is asked, and the first
  * where there is no second or it fails.
  *
- * @throws WindowsError `not-found`; `invalid-argument` for a text that is not an address; `unavailable` on a host without HNS.
+ * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address; `unavailable` on a host without HNS.
  */
 export async function findHnsNetwork(which: NameOrAddress, calls: HnsCalls): Promise<HnsNetwork> {
   const isMeant = matcher(which);
@@ -72,19 +72,19 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
       networks.push(decodeSecondVersion(await calls.queryNetwork(bytes, QUERY)));
     } catch (error) {
       // It was deleted since it was listed.
-      if (!(error instanceof WindowsError && error.code === 'not-found')) throw error;
+      if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     }
   }
   return networks;
 }
 
-/** @throws WindowsError `invalid-argument`. */
+/** @throws WindowsError `invalidArgument`. */
 function matcher(which: NameOrAddress): (network: NamedHnsNetwork) => boolean {
   if ('name' in which) return ({ name }) => name === which.name;
   const address = parseIpAddress(which.address);
   if (address === undefined) {
     const tried = `looked for the HNS network of the address ${quoteText(which.address)}`;
-    throw new WindowsError('invalid-argument', `${tried}: wanted an IPv4 or IPv6 address`);
+    throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
   }
   return ({ subnets }) =>
     subnets.some(({ addressCidr }) => {
@@ -103,7 +103,7 @@ function choose(
   const known = networks.map(({ name }) => quoteText(name)).join(', ');
   const found = known === '' ? 'there are no networks' : `there are only ${known}`;
   const tried = `looked for the HNS network ${escapeJson(JSON.stringify(which))}`;
-  throw new WindowsError('not-found', `${tried}: ${found}`);
+  throw new WindowsError('notFound', `${tried}: ${found}`);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -121,11 +121,11 @@ it.each([
 });
 
 it.each([
-  [{ name: 'eth0' }, 'not-found', '"eth0": there are only "Loopback Pseudo-Interface 1", "vEth'],
-  [{ name: '' }, 'not-found', '"": there are only'],
-  [{ name: 'empty' }, 'not-found', 'has no address'],
-  [{ address: '192.0.2.3' }, 'not-found', '"192.0.2.3": no adapter has it'],
-  [{ address: 'eth0' }, 'invalid-argument', 'wanted an IPv4 or IPv6 address'],
+  [{ name: 'eth0' }, 'notFound', '"eth0": there are only "Loopback Pseudo-Interface 1", "vEth'],
+  [{ name: '' }, 'notFound', '"": there are only'],
+  [{ name: 'empty' }, 'notFound', 'has no address'],
+  [{ address: '192.0.2.3' }, 'notFound', '"192.0.2.3": no adapter has it'],
+  [{ address: 'eth0' }, 'invalidArgument', 'wanted an IPv4 or IPv6 address'],
 ])('says what is wrong with %j', (which, code, message) => {
   expect(() => selectAdapter(state, which)).toThrow(
     expect.objectContaining({

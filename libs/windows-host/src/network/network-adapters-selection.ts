@@ -46,7 +46,7 @@ const LINK_LOCAL: readonly IpNetwork[] = [
  * Chooses an adapter: by its friendly name or GUID, by an address of its own, or the one with the default route. IPv4 goes
  * before IPv6, the cheapest default route before others, and an address that reaches the gateway before others.
  *
- * @throws WindowsError `not-found`; `invalid-argument` for a text that is not an address.
+ * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address.
  */
 export function selectAdapter(state: NetworkState, which?: NameOrAddress): NetworkAdapter {
   if (which === undefined) return byDefaultRoute(state);
@@ -80,7 +80,7 @@ function byDefaultRoute(state: NetworkState): NetworkAdapter {
     if (own !== undefined) return describe(state, adapter, own);
   }
   const found = `none of ${state.adapters.length} adapters has one`;
-  throw new WindowsError('not-found', `looked for the adapter with the default route: ${found}`);
+  throw new WindowsError('notFound', `looked for the adapter with the default route: ${found}`);
 }
 
 function byName(state: NetworkState, name: string): NetworkAdapter {
@@ -91,27 +91,27 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
   );
   if (adapter === undefined) {
     const known = state.adapters.map((entry) => quoteText(entry.name)).join(', ');
-    throw new WindowsError('not-found', `${tried}: there are only ${known}`);
+    throw new WindowsError('notFound', `${tried}: there are only ${known}`);
   }
   for (const family of FAMILIES) {
     const route = defaultRoute(state, family, adapter.index);
     const own = preferredAddress(adapter, family, route?.nextHop);
     if (own !== undefined) return describe(state, adapter, own);
   }
-  throw new WindowsError('not-found', `${tried}: it has no address`);
+  throw new WindowsError('notFound', `${tried}: it has no address`);
 }
 
 function byAddress(state: NetworkState, text: string): NetworkAdapter {
   const tried = `looked for the network adapter with the address ${quoteText(text)}`;
   const wanted = parseIpAddress(text);
   if (wanted === undefined) {
-    throw new WindowsError('invalid-argument', `${tried}: wanted an IPv4 or IPv6 address`);
+    throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
   }
   for (const adapter of state.adapters) {
     const own = adapter.addresses.find(({ address }) => address.equals(wanted));
     if (own !== undefined) return describe(state, adapter, own);
   }
-  throw new WindowsError('not-found', `${tried}: no adapter has it`);
+  throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
 /** The address that reaches the gateway, else one that is not only local to the link, else any. */

@@ -15,9 +15,9 @@ import { systemRouteTable, visibleRoutes, type Route } from './routes.js';
 export interface WindowsHostSystem {
   /** The release of Windows. */
   version(): Promise<WindowsVersion>;
-  /** One network adapter; default the one with the default route. `not-found`, `invalid-argument`. */
+  /** One network adapter; default the one with the default route. `notFound`, `invalidArgument`. */
   adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
-  /** One HNS network. `not-found`, `invalid-argument`, `unavailable` on a host without HNS. */
+  /** One HNS network. `notFound`, `invalidArgument`, `unavailable` on a host without HNS. */
   hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
   /** The routing table, without what the system keeps for itself. */
   routes(): Promise<readonly Route[]>;

@@ -46,7 +46,7 @@ describe('the network of the host', () => {
   it('does not believe a call that reports success and does nothing', () => {
     const lying = { ...systemRouteTable, add: () => undefined };
     assert.throws(() => addGatewayRoutes(lying, networkAdapters(), [NOBODY]), {
-      code: 'not-verified',
+      code: 'notVerified',
       message: new RegExp(
         `added routes to ${NOBODY.replaceAll('.', '\\.')}/32: .* not in the routing`,
       ),
@@ -58,7 +58,7 @@ describe('HNS', () => {
   /** What a host without HNS says; a host with it finds no network of that name. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
-    if (!isWine()) return error.code === 'not-found';
+    if (!isWine()) return error.code === 'notFound';
     assert.equal(error.code, 'unavailable');
     assert.match(error.message, /wanted the Windows feature Containers, which is not installed/);
     return true;

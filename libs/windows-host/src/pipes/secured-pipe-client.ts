@@ -97,7 +97,7 @@ function assertServer(
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
     if (!verdict.isTrusted)
-      throw new WindowsError('access-denied', `did not speak to it: ${verdict.reason}`);
+      throw new WindowsError('accessDenied', `did not speak to it: ${verdict.reason}`);
   } catch (error) {
     // What cannot be found out is no reason to trust.
     const reason = messageOf(error);

@@ -107,6 +107,6 @@ describe('the account of a process', () => {
   });
 
   it('is not there for a process that is not', () => {
-    assert.throws(() => processAccount(0xffff_fffc), { code: 'invalid-argument' });
+    assert.throws(() => processAccount(0xffff_fffc), { code: 'invalidArgument' });
   });
 });

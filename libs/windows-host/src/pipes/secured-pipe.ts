@@ -23,7 +23,7 @@ export interface PipeProtection {
    * 10 ms, 20 ms, and so on up to 1 s.
    *
    * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is not among those that may
-   * serve it; WindowsError `not-verified` when the pipe's owner or access list is not the wanted one, and others as the system
+   * serve it; WindowsError `notVerified` when the pipe's owner or access list is not the wanted one, and others as the system
    * has it. Nothing is left behind.
    */
   open(path: { readonly address: string }, events: SecuredPipeEvents): Promise<SecuredPipe>;
@@ -32,14 +32,14 @@ export interface PipeProtection {
 /**
  * Named pipes that only those whom an access list names may open, and only from this host: byte mode, buffers of 64 KiB.
  *
- * @throws WindowsError `invalid-argument` when `sddl` is not understood or has no access list, which would let everyone in.
+ * @throws WindowsError `invalidArgument` when `sddl` is not understood or has no access list, which would let everyone in.
  */
 export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
   const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;
   if (parseSecurityDescriptor(sddl).entries === undefined) {
     const found = 'it has no access list, so everyone might';
     const message = `read who may open the pipe from ${quoteText(sddl)}: ${found}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
-    throw new WindowsError('invalid-argument', message);
+    throw new WindowsError('invalidArgument', message);
   }
   return { open: ({ address }, events) => openServedPipe(address, sddl, events) };
 }

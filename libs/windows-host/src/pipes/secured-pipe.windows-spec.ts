@@ -179,7 +179,7 @@ describe('a secured pipe', () => {
         return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
       });
       await assert.rejects(serve(), {
-        code: 'not-verified',
+        code: 'notVerified',
         message: /wanted O:BAD:P\(A;;GA;;;BA\)/,
       });
       assert.equal(await attempt(addresses[0] ?? ''), 'ENOENT');
@@ -210,7 +210,7 @@ describe('a secured pipe', () => {
 
   it('says what the system said of anything else', async (t) => {
     failCreate(t, 0, 123);
-    await assert.rejects(serve(), { code: 'invalid-argument', symbol: 'ERROR_INVALID_NAME' });
+    await assert.rejects(serve(), { code: 'invalidArgument', symbol: 'ERROR_INVALID_NAME' });
   });
 
   it('lets in more clients at once than instances wait', async () => {

@@ -202,6 +202,6 @@ class ServedPipe implements SecuredPipe {
     const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
     const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
     if (a.owner === b.owner && grantsTheSame(a, b)) return;
-    throw new WindowsError('not-verified', `${tried}: it is ${found}; wanted ${wanted}`);
+    throw new WindowsError('notVerified', `${tried}: it is ${found}; wanted ${wanted}`);
   }
 }

@@ -5,14 +5,14 @@ import { WindowsError } from '../windows-error.js';
  * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to case,
  * and NUL at the end. Pure. Of names that differ in the case of A to Z only the last counts.
  *
- * @throws WindowsError `invalid-argument` for a name that is empty or holds `=`, and for NUL anywhere.
+ * @throws WindowsError `invalidArgument` for a name that is empty or holds `=`, and for NUL anywhere.
  */
 export function windowsEnvironmentBlock(environment: Readonly<Record<string, string>>): Buffer {
   const entries = new Map<string, string>();
   for (const [name, value] of Object.entries(environment)) {
     if (name === '' || name.includes('=') || `${name}${value}`.includes('\0')) {
       const message = `wrote an environment: the name ${quoteText(name)} or its value is impossible; wanted no NUL, and no "=" in a name`;
-      throw new WindowsError('invalid-argument', message);
+      throw new WindowsError('invalidArgument', message);
     }
     entries.set(foldAscii(name), `${name}=${value}\0`);
   }

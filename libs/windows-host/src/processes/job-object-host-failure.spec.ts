@@ -7,7 +7,7 @@ const system = (errorNumber: number) =>
 
 describe('a failure of the process host', () => {
   it('is the fault of a request only where this library refused it', () => {
-    expect(startCode(new WindowsError('invalid-argument', 'too long'))).toBe('invalidArgument');
+    expect(startCode(new WindowsError('invalidArgument', 'too long'))).toBe('invalidArgument');
     expect(startCode(system(87))).toBe('spawnFailed');
     expect(startCode(system(193))).toBe('spawnFailed');
     expect(startCode(new Error('other'))).toBe('spawnFailed');
@@ -24,7 +24,7 @@ describe('a failure of the process host', () => {
   it('is by default the error of the system, or one that says as much', () => {
     const cause = system(5);
     expect(windowsFailure('spawnFailed', 'no', { cause })).toBe(cause);
-    expect(windowsFailure('pathNotTrusted', 'no', {})).toMatchObject({ code: 'access-denied' });
+    expect(windowsFailure('pathNotTrusted', 'no', {})).toMatchObject({ code: 'accessDenied' });
     const other = new Error('other');
     expect(windowsFailure('unknown', 'no', { cause: other })).toMatchObject({ cause: other });
   });

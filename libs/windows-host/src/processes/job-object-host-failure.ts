@@ -27,12 +27,12 @@ export type MakeHostFailure = (
 
 /** `notFound` when there is no such file. */
 export function inspectionCode(error: unknown): HostFailureCode {
-  return error instanceof WindowsError && error.code === 'not-found' ? 'notFound' : 'unknown';
+  return error instanceof WindowsError && error.code === 'notFound' ? 'notFound' : 'unknown';
 }
 
 /** `invalidArgument` when this library refused; what the system refuses is no fault of a request that others have judged. */
 export function startCode(error: unknown): HostFailureCode {
-  const refused = error instanceof WindowsError && error.code === 'invalid-argument';
+  const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
 }
 
@@ -43,7 +43,7 @@ export function windowsFailure(
   { cause }: HostFailureDetails,
 ): WindowsError {
   if (cause instanceof WindowsError) return cause;
-  return new WindowsError(code === 'pathNotTrusted' ? 'access-denied' : 'unknown', message, {
+  return new WindowsError(code === 'pathNotTrusted' ? 'accessDenied' : 'unknown', message, {
     cause,
   });
 }

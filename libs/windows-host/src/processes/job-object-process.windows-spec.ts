@@ -144,7 +144,7 @@ describe('a process in a job object', () => {
         assert.deepEqual(await child.exited, { code: 0 });
         child.close();
         await Promise.all(outputs);
-        assert.throws(() => start(wrong), { code: 'not-found' });
+        assert.throws(() => start(wrong), { code: 'notFound' });
       }
       // What was destroyed is closed in a later turn.
       await new Promise((turn) => setTimeout(turn, 20));

@@ -8,11 +8,11 @@ const MAX_CHARACTERS = 32_766;
  * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`. Pure.
  *
  * @param argv0 what the program sees as its own name; other rules hold for it, by which it can hold no quotation mark.
- * @throws WindowsError `invalid-argument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
+ * @throws WindowsError `invalidArgument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
   const tried = `wrote the command line of ${quoteText(argv0, { maxLength: 300 })}`;
-  const refuse = (found: string) => new WindowsError('invalid-argument', `${tried}: ${found}`);
+  const refuse = (found: string) => new WindowsError('invalidArgument', `${tried}: ${found}`);
   const tooLong = (length: number) =>
     refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);
   // Before anything is built of it, because a client may send far more.

@@ -14,7 +14,7 @@ import {
  * Starts a program that outlives this process and its run: outside of the job, without a console, without input and output. For
  * the helper of an upgrade, which goes on while the daemon is replaced. Nothing is to be closed.
  *
- * @throws WindowsError `access-denied` when the job of this process does not let it: only a run whose rule allows it may.
+ * @throws WindowsError `accessDenied` when the job of this process does not let it: only a run whose rule allows it may.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   const nothing = openNullDevice();
@@ -32,7 +32,7 @@ export function startDetachedProcess(program: Program): ProcessIdentity {
       if (!isInJob(handle.value)) return identity;
       endProcess(identity);
       const tried = `started ${quoteText(program.file)} outside of the job of this process`;
-      throw new WindowsError('access-denied', `${tried}: it was in it nevertheless, and was ended`);
+      throw new WindowsError('accessDenied', `${tried}: it was in it nevertheless, and was ended`);
     } finally {
       handle.close();
     }

@@ -47,14 +47,14 @@ const STARTF_USESTDHANDLES = 0x100;
 /**
  * Starts a program: no shell, no search, no window.
  *
- * @throws WindowsError `invalid-argument` for a batch file, for which Windows would start its command interpreter, and for
+ * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and for
  * arguments or variables that cannot be passed; else what the system said.
  */
 export function startWindowsProcess(program: Program, surroundings: Surroundings): StartedProcess {
   const { file } = program;
   const tried = `started ${quoteText(file)}`;
   if (/\.(?:bat|cmd)[. ]*$/i.test(file)) {
-    throw new WindowsError('invalid-argument', `${tried}: it is a batch file; wanted a program`);
+    throw new WindowsError('invalidArgument', `${tried}: it is a batch file; wanted a program`);
   }
   const commandLine = utf16(windowsCommandLine(program.argv0, program.args));
   const environment = windowsEnvironmentBlock(programEnvironment(program.env));

@@ -30,10 +30,7 @@ export function creationTime(process: Handle): string {
 export function ownIdentity(): ProcessIdentity {
   const own = processIdentity(process.pid);
   if (own !== undefined) return own;
-  throw new WindowsError(
-    'not-found',
-    `looked for this process: there is no process ${process.pid}`,
-  );
+  throw new WindowsError('notFound', `looked for this process: there is no process ${process.pid}`);
 }
 
 /** Which process has this number now; `undefined` when none has. @throws WindowsError */
@@ -54,7 +51,7 @@ export function isRunning({ pid, created }: ProcessIdentity): boolean {
       false
     );
   } catch (error) {
-    if (error instanceof WindowsError && error.code === 'access-denied') return true;
+    if (error instanceof WindowsError && error.code === 'accessDenied') return true;
     throw error;
   }
 }
@@ -102,7 +99,7 @@ export function withProcess<T>(
     opened = new OwnedHandle(handle);
   } catch (error) {
     // The system reports a missing process by this error.
-    if (error instanceof WindowsError && error.code === 'invalid-argument') return undefined;
+    if (error instanceof WindowsError && error.code === 'invalidArgument') return undefined;
     throw error;
   }
   try {

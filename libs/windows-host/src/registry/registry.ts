@@ -29,8 +29,8 @@ const NAME_CHARACTERS = 16_384;
 /**
  * One key below HKEY_LOCAL_MACHINE, in the view of 64-bit programs. The caller that opened it closes it.
  *
- * Its methods throw a {@link WindowsError}: `access-denied`, `not-found` when the key was deleted meanwhile,
- * `invalid-argument` for a name with NUL, `unknown` for a value above 16 MiB.
+ * Its methods throw a {@link WindowsError}: `accessDenied`, `notFound` when the key was deleted meanwhile,
+ * `invalidArgument` for a name with NUL, `unknown` for a value above 16 MiB.
  */
 export class RegistryKey {
   #handle: KeyHandle | undefined;
@@ -46,7 +46,7 @@ export class RegistryKey {
   /**
    * Opens a key to read it; undefined when it does not exist.
    *
-   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`.
+   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
    */
   static open(path: string): RegistryKey | undefined {
     const { RegOpenKeyExW } = registryFunctions();
@@ -61,7 +61,7 @@ export class RegistryKey {
   /**
    * Opens a key to read and write it, and makes it and those above it when they are absent.
    *
-   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`.
+   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
    */
   static create(path: string): RegistryKey {
     const { RegCreateKeyExW } = registryFunctions();
@@ -79,14 +79,14 @@ export class RegistryKey {
   /**
    * Deletes a key with all values and keys below it. One that is absent is no error.
    *
-   * @throws WindowsError `access-denied`, `invalid-argument`, `unavailable`; some of it may be gone then.
+   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`; some of it may be gone then.
    */
   static deleteTree(path: string): void {
     const { RegOpenKeyExW, RegDeleteTreeW, RegCloseKey } = registryFunctions();
     const tried = `deleted the registry key ${path}`;
     const split = withoutNul(path).lastIndexOf('\\');
     if (split === -1 || split === path.length - 1) {
-      throw new WindowsError('invalid-argument', `${tried}: wanted one below another`);
+      throw new WindowsError('invalidArgument', `${tried}: wanted one below another`);
     }
     const parent: [number] = [0];
     const access = KEY_READ | KEY_WRITE | DELETE | KEY_WOW64_64KEY;
@@ -200,7 +200,7 @@ function moreRoom(had: number, wanted: number, tried: string): number {
 function withoutNul(name: string): string {
   if (!name.includes('\0')) return name;
   const found = quoteText(name);
-  throw new WindowsError('invalid-argument', `named ${found} in the registry: it holds NUL`);
+  throw new WindowsError('invalidArgument', `named ${found} in the registry: it holds NUL`);
 }
 
 function succeed(status: number, functionName: string, tried: string): void {

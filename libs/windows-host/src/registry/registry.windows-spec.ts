@@ -50,7 +50,7 @@ describe('the registry', () => {
   });
 
   it('refuses names that would be read as other names', () => {
-    const invalid = { name: 'WindowsError', code: 'invalid-argument' };
+    const invalid = { name: 'WindowsError', code: 'invalidArgument' };
     assert.throws(() => RegistryKey.open('SOFTWARE\0x'), invalid);
     assert.throws(() => RegistryKey.deleteTree('SOFTWARE'), invalid);
     assert.throws(() => RegistryKey.deleteTree('SOFTWARE\\'), invalid);

@@ -1,3 +1,4 @@
+// Longer than most files because most of it is the one interface that callers read; each operation below it is a few calls.
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from '../processes/windows-command-line.js';
 import { RegistryKey } from '../registry/registry.js';
@@ -31,15 +32,15 @@ export interface Registration {
 
 /** The services of this machine. It holds nothing open between calls. */
 export interface ServiceControlManager {
-  /** @throws WindowsError `not-found`, `access-denied`. */
+  /** @throws WindowsError `notFound`, `accessDenied`. */
   status(name: string): ServiceStatus;
-  /** @throws WindowsError `not-found`, `access-denied`. */
+  /** @throws WindowsError `notFound`, `accessDenied`. */
   config(name: string): ServiceConfig;
   /**
    * Creates a service, or changes the one of that name to be as described; its account stays. One that cannot be created
    * in full is not created.
    *
-   * @throws WindowsError `access-denied`; `busy` while an earlier one of that name is being removed.
+   * @throws WindowsError `accessDenied`; `busy` while an earlier one of that name is being removed.
    */
   register(definition: ServiceDefinition): Registration;
   /**
@@ -47,27 +48,27 @@ export interface ServiceControlManager {
    * What runs already goes on.
    *
    * @param command - The program, by its absolute path, and its arguments.
-   * @throws WindowsError `not-found`, `access-denied`, `invalid-argument`.
+   * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
    */
   setCommand(name: string, command: readonly string[]): void;
   /**
    * Starts a service and waits until it runs. One that runs is left alone. Whoever gives up before the service control manager
    * has answered, which takes up to 30 s for a program that never connects to it, leaves it to go on.
    *
-   * @throws WindowsError `not-found`, `access-denied`, `timeout`; `unknown` when it ended instead, with its exit code.
+   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
   start(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
    * Stops a service and waits until it has stopped. One that is stopped is left alone; one that takes no request right now is asked again.
    *
-   * @throws WindowsError `not-found`, `access-denied`, `timeout`; `busy` when services that depend on it run.
+   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `busy` when services that depend on it run.
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
    * Removes a service. It is gone when it has stopped and no program holds it open, which is not waited for.
    *
    * @returns Whether there was one.
-   * @throws WindowsError `access-denied`.
+   * @throws WindowsError `accessDenied`.
    */
   remove(name: string): boolean;
   /**
@@ -136,7 +137,7 @@ function isThere(name: string): boolean {
   try {
     return withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
   } catch (error) {
-    if (isCode(error, 'not-found')) return false;
+    if (isCode(error, 'notFound')) return false;
     throw error;
   }
 }
@@ -223,13 +224,13 @@ function register(definition: ServiceDefinition): Registration {
   try {
     return update();
   } catch (error) {
-    if (!isCode(error, 'not-found')) throw error;
+    if (!isCode(error, 'notFound')) throw error;
   }
   try {
     return create();
   } catch (error) {
     // Somebody else was faster.
-    if (isCode(error, 'already-exists')) return update();
+    if (isCode(error, 'alreadyExists')) return update();
     throw error;
   }
 }
@@ -275,7 +276,7 @@ function remove(name: string): boolean {
       return true;
     });
   } catch (error) {
-    if (isCode(error, 'not-found')) return false;
+    if (isCode(error, 'notFound')) return false;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+// Longer than most files because this file is also the service that its tests register: the roles and the tests of them are one thing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -144,7 +145,7 @@ function theSuite(): void {
       const { commandLine, ...now } = scm.config(name);
       assert.equal(commandLine, commandLineOf(command));
       assert.deepEqual(now, before);
-      assert.throws(() => scm.setCommand('wins-spec-missing', command), { code: 'not-found' });
+      assert.throws(() => scm.setCommand('wins-spec-missing', command), { code: 'notFound' });
     });
 
     it('keeps the command line through blanks, quotes and backslashes', async () => {
@@ -173,7 +174,7 @@ function theSuite(): void {
     });
 
     it('says that there is no such service', async () => {
-      const missing = { name: 'WindowsError', code: 'not-found', functionName: 'OpenServiceW' };
+      const missing = { name: 'WindowsError', code: 'notFound', functionName: 'OpenServiceW' };
       assert.throws(() => scm.status('wins-spec-missing'), missing);
       assert.throws(() => scm.config('wins-spec-missing'), missing);
       await assert.rejects(scm.start('wins-spec-missing'), missing);

@@ -14,7 +14,7 @@ export function createHnsService(calls: HostCallGate): HnsServiceServer {
           const which = readChoice(call.request.Options);
           if (which === undefined) {
             const message = 'the request names no network; wanted its name or an address of it';
-            throw new HostSystemError('invalid-argument', message);
+            throw new HostSystemError('invalidArgument', message);
           }
           return async (host) => {
             const network = await host.hnsNetwork(which);

@@ -221,7 +221,7 @@ describe('the services of the host', () => {
       reason: 'invalidArgument',
     });
     expect(host.asked).toEqual([]);
-    expect(records).toMatchObject([{ verdict: 'refused', code: 'invalid-argument' }]);
+    expect(records).toMatchObject([{ verdict: 'refused', code: 'invalidArgument' }]);
   });
 
   it.each<[string, () => Promise<unknown>]>([
@@ -231,7 +231,7 @@ describe('the services of the host', () => {
   ])('refuse %s, and name the rule', async (_what, call) => {
     await expect(call()).rejects.toMatchObject({ code: 'refused', reason: 'routeNotGranted' });
     expect(host.asked).toEqual([]);
-    expect(records).toMatchObject([{ verdict: 'refused', code: 'not-granted' }]);
+    expect(records).toMatchObject([{ verdict: 'refused', code: 'notGranted' }]);
   });
 
   it('go by the grants of the config that is in force', async () => {

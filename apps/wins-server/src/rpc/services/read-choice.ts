@@ -17,7 +17,7 @@ export function textsOfChoice(choice: ChoiceMessage): readonly string[] {
  * Reads the choice of a client: a name, or an address in its canonical form, with its prefix where one is given. Go
  * clients send an empty text for no choice.
  *
- * @throws HostSystemError `invalid-argument` for a name of more than 256 characters or with control characters, and for a
+ * @throws HostSystemError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
  *   text that is not an address.
  */
 export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
@@ -37,5 +37,5 @@ export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
 }
 
 function invalid(message: string): HostSystemError {
-  return new HostSystemError('invalid-argument', message);
+  return new HostSystemError('invalidArgument', message);
 }

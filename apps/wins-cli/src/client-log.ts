@@ -1,0 +1,71 @@
+import { escapeJson, escapeText } from '@wins/wins-program';
+
+/** The forms of the lines: `pretty` for people, `json` for programs. */
+export type LogFormat = 'pretty' | 'json';
+
+/** What is logged, and how. */
+export interface ClientLogOptions {
+  readonly debug?: boolean;
+  readonly quiet?: boolean;
+  /** Default: `pretty`. */
+  readonly 'log-format'?: LogFormat | undefined;
+}
+
+/** Facts beside a message, for programs. */
+export type Fields = Readonly<Record<string, unknown>>;
+type Level = 'debug' | 'info' | 'warn' | 'fatal';
+
+/**
+ * What the client says of its own work, on standard error. The words of a daemon or of a person are escaped. With `json` a line is an
+ * object with `level`, `time`, `msg` and its fields; with `pretty` it is `wins: ` and the message. Only lines of `--debug` have their
+ * time and fields there.
+ */
+export class ClientLog {
+  /** Whether `debug` does anything: ask before you build its fields. */
+  readonly isDebug: boolean;
+  readonly #options: ClientLogOptions;
+  readonly #write: (line: string) => void;
+
+  /** @param write - Gets each line with its end. Default: standard error. */
+  constructor(
+    options: ClientLogOptions = {},
+    write: (line: string) => void = (line) => void process.stderr.write(line),
+  ) {
+    this.isDebug = options.debug === true && options.quiet !== true;
+    this.#options = options;
+    this.#write = write;
+  }
+
+  debug(message: string, fields?: Fields): void {
+    if (this.isDebug) this.#log('debug', message, fields);
+  }
+
+  info(message: string, fields?: Fields): void {
+    this.#log('info', message, fields);
+  }
+
+  warn(message: string, fields?: Fields): void {
+    this.#log('warn', message, fields);
+  }
+
+  fatal(message: string, fields?: Fields): void {
+    this.#log('fatal', message, fields);
+  }
+
+  #log(level: Level, message: string, fields: Fields = {}): void {
+    if (this.#options.quiet === true) return;
+    const time = new Date().toISOString();
+    if (this.#options['log-format'] === 'json') {
+      this.#write(`${escapeJson(JSON.stringify({ level, time, ...fields, msg: message }))}\n`);
+      return;
+    }
+    const text = level === 'debug' ? [time, message, ...facts(fields)].join(' ') : message;
+    this.#write(`wins: ${escapeText(text)}\n`);
+  }
+}
+
+function facts(fields: Fields): string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+}

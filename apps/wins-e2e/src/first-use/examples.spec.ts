@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import {
+  exampleManifests,
+  parseYaml,
+  stringifyYaml,
+  wordsOfContainer,
+} from '../testing/example-manifests.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+const EXPORTER = '/usr/bin/prometheus-node-exporter';
+const PROMETHEUS = '/usr/bin/prometheus';
+const UNSHARE = ['--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+const canRunPrometheus =
+  [EXPORTER, PROMETHEUS, '/usr/bin/promtool', '/usr/bin/nsenter'].every((file) =>
+    existsSync(file),
+  ) && spawnSync('unshare', [...UNSHARE, '/bin/true'], { stdio: 'ignore' }).status === 0;
+
+describe('the examples for Kubernetes', () => {
+  let workspace: Workspace;
+  let programs: RunningProgram[];
+  beforeEach(() => {
+    workspace = new Workspace();
+    programs = [];
+  });
+  afterEach(async () => {
+    for (const { child, outcome } of programs.reverse()) {
+      child.kill('SIGTERM');
+      await outcome;
+    }
+    workspace[Symbol.dispose]();
+  });
+
+  const start = (file: string, args: readonly string[]) => {
+    const program = startProgram(file, args, workspace.environment);
+    programs.push(program);
+    return program;
+  };
+  /** Starts it in a network of its own. */
+  const startApart = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
+  const wins = (...words: string[]) => [process.execPath, WINS, ...words];
+
+  it('have a pod that runs a program of the host, and ends as it ends', async () => {
+    const tool = workspace.script('tools/collect.exe', 'echo "collected with $1"; exit 3');
+    await using _daemon = await Daemon.start(workspace, workspace.config([tool]));
+    const pod = exampleManifests('run-a-program.yaml');
+    const words = wordsOfContainer(pod, 'collect', workspace.folder);
+    const { code, stdout, stderr } = await start(process.execPath, [WINS, ...words]).outcome;
+    expect([code, stdout.toString(), stderr]).toEqual([3, 'collected with --once\n', '']);
+  });
+
+  wherePossible(
+    it,
+    canRunPrometheus,
+    'a real Prometheus that scrapes through the tunnel: it takes root and the packages prometheus and prometheus-node-exporter',
+  )('have Prometheus scrape an exporter of the host through the tunnel', async () => {
+    const manifests = exampleManifests('windows-exporter.yaml');
+    const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
+
+    // The node: a network in which only the daemon and what it runs are.
+    mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
+    const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
+    copyFileSync(EXPORTER, exporter);
+    chmodSync(exporter, 0o755);
+    const entry = { path: exporter, args: [['--web.listen-address=127.0.0.1:9796']] };
+    const config = workspace.config([], {
+      white_list: { processPaths: [entry], proxyPorts: [9796] },
+    });
+    const node = startApart(...wins('srv', 'app', 'run', '--config', config));
+    await node.said('"msg":"ready"');
+
+    // The pod: a network of its own, with both containers and, nearer than in a cluster, Prometheus.
+    start(process.execPath, [WINS, ...words('exporter')]);
+    const proxy = startApart(...wins(...words('proxy')));
+    await proxy.said('the tunnel is ready');
+    const inPod = ['--net', '--target', String(proxy.child.pid)];
+
+    const scrape = parseYaml(
+      manifests.find(({ kind }) => kind === 'ConfigMap')?.data?.['prometheus.yml'] ?? '',
+    ) as { scrape_configs: Record<string, unknown>[] };
+    // There is no cluster to ask: what it would answer is written down.
+    const { kubernetes_sd_configs: discovery, ...job } = scrape.scrape_configs[0] ?? {};
+    expect(discovery).toHaveLength(1);
+    const found = {
+      targets: ['127.0.0.1:9796'],
+      labels: {
+        __meta_kubernetes_pod_container_port_name: 'metrics',
+        __meta_kubernetes_pod_node_name: 'node-7',
+      },
+    };
+    const file = workspace.write(
+      'prometheus.yml',
+      stringifyYaml({
+        global: { scrape_interval: '200ms', scrape_timeout: '200ms' },
+        scrape_configs: [{ ...job, static_configs: [found] }],
+      }),
+    );
+    const prometheus = start('nsenter', [
+      ...inPod,
+      PROMETHEUS,
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${workspace.path('data')}`,
+      '--web.listen-address=127.0.0.1:9090',
+    ]);
+    await prometheus.said('Server is ready to receive web requests');
+
+    const query = ['promtool', 'query', 'instant', 'http://127.0.0.1:9090', 'up'];
+    let answer = '';
+    while (!answer.includes('=> 1 @')) {
+      const { outcome } = startProgram('nsenter', [...inPod, ...query], process.env);
+      answer = String((await outcome).stdout);
+    }
+    expect(answer).toMatch(/^up\{.*job="windows-exporter", node="node-7"\} => 1 @/);
+  });
+});

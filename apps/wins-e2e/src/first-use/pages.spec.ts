@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { blocksOf, pageText, shownOutput } from '../testing/pages/page.js';
+import { ShellSession } from '../testing/pages/shell-session.js';
+import { BARE_NODE, commandsOfNode } from '../testing/pages/windows-commands.js';
+import { ROOT } from '../testing/workspace.js';
+
+/** Pages whose shell blocks are run as they stand; a text block that follows is what they print. */
+const RUN = ['README.md', 'docs/getting-started.md'];
+/** What CI does before and beside this. */
+const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
+/** Commands that take a Windows node or a cluster, which no test here has. */
+const ELSEWHERE =
+  /^(kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
+
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['charts/rancher-wins-upgrader/README.md'],
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+
+const commandsOf = (text: string) =>
+  text
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+
+const isDoneByCi = (text: string) => commandsOf(text).every((command) => BY_CI.test(command));
+
+describe('the pages', () => {
+  it.each(RUN)('%s: its commands print what it shows', async (page) => {
+    await using session = new ShellSession({ wins: page !== 'README.md' });
+    if (page === 'docs/getting-started.md') await session.run(BARE_NODE);
+    let printed = '';
+    let ran = 0;
+    for (const { language, text, line } of blocksOf(pageText(page))) {
+      if (language === 'powershell' || (language === 'sh' && !isDoneByCi(text))) {
+        printed = await session.run(language === 'sh' ? text : commandsOfNode(text));
+        ran += 1;
+      } else if (language === 'text') {
+        expect({ line, printed }).toEqual({
+          line,
+          printed: expect.stringMatching(shownOutput(text)) as unknown,
+        });
+      }
+    }
+    expect(ran).toBeGreaterThan(2);
+  });
+
+  it('have no other command in a block that nothing tries', () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const untried: string[] = [];
+    for (const page of PAGES.filter((name) => !RUN.includes(name)))
+      for (const { language, text } of blocksOf(pageText(page)))
+        for (const command of ['sh', 'powershell'].includes(language) ? commandsOf(text) : []) {
+          const [, script] = /^npm run ([a-z:]+)/.exec(command) ?? [];
+          const [, file] = /^node (\S+)/.exec(command) ?? [];
+          const isTried =
+            script !== undefined
+              ? script in scripts
+              : file !== undefined
+                ? existsSync(path.join(ROOT, file))
+                : BY_CI.test(command) || ELSEWHERE.test(command) || /^(wins|npx nx) /.test(command);
+          if (!isTried) untried.push(`${page}: ${command}`);
+        }
+    expect(untried).toEqual([]);
+  });
+
+  it('quote the examples as they are', () => {
+    const flat = (text: string) => text.replace(/^ +/gm, '').trim();
+    const quoted = blocksOf(pageText('README.md')).flatMap(({ text }) => {
+      const [, file, excerpt = ''] = /^# (examples\/[\w/.-]+):.*\n([^]*)$/.exec(text) ?? [];
+      return file === undefined ? [] : [[flat(pageText(file)), flat(excerpt)] as const];
+    });
+    expect(quoted).toHaveLength(2);
+    for (const [whole, excerpt] of quoted) expect(whole).toContain(excerpt);
+  });
+
+  it('are all reached from the README in one step', () => {
+    const readme = pageText('README.md');
+    const unreached = PAGES.filter((page) => page !== 'README.md' && !readme.includes(`(${page}`));
+    expect(unreached).toEqual([]);
+  });
+
+  it('have no link that leads nowhere', () => {
+    const broken = PAGES.flatMap((page) =>
+      [...pageText(page).matchAll(/\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)/g)]
+        .filter(([, file = '', anchor]) => !isThere(page, file, anchor))
+        .map(([link]) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+function isThere(page: string, file: string, anchor: string | undefined): boolean {
+  const target = file === '' ? page : path.join(path.dirname(page), file);
+  if (!existsSync(path.join(ROOT, target))) return false;
+  if (anchor === undefined) return true;
+  const anchors = [...pageText(target).matchAll(/^#+ (.*)$/gm)].map(
+    ([, title = '']) =>
+      `#${title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-')}`,
+  );
+  return anchors.includes(anchor);
+}

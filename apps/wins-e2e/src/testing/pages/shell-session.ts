@@ -1,0 +1,58 @@
+import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { ROOT, WINS, Workspace } from '../workspace.js';
+
+const BASH = ['bash', '--noprofile', '--norc'];
+/** A network of its own, so that the ports of a page are free. */
+const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+const [unshare = '', ...apart] = APART;
+const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
+
+/** What a reader of a page has before him: a shell, in the checkout, in which the blocks of a page are run one after the other. */
+export class ShellSession implements AsyncDisposable {
+  readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #ended: Promise<unknown>;
+  /** Where temporary folders of the page are. */
+  readonly #workspace = new Workspace();
+  #printed = '';
+
+  /** @param options - `wins`: whether `wins` is in the PATH already, as where it is installed. */
+  constructor({ wins }: { readonly wins: boolean }) {
+    const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
+    const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
+    const env = { ...environment, TMPDIR: this.#workspace.folder };
+    // A group of its own: what a page leaves running ends with it.
+    this.#shell = spawn(file, args, {
+      ...{ cwd: ROOT, env, detached: true },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#ended = once(this.#shell, 'close');
+    this.#shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#printed += text;
+    });
+    // An interactive shell knows aliases, and shows both streams.
+    this.#shell.stdin.write('shopt -s expand_aliases\nexec 2>&1\n');
+    if (wins) this.#shell.stdin.write(`alias wins='${process.execPath} ${WINS}'\n`);
+  }
+
+  /** Runs commands and gives what they printed. */
+  async run(commands: string): Promise<string> {
+    this.#printed = '';
+    const end = `\0${Math.random()}\n`;
+    this.#shell.stdin.write(`${commands}\nprintf '\\0%s\\n' '${end.slice(1, -1)}'\n`);
+    while (!this.#printed.includes(end)) {
+      if (this.#shell.exitCode !== null) throw new Error(`the shell ended: ${this.#printed}`);
+      await Promise.race([once(this.#shell.stdout, 'data'), this.#ended]);
+    }
+    return this.#printed.slice(0, this.#printed.indexOf(end));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { pid } = this.#shell;
+    if (pid !== undefined) process.kill(-pid, 'SIGTERM');
+    this.#shell.kill('SIGKILL');
+    await this.#ended;
+    this.#workspace[Symbol.dispose]();
+  }
+}

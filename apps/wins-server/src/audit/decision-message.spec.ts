@@ -1,0 +1,54 @@
+import { decisionMessage } from './decision-message.js';
+
+describe('a decision in words', () => {
+  it.each([
+    [
+      { action: 'start', verdict: 'refused', path: '/bin/ls', rule: 'A15 not listed' },
+      'refused to start "/bin/ls": not listed',
+    ],
+    [
+      { action: 'start', verdict: 'refused', path: '/bin/ls', code: 'alreadyRunning' },
+      'refused to start "/bin/ls": already running',
+    ],
+    [
+      { action: 'start', verdict: 'allowed', path: '/bin/ls', rule: '/bin/ls' },
+      'allowed to start "/bin/ls"',
+    ],
+    [
+      { action: 'stop', verdict: 'refused', name: 'a.b', code: 'auditUnavailable' },
+      'refused to stop "a.b": audit unavailable',
+    ],
+    [
+      { action: 'connect', verdict: 'refused', port: 22, address: 'x', rule: 'port-allowed' },
+      'refused to connect to port 22: not listed',
+    ],
+    [
+      { action: 'connect', verdict: 'refused', address: '10.0.0.1:22', rule: 'host-loopback' },
+      'refused to connect to "10.0.0.1:22": only the loopback of the host can be reached',
+    ],
+    [
+      { action: 'addRoutes', verdict: 'failed', code: 'access-denied' },
+      'failed to add routes to the host: access denied',
+    ],
+    [
+      { action: 'upgrade', verdict: 'allowed', outcome: 'rolledBack' },
+      'an upgrade has ended: rolledBack',
+    ],
+    [{ action: 'upgrade', verdict: 'allowed' }, 'allowed to upgrade the service'],
+  ])('%j: %s', (decision, message) => {
+    expect(decisionMessage({ requester: 'pipe:1', ...decision })).toBe(message);
+  });
+
+  it('quotes the text of a client, and cuts it', () => {
+    const path = `/x\n{"level":"fatal"}\u001b[2J${'y'.repeat(1000)}`;
+    const message = decisionMessage({
+      ...{ action: 'start', verdict: 'refused', requester: 'pipe:1', path },
+      rule: `A21 guarded variable "${'\u202e'.repeat(1000)}"`,
+    });
+    expect(message).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    expect(message).toMatch(
+      /^refused to start "\/x\\n\{\\"level\\":\\"fatal\\"\}\\u001b\[2Jy+…": /,
+    );
+    expect(message.length).toBeLessThan(1000);
+  });
+});

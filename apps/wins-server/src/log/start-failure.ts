@@ -1,0 +1,46 @@
+import { ConfigError } from '@wins/config';
+import { PipeError } from '@wins/pipe-transport';
+import { EXIT, messageOf } from '@wins/wins-program';
+import { exitCodeForError } from '../exit-code-for-error.js';
+import type { Logger } from './logger.js';
+
+const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
+  inUse: 'stop the other daemon, or set "listen" and "proxy" of the config to other names',
+  accessDenied: 'run the daemon as an administrator (as root on Linux)',
+  securityUnavailable: 'run the daemon as an administrator (as root on Linux)',
+  invalidName: 'correct "listen" and "proxy" in the config',
+};
+
+/**
+ * Logs why the daemon does not serve: one line with the code, the exit code and the next step. An error that no library foresaw
+ * has its stack as well, and at debug level each has.
+ *
+ * @param file - The config of the daemon.
+ */
+export function logStartFailure(logger: Logger, error: unknown, file: string): void {
+  const exitCode = exitCodeForError(error);
+  const lines = messageOf(error).split('\n');
+  const isForeseen = exitCode !== EXIT.server.internal;
+  const code = codeOf(error);
+  logger.fatal(
+    {
+      ...(code !== undefined && { code }),
+      exitCode,
+      ...(lines.length > 1 && { problems: lines }),
+      next: nextStep(error, file),
+      ...((!isForeseen || logger.isLevelEnabled('debug')) && { err: error }),
+    },
+    `the daemon cannot start: ${lines.length > 1 ? `found ${lines.length} problems` : (lines[0] ?? '')}`,
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function nextStep(error: unknown, file: string): string {
+  if (error instanceof ConfigError) return `run: wins srv config check --config ${file}`;
+  const step = error instanceof PipeError ? PIPE_STEPS[error.code] : undefined;
+  return step ?? 'run: wins doctor';
+}

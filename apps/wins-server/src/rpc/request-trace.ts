@@ -1,0 +1,64 @@
+import { status } from '@grpc/grpc-js';
+import type { EndReason, Http2Stream } from '@wins/http2-connection';
+import { ERROR_METADATA_KEY } from '@wins/wins-api';
+import type { Socket } from 'node:net';
+import type { ClientIdentity } from '../admission/client-identity.js';
+import { clientLabel } from '../admission/client-label.js';
+import type { Logger } from '../log/logger.js';
+
+/**
+ * Follows each request in the log at debug level, from the connection to the answer. It says which method was called and how that
+ * ended, never what is in a message: there are arguments, variables and ids of runs. At another level it builds nothing.
+ */
+export class RequestTrace {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  accepted(peer: string, { description: client }: ClientIdentity): void {
+    if (this.#isOn) this.#logger.debug({ peer, client }, 'connection accepted');
+  }
+
+  /** @param sinceMs - When the connection was accepted, by `performance.now()`. */
+  greeted(peer: string, sinceMs: number): void {
+    if (this.#isOn) this.#logger.debug({ peer, ms: msSince(sinceMs) }, 'connection greeted');
+  }
+
+  called(peer: string, stream: Http2Stream, path: string): void {
+    if (!this.#isOn) return;
+    const call = { peer, call: stream.id, method: clientLabel(path) };
+    const sinceMs = performance.now();
+    this.#logger.debug(call, 'call begins');
+    stream.once('close', () => {
+      const { requestOctets: requestBytes, answerOctets: answerBytes, lastHeaders } = stream;
+      const facts = { ...call, ms: msSince(sinceMs), requestBytes, answerBytes };
+      if (lastHeaders === undefined) this.#logger.debug(facts, 'call broken off');
+      else this.#logger.debug({ ...facts, ...outcomeOf(lastHeaders) }, 'call answered');
+    });
+  }
+
+  ended(peer: string, socket: Socket, sinceMs: number, reason: EndReason): void {
+    if (!this.#isOn) return;
+    const { bytesRead: received, bytesWritten: sent } = socket;
+    this.#logger.debug({ peer, reason, ms: msSince(sinceMs), received, sent }, 'connection closed');
+  }
+
+  get #isOn(): boolean {
+    return this.#logger.isLevelEnabled('debug');
+  }
+}
+
+/** The status by its name, and the daemon's own code for an error. */
+function outcomeOf(headers: NonNullable<Http2Stream['lastHeaders']>) {
+  const code = headers[ERROR_METADATA_KEY];
+  return {
+    status: status[Number(headers['grpc-status'] ?? status.UNKNOWN)],
+    ...(code !== undefined && { code: String(code) }),
+  };
+}
+
+function msSince(sinceMs: number): number {
+  return Math.round((performance.now() - sinceMs) * 10) / 10;
+}

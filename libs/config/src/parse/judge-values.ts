@@ -1,0 +1,49 @@
+import { ConfigError } from '../config-error.js';
+import {
+  describeProblem,
+  type ConfigProblem,
+  type ContentProblemCode,
+} from '../problems/config-problem.js';
+import type { LoadedConfig } from '../load/load-config.js';
+
+/** Where problems without a place come. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** A value that is well-formed, and with which its reader has a problem. */
+export interface JudgedValue {
+  readonly severity: 'error' | 'warning';
+  /** Default `wrongValue`. */
+  readonly code?: ContentProblemCode;
+  /** The key path of an origin, such as `white_list.processPaths[0]`, or of a section. */
+  readonly keyPath: string;
+  readonly found: string;
+  readonly expected: string;
+  readonly nextStep?: string;
+}
+
+/**
+ * Adds what the reader of the values has to say to the warnings of a config, each with its place in the file. Pure.
+ *
+ * @throws ConfigError `invalid` with all problems, warnings included, when one of them is an error.
+ */
+export function judgeValues(loaded: LoadedConfig, values: readonly JudgedValue[]): LoadedConfig {
+  if (values.length === 0) return loaded;
+  const warnings = [...loaded.warnings, ...values.map((value) => problemOf(loaded, value))];
+  warnings.sort((a, b) => (a.line ?? LAST) - (b.line ?? LAST));
+  if (values.some(({ severity }) => severity === 'error'))
+    throw new ConfigError('invalid', warnings);
+  return { ...loaded, warnings };
+}
+
+function problemOf(
+  { path, origins }: LoadedConfig,
+  { code = 'wrongValue', ...value }: JudgedValue,
+): ConfigProblem {
+  const { keyPath } = value;
+  // Of a section only its keys have origins.
+  const { origin = 'default' } =
+    origins.find(({ key }) => key === keyPath) ??
+    origins.find((one) => one.key.startsWith(`${keyPath}.`) && one.origin !== 'default') ??
+    {};
+  return describeProblem({ ...value, code, file: path, ...(origin === 'default' ? {} : origin) });
+}

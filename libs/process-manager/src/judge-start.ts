@@ -1,0 +1,94 @@
+import { hashFile } from '@wins/trusted-files';
+
+import { admitProgram, type Admission } from './admit-program.js';
+import type { ProcessHost } from './host/process-host.js';
+import { fileError } from './node-errors.js';
+import type { AllowedExecutable } from './policy/executable-policy.js';
+import { ProcessError } from './process-error.js';
+import { expectedDigest } from './staging/expected-digest.js';
+import { requireBytes } from './staging/require-bytes.js';
+
+/** A start that somebody thinks of. */
+export interface StartQuestion {
+  /** Absolute path of the program on the host. */
+  readonly path: string;
+  /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
+  readonly sha256?: string;
+  /** What the system calls who would start it. Absent: `for` of the entries is left aside. */
+  readonly callerNames?: readonly string[];
+}
+
+/** Whether a start would be allowed. */
+export interface StartVerdict {
+  /** Why not, as the start would be refused; absent when it would be allowed. */
+  readonly refusal?: ProcessError;
+  /** Position in the list of the entry that names the program; absent when there is none. */
+  readonly entryIndex?: number;
+  /** Whether that entry pins digests, so that the content decides too. */
+  readonly isPinned: boolean;
+}
+
+/** What the answer depends on besides the question. */
+export interface StartQuestionContext {
+  readonly allowed: readonly AllowedExecutable[];
+  readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
+  /** The largest executable, in bytes. */
+  readonly maxBytes: number;
+  /** Runs the hashing of a program when there is room for it. Default: at once. */
+  readonly whenFree?: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Called between blocks; what it throws ends the hashing. */
+  readonly checkpoint?: () => void;
+}
+
+/**
+ * Says whether a program would start, by the same rules in the same order as a start: the list, the caller, who may write to the file,
+ * its bytes. Nothing is started, copied or recorded. Arguments, variables and folders are not judged. Never rejects.
+ */
+export async function judgeStart(
+  question: StartQuestion,
+  context: StartQuestionContext,
+): Promise<StartVerdict> {
+  const { allowed, host } = context;
+  const { path, sha256 = '', callerNames } = question;
+  const { dialect } = host;
+  let admission: Admission | undefined;
+  let refusal: ProcessError | undefined;
+  try {
+    // First without the caller, so that the verdict knows the entry that refuses it.
+    admission = admitProgram(path, undefined, { allowed, dialect });
+    admitProgram(path, callerNames, { allowed, dialect });
+    await host.assertTrustedFile(admission.canonical);
+    if (sha256 !== '') await assertBytes(admission, sha256, context);
+  } catch (error) {
+    refusal = asRefusal(error);
+  }
+  return {
+    ...(refusal && { refusal }),
+    ...(admission && { entryIndex: allowed.indexOf(admission.rule) }),
+    isPinned: admission?.rule.sha256 !== undefined,
+  };
+}
+
+async function assertBytes(
+  { canonical, rule }: Admission,
+  sha256: string,
+  { maxBytes, checkpoint, whenFree = (work) => work() }: StartQuestionContext,
+): Promise<void> {
+  const expected = expectedDigest('', sha256);
+  const digests = await whenFree(async () => {
+    checkpoint?.();
+    try {
+      return await hashFile(canonical, ['sha256'], { maxBytes, onBlock: checkpoint });
+    } catch (error) {
+      throw error instanceof ProcessError
+        ? error
+        : fileError(error, 'cannot read', canonical, 'stagingFailed');
+    }
+  });
+  requireBytes(digests, { source: canonical, expected, pins: rule.sha256 });
+}
+
+function asRefusal(error: unknown): ProcessError {
+  if (error instanceof ProcessError) return error;
+  return new ProcessError('unknown', `cannot judge a start: ${String(error)}`, { cause: error });
+}

@@ -1,0 +1,30 @@
+// The manifests of examples/kubernetes are what Kubernetes takes, by its own types, and hold together: each mount has its volume, each
+// selector its labels, a pipe has one name on both sides.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { complaintsOfKubernetes } from './chart/kubernetes-types.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+const folder = path.join(root, 'examples/kubernetes');
+// That of the daemon: what is hoisted to the root is another release.
+const { parseAllDocuments } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
+const objects = readdirSync(folder)
+  .filter((file) => file.endsWith('.yaml'))
+  .flatMap((file) => parseAllDocuments(readFileSync(path.join(folder, file), 'utf8')))
+  .map((document) => document.toJS());
+assert.ok(objects.length > 0, 'no manifest was found');
+assert.deepEqual(complaintsOfKubernetes(objects), []);
+
+for (const { kind, metadata, spec } of objects) {
+  const template = kind === 'Pod' ? { metadata, spec } : spec?.template;
+  if (template === undefined) continue;
+  for (const [label, value] of Object.entries(spec.selector?.matchLabels ?? {}))
+    assert.equal(template.metadata.labels[label], value, `${metadata.name}: ${label}`);
+  const places = new Map(template.spec.volumes.map(({ name, hostPath }) => [name, hostPath.path]));
+  for (const { name, volumeMounts } of template.spec.containers)
+    for (const mount of volumeMounts)
+      assert.equal(mount.mountPath, places.get(mount.name), `${metadata.name}/${name}`);
+}
+console.log(`${objects.length} objects of examples/kubernetes`);

@@ -1,0 +1,129 @@
+// Lays a built library out as it is published: dist/packages/NAME. The library's own folder serves this repository alone: its
+// package.json leads to sources, and is private so that nobody publishes it by mistake.
+import { transformSync } from 'esbuild';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+export const root = path.resolve(import.meta.dirname, '../..');
+export const libraries = readdirSync(path.join(root, 'libs')).sort();
+
+/** What all packages say of themselves. */
+const { author, engines, license } = readJson(path.join(root, 'package.json'));
+/** What serves the work in this repository. */
+const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
+
+/**
+ * @param name - The folder of the library in libs/; it must be built.
+ * @param repository - The address of the repository for people, without an end such as .git; undefined leaves it out.
+ * @returns The folder of the package.
+ * @throws Error when the library is not built.
+ */
+export function stageLibrary(name, repository) {
+  const folder = path.join(root, 'libs', name);
+  const stage = path.join(root, 'dist/packages', name);
+  rmSync(stage, { recursive: true, force: true });
+  for (const module of modulesOf(folder)) {
+    placeCommonJs(folder, stage, module);
+    placeEsModule(folder, stage, module);
+  }
+  const manifest = readJson(path.join(folder, 'package.json'));
+  writeJson(path.join(stage, 'package.json'), published(manifest, name, repository));
+  // Bundlers ask the nearest one whether a module may be left out.
+  writeJson(path.join(stage, 'cjs/package.json'), { type: 'commonjs', sideEffects: false });
+  for (const more of ['README.md', ...(manifest.files ?? [])])
+    cpSync(path.join(folder, more), path.join(stage, more), { recursive: true });
+  cpSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'));
+  return stage;
+}
+
+/** The modules that belong to the package, as paths below src/ without their end, and their JSON files. */
+function modulesOf(folder) {
+  const built = readdirSync(path.join(folder, 'src'), { recursive: true })
+    .filter((file) => /\.(ts|json)$/.test(file))
+    .map((file) => file.replace(/\.ts$/, ''))
+    .filter((module) => existsSync(path.join(folder, 'dist', fileOf(module, '.js'))));
+  if (!built.includes('index')) throw new Error(`${folder} is not built: wanted npm run build`);
+  return built;
+}
+
+const fileOf = (module, end) => (module.endsWith('.json') ? module : module + end);
+
+function placeCommonJs(folder, stage, module) {
+  for (const file of new Set([fileOf(module, '.js'), fileOf(module, '.d.ts')]))
+    cpSync(path.join(folder, 'dist', file), path.join(stage, 'cjs', file));
+}
+
+function placeEsModule(folder, stage, module) {
+  const file = path.join(stage, 'esm', fileOf(module, '.js'));
+  mkdirSync(path.dirname(file), { recursive: true });
+  const types = fileOf(module, '.d.ts');
+  cpSync(path.join(folder, 'dist', types), path.join(stage, 'esm', types));
+  if (module.endsWith('.json')) return;
+  const source = readFileSync(path.join(folder, 'src', `${module}.ts`), 'utf8');
+  const { code } = transformSync(source, {
+    loader: 'ts',
+    format: 'esm',
+    platform: 'node',
+    target: 'es2022',
+    // An ES module has no require of its own; what is loaded by it is native, and at first use alone.
+    banner: /\brequire\(/.test(source)
+      ? `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`
+      : '',
+  });
+  writeFileSync(file, code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };'));
+}
+
+function published(manifest, name, repository) {
+  const doors = Object.entries(manifest.exports).map(([door, to]) => [
+    door,
+    typeof to === 'string' ? to : conditionsOf(to['@wins/source']),
+  ]);
+  return {
+    ...Object.fromEntries(Object.entries(manifest).filter(([key]) => !OURS.includes(key))),
+    author,
+    license,
+    engines,
+    ...(repository && {
+      repository: { type: 'git', url: `git+${repository}.git`, directory: `libs/${name}` },
+      homepage: `${repository}/tree/HEAD/libs/${name}#readme`,
+      bugs: `${repository}/issues`,
+    }),
+    type: 'module',
+    main: './cjs/index.js',
+    module: './esm/index.js',
+    types: './cjs/index.d.ts',
+    exports: Object.fromEntries(doors),
+    files: ['cjs', 'esm', ...(manifest.files ?? [])],
+    publishConfig: { access: 'public', provenance: true },
+  };
+}
+
+/**
+ * Node from 20.19 on takes `module-sync` for import and for require, and bundlers take `module` for both: a program has one copy
+ * of a class, however it is reached.
+ */
+function conditionsOf(source) {
+  const module = source.replace('./src/', '').replace(/\.ts$/, '');
+  return {
+    'module-sync': { types: `./esm/${module}.d.ts`, default: `./esm/${module}.js` },
+    module: `./esm/${module}.js`,
+    import: { types: `./esm/${module}.d.ts`, default: `./esm/${module}.js` },
+    default: { types: `./cjs/${module}.d.ts`, default: `./cjs/${module}.js` },
+  };
+}
+
+function readJson(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function writeJson(file, value) {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
