@@ -2,24 +2,26 @@
  * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
-import { runCommandLine } from './command-line/run-command-line.js';
-import { root, rootInRun } from './commands/root.js';
 import { upgradeHelper } from './load-applications.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
+const commandLine = () => import('./command-line/run-command-line.js');
+
 async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
-    return upgradeHelper().runInRun(typed, (words, inside) =>
-      runCommandLine(rootInRun(inside), words),
-    );
+    return upgradeHelper().runInRun(typed, async (words, inside) => {
+      const { rootInRun } = await import('./commands/root.js');
+      return (await commandLine()).runCommandLine(rootInRun(inside), words);
+    });
   const [first = ''] = typed;
   if (typed.length === 1 && VERSION_WORDS.has(first)) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
   }
+  const { root } = await import('./commands/root.js');
   if (first.startsWith('--get-')) {
     const { completeWords } = await import('./completion/complete-words.js');
     if (await completeWords(root, typed)) return EXIT.client.ok;
@@ -31,7 +33,7 @@ async function run(typed: readonly string[]): Promise<number> {
     return EXIT.client.failed;
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
-  return runCommandLine(root, argv);
+  return (await commandLine()).runCommandLine(root, argv);
 }
 
 /** Without one, what reads most command lines fails. */

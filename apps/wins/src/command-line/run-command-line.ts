@@ -1,4 +1,4 @@
-import { escapeText, EXIT, isUsageError } from '@wins/wins-program';
+import { escapeText, EXIT, isUsageError, VERSION } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
 import { readWords } from './read-words.js';
@@ -15,8 +15,11 @@ export async function runCommandLine(root: Group, argv: readonly string[]): Prom
   try {
     const read = readWords(root, argv);
     ({ path } = read);
-    const wantsHelp = read.options.has('help') || path.length === 1;
-    if (wantsHelp && !read.options.has('version')) {
+    if (read.options.has('version')) {
+      process.stdout.write(`rancher-wins version ${VERSION}\n`);
+      return EXIT.client.ok;
+    }
+    if (read.options.has('help') || path.length === 1) {
       const options = new Map([['help', ['true']]]);
       return await runRead(root, { ...read, options, rest: undefined });
     }

@@ -46,7 +46,7 @@ export async function runWords(root: Group, read: ReadWords): Promise<number> {
     });
   addOptions(parser, more);
   parser.group(Object.keys(GLOBAL_OPTIONS), 'Options of every command:');
-  addNode(parser, [root], (code) => {
+  addNode(parser, [root], read, (code) => {
     exitCode = code;
   });
   await parser.parseAsync(wordsOf(read));
@@ -56,24 +56,24 @@ export async function runWords(root: Group, read: ReadWords): Promise<number> {
 function addNode(
   parser: Argv,
   path: readonly [Group, ...(Group | Command)[]],
+  read: ReadWords,
   done: (exitCode: number) => void,
 ): void {
   const at = path.at(-1) ?? path[0];
-  const description = [at.summary, at.details].filter(Boolean).join('\n\n');
-  parser.usage(`${usageLine(path)}\n\n${description}`);
-  const own = Object.keys(at.options ?? {});
+  const isHelp = read.options.has('help');
   addOptions(parser, at.options ?? {});
-  if (own.length > 0) parser.group(own, 'Options:');
-  for (const [words, what] of at.examples ?? []) parser.example(`wins ${words}`, what);
-  parser.epilogue(epilogue(path));
+  if (isHelp) addHelp(parser, path);
   if (!isGroup(at)) return;
-  for (const node of at.commands) {
+  const next = read.path[path.length];
+  // Help names all commands; a command that runs needs no other.
+  const nodes = isHelp || next === undefined ? at.commands : [next];
+  for (const node of nodes) {
     const position = 'positional' in node ? positionalOf(node) : '';
     parser.command(
       [`${node.name}${position}`, ...(node.aliases ?? [])],
       node.summary,
       (below) => {
-        addNode(below, [...path, node], done);
+        addNode(below, [...path, node], read, done);
         const { name, describe } = ('positional' in node && node.positional) || {};
         return name === undefined ? below : below.positional(name, { type: 'string', describe });
       },
@@ -83,6 +83,16 @@ function addNode(
       },
     );
   }
+}
+
+function addHelp(parser: Argv, path: readonly [Group, ...(Group | Command)[]]): void {
+  const { summary, details, options = {}, examples = [] } = path.at(-1) ?? path[0];
+  const description = [summary, details].filter(Boolean).join('\n\n');
+  parser.usage(`${usageLine(path)}\n\n${description}`);
+  const names = Object.keys(options);
+  if (names.length > 0) parser.group(names, 'Options:');
+  for (const [words, what] of examples) parser.example(`wins ${words}`, what);
+  parser.epilogue(epilogue(path));
 }
 
 function positionalOf({ positional }: Command): string {

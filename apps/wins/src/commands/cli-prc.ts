@@ -10,7 +10,7 @@ const run = command({
   details:
     'Its output, exit code and signals are those of this command. The daemon runs what white_list.processPaths of its config lists, ' +
     'when the file here has the same bytes.',
-  page: 'errors.md',
+  page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
     path: requiredOption(

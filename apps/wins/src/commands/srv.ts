@@ -65,7 +65,7 @@ const run = command({
 const check = command({
   name: 'check',
   summary: 'Say what is wrong with the config file, or show the values in force',
-  page: 'errors.md',
+  page: 'config.md',
   inherits,
   options: {
     output: textOutput,
@@ -87,7 +87,7 @@ const check = command({
 const schema = command({
   name: 'schema',
   summary: 'Print a JSON Schema of the config file, for editors',
-  page: 'errors.md',
+  page: 'config.md',
   inherits,
   options: {
     output: {
@@ -155,7 +155,7 @@ export const srv: Group = {
     {
       name: 'config',
       summary: 'Look at the config file',
-      page: 'errors.md',
+      page: 'config.md',
       commands: [check, schema],
     },
     {
