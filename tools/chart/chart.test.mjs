@@ -40,7 +40,8 @@ function checkConfig(map) {
   try {
     const file = path.join(folder, 'config');
     writeFileSync(file, map.data.config);
-    const words = ['srv', 'config', 'check', '--content-only', '-o', 'json', '--config', file];
+    const target = ['--content-only', '--platform', 'windows'];
+    const words = ['srv', 'config', 'check', ...target, '-o', 'json', '--config', file];
     const program = path.join(root, 'dist/wins.cjs');
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words]);
     assert.equal(status, 0, stderr.toString());

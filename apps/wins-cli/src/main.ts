@@ -15,6 +15,7 @@ export const stopProcess = guard(
   async () => (await import('./commands/process-stop.js')).stopProcess,
 );
 export const proxyPorts = guard(() => Promise.resolve(loadTunnelClient().proxyPorts));
+export const explain = guard(async () => (await import('./commands/explain.js')).explain);
 export const upgradeDaemon = guard(
   async () => (await import('./commands/upgrade.js')).upgradeDaemon,
 );

@@ -1,21 +1,17 @@
 /**
  * The one place where the libraries meet: a config becomes a daemon.
  */
-import type { LoadedConfig, WinsConfig } from '@wins/config';
+import type { ConfigProblemCode, LoadedConfig, WinsConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { createProcessManager } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import { isDeepStrictEqual } from 'node:util';
 import type { ClientIdentity } from './admission/client-identity.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from './audit/audit-trail.js';
-import {
-  allowedBy,
-  doubtfulEntries,
-  faultyEntries,
-  howToAllow,
-} from './configuration/allowed-executables.js';
+import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
+import { changedKeys, type ConfigChange } from './configuration/changed-keys.js';
 import { startDaemon, type Daemon } from './daemon.js';
+import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
@@ -29,38 +25,30 @@ export interface ComposedDaemon {
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
   /** Puts a new config in force, as far as that is possible without a restart. */
-  readonly applyConfig: (loaded: LoadedConfig) => void;
+  readonly applyConfig: (loaded: LoadedConfig) => ConfigChange;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
   readonly checksum: Promise<string>;
   /** Gives free memory back to the system; undefined where that needs no call, or has none. */
   readonly trimMemory: (() => void) | undefined;
 }
 
-/** Settings that are read once, when the pipes are opened. */
-const READ_AT_START = [
-  'listen',
-  'proxy',
-  'pipeAccess',
-  'tunnel',
-  'audit',
-  'reflection',
-] as const satisfies readonly (keyof WinsConfig)[];
-
 /**
  * Makes the parts of the daemon, joins them and starts to serve.
  *
  * @param service - The service that this daemon is, if it is one.
+ * @param reload - Loads the config again and applies it.
  * @throws PipeError when a pipe cannot be served.
  */
 export async function composeDaemon(
   loaded: LoadedConfig,
   logger: Logger,
-  service?: string,
+  service: string | undefined,
+  reload: () => Promise<ReloadedConfig>,
 ): Promise<ComposedDaemon> {
   const { daemonParts, fileTrust } = await thisSystem();
   const system = daemonParts(logger, loaded.config.pipeAccess);
-  const tellsClientsApart = (): boolean => system.identify !== undefined;
-  reportWarnings(loaded, logger, tellsClientsApart);
+  reportWarnings(loaded, logger);
+  let inForce = loaded;
   const { maxFileBytes, maxFiles } = loaded.config.audit;
   const directory = auditDirectoryOf(loaded.config);
   const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
@@ -100,6 +88,7 @@ export async function composeDaemon(
     audit,
     logger,
     checksum,
+    config: { inForce: () => inForce, reload },
   });
   return {
     daemon,
@@ -107,16 +96,17 @@ export async function composeDaemon(
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {
-      reportWarnings(next, logger, tellsClientsApart);
+      reportWarnings(next, logger);
       manager.setAllowed(allowedBy(next.config));
       manager.setProcessEnvironment(next.config.processEnvironment);
       daemon.allowPorts(next.config.whiteList.proxyPorts);
       daemon.allowRoutes(next.config.routes.allow);
-      const ignored = READ_AT_START.filter(
-        (key) => !isDeepStrictEqual(next.config[key], loaded.config[key]),
-      );
-      logger.info({ needRestart: ignored }, 'config changed');
-      audit.note('configChanged', { needRestart: ignored, ...granted(next.config) });
+      const change = changedKeys(next, inForce, loaded);
+      inForce = next;
+      const { changed, needRestart } = change;
+      logger.info({ changed, needRestart }, 'config changed');
+      audit.note('configChanged', { changed, needRestart, ...granted(next.config) });
+      return change;
     },
   };
 }
@@ -141,21 +131,18 @@ function granted({ whiteList, routes }: WinsConfig) {
   };
 }
 
-function reportWarnings(
-  { config, warnings }: LoadedConfig,
-  logger: Logger,
-  tellsClientsApart: () => boolean,
-): void {
-  for (const { code, message, file, line, keyPath } of warnings) {
-    if (code !== 'noWhiteList') {
-      logger.warn({ problem: message, code, file, line, key: keyPath }, 'config');
-    }
-  }
-  for (const { message } of faultyEntries(config)) {
-    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry can never match');
-  }
-  for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
-    logger.warn({ problem: message, key: 'white_list.processPaths' }, 'this entry is doubtful');
+/** What a warning of the config is called in the log; the rest is `config`. */
+const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
+  doubtful: 'this entry is doubtful',
+  noEffect: 'this of the config has no effect',
+  wrongValue: 'this entry can never match',
+};
+
+function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
+  for (const { code, message, file, line, keyPath, nextStep } of warnings) {
+    if (code === 'noWhiteList') continue;
+    const facts = { problem: message, code, file, line, key: keyPath, nextStep };
+    logger.warn(facts, HEADLINES[code] ?? 'config');
   }
   if (config.whiteList.processPaths.length === 0) {
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');

@@ -3,6 +3,7 @@ import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { ProcessManager } from '@wins/process-manager';
 import {
   applicationServiceDefinition,
+  configServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
@@ -24,6 +25,7 @@ import type { HostSystem } from './host-system/host-system.js';
 import type { Logger } from './log/logger.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
+import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
@@ -52,6 +54,8 @@ export interface DaemonParts {
   readonly logger: Logger;
   /** The SHA-1 of the file that this daemon is; empty when it could not be read. */
   readonly checksum: Promise<string>;
+  /** The config in force, and how it is loaded again. Default: the config of the start, which stays. */
+  readonly config?: ConfigInForce;
 }
 
 /** A daemon that serves. */
@@ -99,6 +103,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
   server.addService(servedProcessDefinition, createProcessService(manager, connections));
+  const config = parts.config ?? {
+    inForce: () => loaded,
+    reload: () => Promise.reject(new Error('this daemon does not reload its config')),
+  };
+  server.addService(
+    configServiceDefinition,
+    createConfigService({ config, manager, connections, logger }),
+  );
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );

@@ -4,10 +4,12 @@ import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';
 import { WindowsError } from '@wins/windows-host';
 import { EXIT, isUsageError } from '@wins/wins-program';
+import { DaemonCallError } from './daemon-call-error.js';
 
 /** The exit code of a command of `wins srv` or `wins doctor` that failed. */
 export function exitCodeForError(error: unknown): number {
   if (isUsageError(error)) return EXIT.server.usage;
+  if (error instanceof DaemonCallError) return error.exitCode;
   if (error instanceof ConfigError) return EXIT.server.config;
   if (error instanceof PipeError) {
     const isDenied = error.code === 'accessDenied' || error.code === 'securityUnavailable';

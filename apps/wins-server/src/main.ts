@@ -11,6 +11,12 @@ export const checkConfig = guard(
 export const printSchema = guard(
   async () => (await import('./commands/config-schema.js')).printSchema,
 );
+export const explainConfig = guard(
+  async () => (await import('./commands/config-explain.js')).explainConfig,
+);
+export const reloadConfig = guard(
+  async () => (await import('./commands/config-reload.js')).reloadConfig,
+);
 export const showAudit = guard(async () => (await import('./commands/audit-show.js')).showAudit);
 export const verifyAudit = guard(
   async () => (await import('./commands/audit-verify.js')).verifyAudit,

@@ -1,4 +1,4 @@
-import type { PipeSecurity } from '@wins/pipe-transport';
+import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { IdentifyClient } from './admission/client-identity.js';
@@ -16,6 +16,8 @@ export interface OperatingSystem {
   readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
   /** Whether `daemonParts` has `identify`. */
   readonly tellsClientsApart: () => boolean;
+  /** Checks who serves a pipe before anything is said to it. Absent: by the owner of the socket, as pipe-transport does. */
+  readonly pipeServerCheck?: () => PipeServerCheck;
   /** Judges who else can write to files and folders. */
   readonly fileTrust: () => FileTrust;
 }

@@ -3,10 +3,13 @@ import {
   firewallRules,
   jobObjectProcessHost,
   securedPipe,
+  securedPipeClient,
+  serviceControlManager,
+  WindowsError,
   windowsFileTrust,
   type PipeClient,
 } from '@wins/windows-host';
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
 import type { Socket } from 'node:net';
 import { windowsClients } from './admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
@@ -21,7 +24,18 @@ export const windows: OperatingSystem = {
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,
+  pipeServerCheck: () => securedPipeClient({ servicePid }),
 };
+
+/** The process of the service, which serves the pipes of this host; undefined when it does not run. */
+function servicePid(): number | undefined {
+  try {
+    return serviceControlManager().status(SERVICE_NAME).pid;
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
+}
 
 /**
  * A host of job objects that fails with the errors of the process manager, and marks what it runs as other systems do: by the

@@ -25,6 +25,8 @@ export interface PipeErrorDetail {
   readonly pipe?: string | undefined;
   /** Where the operating system was asked for it. */
   readonly address?: string | undefined;
+  /** With `invalidName`: what is wrong with the name, in a few words. */
+  readonly found?: string | undefined;
   /** The error underneath, kept as it was. */
   readonly cause?: unknown;
 }
@@ -35,11 +37,13 @@ export class PipeError extends Error {
   readonly code: PipeErrorCode;
   readonly pipe: string | undefined;
   readonly address: string | undefined;
+  readonly found: string | undefined;
 
   constructor(code: PipeErrorCode, message: string, detail: PipeErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.code = code;
     this.pipe = detail.pipe;
     this.address = detail.address;
+    this.found = detail.found;
   }
 }

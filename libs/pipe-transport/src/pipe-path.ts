@@ -100,6 +100,6 @@ function invalid(name: string, found: string): PipeError {
     'invalidName',
     `"${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" is not the name of a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',
-    { pipe: name },
+    { pipe: name, found },
   );
 }

@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
 import { isServiceError, WinsClientError } from './client-error.js';
 import { WINS_CLIENT_WINDOW_BYTES } from './client-window.js';
+import { createConfigClient } from './config-client.js';
+import type { ConfigClient } from './config-client.js';
 import { dialOptions } from './dialled-transport.js';
 import type { ConnectDaemon } from './dialled-transport.js';
 import { ApplicationServiceService } from './gen/application.js';
@@ -65,6 +67,8 @@ export interface CallOptions {
 export interface WinsClient {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
+  /** Calls about the config of the daemon. */
+  readonly config: ConfigClient;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -118,6 +122,7 @@ function checkOptions(
 
 class GrpcWinsClient implements WinsClient {
   readonly host: HostClient;
+  readonly config: ConfigClient;
   private readonly client: Client;
   private readonly credentials = new SocketCredentials();
   private readonly calls: OpenCalls;
@@ -157,6 +162,9 @@ class GrpcWinsClient implements WinsClient {
     this.host = createHostClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
       present: (method, value) => this.present(method, value),
+    });
+    this.config = createConfigClient({
+      unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
     });
   }
 

@@ -22,6 +22,7 @@ export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
 export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
+export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
@@ -60,6 +61,16 @@ export {
   RunExposeProtocol,
 } from './gen/process.js';
 export type { ProcessServiceServer } from './gen/process.js';
+export {
+  ConfigDescribeResponse,
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigExplainResponse,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceService as configServiceDefinition,
+} from './gen/config.js';
+export type { ConfigServiceServer } from './gen/config.js';
 export {
   HnsGetNetworkRequest,
   HnsNetwork,

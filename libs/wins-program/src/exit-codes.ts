@@ -29,6 +29,8 @@ export const EXIT = {
     ok: 0,
     /** `wins srv audit verify` found the log changed. */
     altered: 1,
+    /** `wins srv config explain`: the program or port would not be allowed. */
+    notAllowed: 1,
     /** The command line is invalid. */
     usage: 64,
     /** A pipe cannot be served: its name is invalid, or another daemon serves it. */

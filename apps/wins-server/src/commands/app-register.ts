@@ -5,15 +5,18 @@ import {
   WindowsError,
 } from '@wins/windows-host';
 import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 
 /**
  * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor
- * stops it.
+ * stops it. A config that the service could not use is refused.
  */
-// eslint-disable-next-line @typescript-eslint/require-await -- a command answers with a promise, also when it fails
 export async function registerService(options: RegisterOptions): Promise<number> {
+  // A service with a config that it cannot use would not start, and say so where nobody looks.
+  const { warnings } = await loadDaemonConfig(options.config);
   requireWindows('register the service');
+  for (const { message } of warnings) process.stderr.write(`${message}\n`);
   const definition = serviceDefinition(options, process);
   const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
   registerEventSource(SERVICE_NAME);

@@ -1,7 +1,8 @@
-import { defaultConfigPath } from '@wins/config';
 import { COMMIT, EXIT, UsageError, VERSION } from '@wins/wins-program';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { configFingerprint, watchConfig } from '../configuration/config-watch.js';
+import path from 'node:path';
+import type { ConfigChange } from '../configuration/changed-keys.js';
+import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { configFingerprint, watchConfig, type ConfigWatch } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { delayFullCollections } from '../resources/delay-full-collections.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
@@ -11,6 +12,7 @@ import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
 import { recordUpgrades } from '../upgrade/record-upgrades.js';
+import { listenForReload } from '../service/reload-signal.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../resources/slow-turn-watch.js';
 import { watchStalls } from '../resources/stall-watch.js';
@@ -91,7 +93,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
     await upgrade.fails(error);
     // A person at a terminal, or whoever wants no log, gets the message alone.
     if (options.quiet || process.stderr.isTTY) throw error;
-    logStartFailure(logger, error, options.config ?? defaultConfigPath());
+    logStartFailure(logger, error, configFileOf(options.config));
     return exitCodeForError(error);
   }
 }
@@ -109,16 +111,25 @@ async function serve(
   recordsFolder: string | undefined,
 ): Promise<number> {
   delayFullCollections();
-  const file = options.config ?? defaultConfigPath();
+  const named = options.config === undefined ? undefined : path.resolve(options.config);
+  const file = configFileOf(named);
   const known = configFingerprint(file);
-  const loaded = await loadDaemonConfig(file);
+  const loaded = await loadDaemonConfig(named);
   const applyLevel = (debug: boolean): void => {
     logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
   };
   applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
-  const composed = await composeDaemon(loaded, logger, service);
+  let watch: ConfigWatch<ConfigChange> | undefined;
+  const reload = () => watch?.reload() ?? Promise.reject(new Error('the daemon is starting'));
+  // Calls are answered with an error until it is watched; the system would end the daemon at a hangup.
+  using _hangup = listenForReload(() => {
+    logger.info('asked to reload the config');
+    // What went wrong was logged.
+    reload().catch(() => undefined);
+  });
+  const composed = await composeDaemon(loaded, logger, service, reload);
   const { daemon, applyConfig, checksum, audit, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
   const records =
@@ -138,15 +149,22 @@ async function serve(
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
     });
-    using _watch = watchConfig(file, known, {
-      changed: (next) => {
-        applyLevel(next.config.debug);
-        applyConfig(next);
-        upgrades.apply(next.config.upgrade);
+    using watched = watchConfig(
+      file,
+      known,
+      {
+        changed: (next) => {
+          applyLevel(next.config.debug);
+          const change = applyConfig(next);
+          upgrades.apply(next.config.upgrade);
+          return change;
+        },
+        rejected: (err) =>
+          logger.error({ err }, 'config rejected; the last valid one stays in force'),
       },
-      rejected: (err) =>
-        logger.error({ err }, 'config rejected; the last valid one stays in force'),
-    });
+      () => loadDaemonConfig(named),
+    );
+    watch = watched;
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },

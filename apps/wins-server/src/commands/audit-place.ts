@@ -1,4 +1,3 @@
-import { defaultConfigPath } from '@wins/config';
 import { escapeText, messageOf, UsageError } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
@@ -29,5 +28,5 @@ export async function auditPlace({ config, directory }: AuditPlaceOptions): Prom
 }
 
 async function configured(config: string | undefined): Promise<string> {
-  return auditDirectoryOf((await loadDaemonConfig(config ?? defaultConfigPath())).config);
+  return auditDirectoryOf((await loadDaemonConfig(config)).config);
 }

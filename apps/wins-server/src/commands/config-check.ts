@@ -1,60 +1,76 @@
-import { defaultConfigPath } from '@wins/config';
+import { ConfigError, type ConfigProblem, type LoadedConfig } from '@wins/config';
 import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { doubtfulEntries } from '../configuration/allowed-executables.js';
 import { explainMigration } from '../configuration/explain-migration.js';
-import { loadCopiedConfig, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { thisSystem } from '../this-system.js';
+import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
+/** The options of `wins srv config check`. */
 export interface CheckOptions {
   readonly config?: string | undefined;
+  readonly output?: string | undefined;
   readonly lenient: boolean;
   readonly 'content-only': boolean;
   readonly 'explain-migration': boolean;
+  /** The system of the node that the config is for. Default: this one. */
+  readonly platform?: 'windows' | 'linux' | undefined;
 }
 
 /**
  * `wins srv config check`: the effective config with the origin of each value, or everything that is
- * wrong with the file, or what a config of an earlier release may lack. An unknown key is an error here, unless the file is to be judged as the daemon judges it when it starts.
+ * wrong with the file, or what a config of an earlier release may lack. An unknown key and an entry that can never match are errors
+ * here, unless the file is to be judged as the daemon judges it when it starts.
  */
 export async function checkConfig(
   options: CheckOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const file = options.config ?? defaultConfigPath();
-  const isCopied = options['content-only'];
-  const load = isCopied ? loadCopiedConfig : loadDaemonConfig;
-  const { config, found, origins, warnings } = await load(file, { strict: !options.lenient });
-  if (isCopied && !found) {
-    process.stderr.write(
-      `${escapeText(file)}: no such file; wanted the config that will be copied\n`,
-    );
-    return EXIT.server.config;
+  const { platform } = options;
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadDaemonConfig(options.config, {
+      strict: !options.lenient,
+      isCopy: options['content-only'],
+      ...(platform !== undefined && { platform: platform === 'windows' ? 'win32' : platform }),
+    });
+  } catch (error) {
+    // The lines for people go to standard error, with the exit code of the error.
+    if (error instanceof ConfigError && options.output !== 'text') {
+      const file = configFileOf(options.config);
+      const found = error.code !== 'notFound';
+      const problems = error.problems.map(problemRecord);
+      await show({ value: { file, found, valid: false, problems } });
+    }
+    throw error;
   }
   if (options['explain-migration']) {
-    process.stdout.write(escapeJson(explainMigration(config)));
+    process.stdout.write(escapeJson(explainMigration(loaded.config)));
   } else {
-    const value = { file, found, values: origins, warnings };
-    await show({ value, text: describeValues(file, found, origins) });
+    const { path: file, found, origins: values, warnings } = loaded;
+    const value = { file, found, valid: true, problems: warnings.map(problemRecord), values };
+    await show({ value, text: describeValues(loaded) });
   }
-  for (const { message } of warnings) process.stderr.write(`${message}\n`);
-  const { tellsClientsApart } = await thisSystem();
-  for (const { message } of doubtfulEntries(config, tellsClientsApart)) {
-    process.stderr.write(`${message}\n`);
-  }
+  for (const { message } of loaded.warnings) process.stderr.write(`${message}\n`);
   return EXIT.server.ok;
 }
 
-function describeValues(
-  file: string,
-  found: boolean,
-  origins: Awaited<ReturnType<typeof loadDaemonConfig>>['origins'],
-): string {
-  const lines = origins.map(({ key, value }) => escapeJson(`${key}: ${JSON.stringify(value)}`));
+/** A problem as programs read it. */
+function problemRecord({ severity, code, keyPath, line, column, ...words }: ConfigProblem) {
+  const { found, expected, nextStep, message } = words;
+  return {
+    ...{ severity, code, key: keyPath },
+    ...(line !== undefined && { line, column }),
+    ...{ found, expected, nextStep, message },
+  };
+}
+
+function describeValues({ path, found, origins }: LoadedConfig): string {
+  const lines = origins.map(({ key, value }) =>
+    value === undefined ? `# ${key} is not set` : escapeJson(`${key}: ${JSON.stringify(value)}`),
+  );
   const width = Math.max(...lines.map((line) => line.length));
-  const values = origins.map(({ origin }, index) => {
+  const values = origins.map(({ value, origin }, index) => {
+    const line = lines[index] ?? '';
     const place = origin === 'default' ? 'default' : `line ${origin.line}`;
-    return `${(lines[index] ?? '').padEnd(width)}  # ${place}\n`;
+    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${place}\n`;
   });
-  const head = `# ${escapeText(file)}${found ? '' : ' (no such file: all defaults)'}\n`;
-  return [head, ...values].join('');
+  return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join('');
 }

@@ -1,4 +1,3 @@
-import { defaultConfigPath } from '@wins/config';
 import type { CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { examine } from '../doctor/examine.js';
@@ -19,9 +18,9 @@ export async function runDoctor(
     process.platform === 'win32'
       ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
       : localDoctorHost;
-  const configFile = path.resolve(options.config ?? defaultConfigPath());
+  const config = options.config === undefined ? undefined : path.resolve(options.config);
   const executable = process.argv[1] ?? process.execPath;
-  const findings = await examine(host({ configFile, executable, system: await thisSystem() }));
+  const findings = await examine(host({ config, executable, system: await thisSystem() }));
   await show({ value: reportValue(findings), text: textReport(findings) });
   return exitCodeForFindings(findings);
 }

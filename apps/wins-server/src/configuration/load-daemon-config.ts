@@ -1,40 +1,47 @@
-import { judgeValues, loadConfig, type LoadedConfig, type LoadOptions } from '@wins/config';
-import { checkProcessEnvironment } from '@wins/process-manager';
+import { defaultConfigPath, loadConfig, type LoadedConfig } from '@wins/config';
 import { thisSystem } from '../this-system.js';
+import { judgeConfig } from './judge-config.js';
+
+/** How a config is loaded. */
+export interface DaemonConfigOptions {
+  /** Whether unknown keys and entries that can never match are errors. Default: warnings, as for a daemon that starts. */
+  readonly strict?: boolean;
+  /**
+   * Whether it is a file that will be copied to its place, where another file decides who may change it: it must exist, and
+   * nothing but its content is judged. Default false.
+   */
+  readonly isCopy?: boolean;
+  /** The system that the config is for. Default: this one. */
+  readonly platform?: NodeJS.Platform;
+}
 
 /**
- * Loads the config of the daemon: a file that administrators and this user alone can change or replace.
+ * Loads and judges the config of the daemon: a file that administrators and this user alone can change or replace.
  *
+ * @param named - The file that someone named, which must exist. Default: the one of the system, which may be absent.
  * @throws ConfigError
  */
 export async function loadDaemonConfig(
-  file: string,
-  options: LoadOptions = {},
+  named: string | undefined,
+  { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const { fileTrust } = await thisSystem();
-  return judged(await loadConfig(file, { ...options, trust: fileTrust() }));
+  const { fileTrust, tellsClientsApart } = await thisSystem();
+  const loaded = await loadConfig(configFileOf(named), {
+    ...{ strict, platform },
+    mustExist: isCopy || named !== undefined,
+    trust: isCopy ? { distrustOfFile: () => undefined } : fileTrust(),
+  });
+  const isElsewhere = isCopy || platform !== process.platform;
+  return judgeConfig(loaded, {
+    platform,
+    isStrict: strict,
+    looksAtFiles: !isElsewhere,
+    // Of another host it is not known.
+    tellsClientsApart: isElsewhere ? () => true : tellsClientsApart,
+  });
 }
 
-/**
- * Loads a config that will be copied to its place, where another file decides who may change it.
- *
- * @throws ConfigError
- */
-export async function loadCopiedConfig(file: string, options: LoadOptions): Promise<LoadedConfig> {
-  const trust = { distrustOfFile: () => undefined };
-  return judged(await loadConfig(file, { ...options, trust }));
-}
-
-/** The library has judged the form of the file; the libraries that it configures know which values they can use. */
-function judged(loaded: LoadedConfig): LoadedConfig {
-  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
-  const refused = checkProcessEnvironment(loaded.config.processEnvironment, dialect);
-  if (refused.length === 0) return loaded;
-  const keyPath = 'processEnvironment';
-  const expected =
-    'variables that are safe for every program; "envs" of an entry gives one to its program alone';
-  return judgeValues(
-    loaded,
-    refused.map(({ message }) => ({ severity: 'error', keyPath, found: message, expected })),
-  );
+/** The config file that is meant: the one that someone named, else the one of the system. */
+export function configFileOf(named: string | undefined): string {
+  return named ?? defaultConfigPath();
 }

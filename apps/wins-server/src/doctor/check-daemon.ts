@@ -1,7 +1,8 @@
 import type { WinsConfig } from '@wins/config';
-import { PipeError } from '@wins/pipe-transport';
+import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
+import path from 'node:path';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
@@ -24,21 +25,21 @@ export const checkVersions: Check = {
   },
 };
 
-/** Whether both pipes are served, who may open them, and whether the daemon is of this build. */
+/** Whether both pipes are served, who may open them, and whether the daemon is of this build and has this config. */
 export const checkDaemon: Check = {
   name: 'pipe',
-  look: async (host, config) => {
+  look: async (host, { config, path: configFile }) => {
     const main = await lookAtPipe(config.listen, 'gRPC', host, config);
     const tunnel = await lookAtPipe(config.proxy, 'the tunnel', host, config);
-    const build = main.isServed ? [await compareBuilds(config.listen, host)] : [];
-    return [...main.findings, ...tunnel.findings, ...build];
+    const daemon = main.isServed ? await askDaemon(config.listen, configFile, host) : [];
+    return [...main.findings, ...tunnel.findings, ...daemon];
   },
 };
 
 /** Processes that a daemon started which is dead by now. */
 export const checkOrphans: Check = {
   name: 'orphans',
-  look: async (host, config) => {
+  look: async (host, { config }) => {
     const orphans = await host.orphans(config);
     if (orphans.length === 0) return [ok('orphans', 'no process of a dead daemon runs')];
     return orphans.map(({ pid, name, path, evidence }) => {
@@ -47,6 +48,19 @@ export const checkOrphans: Check = {
       return problem('orphans', found, 'start the daemon, which ends it, or end it yourself');
     });
   },
+};
+
+/** What to do about a pipe that cannot be reached, by the reason. */
+const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
+  accessDenied: "run this as an administrator or as the daemon's user",
+  busy: 'find out who opens so many connections: wins srv audit show',
+  closed: 'restart the daemon, and look at its log',
+  invalidName: 'choose another name in the config ("listen", "proxy")',
+  inUse: 'choose another name in the config: something else has this one',
+  notFound: 'start the daemon: wins srv app run',
+  securityUnavailable: 'find out who serves the pipe: it is not the daemon',
+  timeout: 'restart the daemon: it takes no connections',
+  unknown: "look at the daemon's log, then restart it",
 };
 
 async function lookAtPipe(
@@ -58,14 +72,12 @@ async function lookAtPipe(
   try {
     await host.reachPipe(name);
   } catch (error) {
-    const isDenied = error instanceof PipeError && error.code === 'accessDenied';
-    const finding = isDenied
-      ? warning('pipe', messageOf(error), "run this as an administrator or as the daemon's user")
-      : problem('pipe', messageOf(error), 'start the daemon: wins srv app run');
-    return { isServed: false, findings: [finding] };
+    const code = error instanceof PipeError ? error.code : 'unknown';
+    const level = code === 'accessDenied' ? warning : problem;
+    return { isServed: false, findings: [level('pipe', messageOf(error), PIPE_ADVICE[code])] };
   }
   const { found, faults } = await host.pipeAccess(name, config.pipeAccess);
-  const described = `${name} serves ${what}: ${found}`;
+  const described = `${name} accepts connections for ${what}: ${found}`;
   if (faults.length === 0) return { isServed: true, findings: [ok('pipe', described)] };
   const advice =
     'restart the daemon, and find out who changed it: a client of the pipe commands the host';
@@ -73,15 +85,40 @@ async function lookAtPipe(
   return { isServed: true, findings };
 }
 
-/** An upgrade replaces the file while the old daemon still runs. */
-async function compareBuilds(pipe: string, host: DoctorHost): Promise<Finding> {
+async function askDaemon(
+  pipe: string,
+  configFile: string,
+  host: DoctorHost,
+): Promise<readonly Finding[]> {
   let daemon: ApplicationInfo;
   try {
     daemon = await host.daemonInfo(pipe);
   } catch (error) {
-    const advice = "look at the daemon's log, then restart it";
-    return problem('daemon', `the daemon does not answer: ${messageOf(error)}`, advice);
+    const advice = `look at its log (${host.logPlace}), then restart it; or another program serves the pipe`;
+    return [problem('daemon', `the daemon does not answer: ${messageOf(error)}`, advice)];
   }
+  return [await compareBuilds(daemon, host), ...(await compareConfigs(pipe, configFile, host))];
+}
+
+async function compareConfigs(
+  pipe: string,
+  configFile: string,
+  host: DoctorHost,
+): Promise<readonly Finding[]> {
+  const inForce = await host.daemonConfig(pipe);
+  if (inForce === undefined) return [];
+  if (isSameFile(inForce, configFile)) return [ok('daemon', `its config is ${inForce}`)];
+  const found = `the daemon has the config ${inForce}; this looked at ${configFile}`;
+  return [warning('daemon', found, `wins doctor --config ${quoteText(inForce)}`)];
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [path.resolve(one), path.resolve(other)];
+  return process.platform === 'win32' ? a.toLowerCase() === b.toLowerCase() : a === b;
+}
+
+/** An upgrade replaces the file while the old daemon still runs. */
+async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Finding> {
   const { wins } = await host.versions();
   const shown = `the daemon is ${daemon.Version} (${daemon.Commit})`;
   if (daemon.Version !== wins.Version || daemon.Commit !== wins.Commit) {

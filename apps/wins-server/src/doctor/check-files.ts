@@ -1,41 +1,46 @@
-import { doubtfulEntries, faultyEntries } from '../configuration/allowed-executables.js';
+import type { ConfigProblem } from '@wins/config';
 import { watchedPath } from '../upgrade/watched/watched-path.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
 const MIB = 1024 * 1024;
+const ENTRY = 'white_list.processPaths[';
+/** The reasons of both systems for a link in a path. */
+const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
 /** Whether every listed program can run, and whether somebody else could have put it there. */
 export const checkWhiteList: Check = {
   name: 'whitelist',
-  look: async (host, config) => {
+  needsConfig: true,
+  look: async (host, { config, warnings }) => {
     const name = 'whitelist';
     const { processPaths, proxyPorts } = config.whiteList;
-    const faults = new Map(faultyEntries(config).map(({ index, message }) => [index, message]));
     const findings: Finding[] = [];
     if (processPaths.length === 0) {
       findings.push(warning(name, 'no program may run', 'list some in white_list.processPaths'));
     }
+    const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
-      const fault = faults.get(index);
-      findings.push(
-        fault === undefined
-          ? await judgeProgram(path, host)
-          : problem(name, fault, 'fix the entry: it can never match'),
-      );
-    }
-    for (const { message } of doubtfulEntries(config, () => host.tellsClientsApart())) {
-      findings.push(warning(name, message, 'grant what its clients need, and no more'));
+      const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
+      if (!told.some(isFault)) findings.push(await judgeProgram(path, host));
+      for (const one of told) {
+        findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
+      }
     }
     const ports = proxyPorts.length === 0 ? 'none' : proxyPorts.join(', ');
     return [...findings, ok(name, `ports that containers may reach: ${ports}`)];
   },
 };
 
+/** Whether a warning of the config is about a program, so that the check of the whitelist tells it. */
+export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
+  return keyPath.startsWith(ENTRY);
+}
+
 /** Whether the audit log can be written, by the daemon alone, and whether its newest file is unchanged. */
 export const checkAudit: Check = {
   name: 'audit',
-  look: async (host, config) => {
+  look: async (host, { config }) => {
     const name = 'audit';
     const { path, place, faults, freeBytes } = await host.auditFolder(config);
     if (place.kind === 'missing') return [ok(name, `there is no audit log in ${path} yet`)];
@@ -60,7 +65,8 @@ export const checkAudit: Check = {
 /** Whether an upgrade to the watched file would begin, and how the latest upgrade ended. */
 export const checkWatchedFile: Check = {
   name: 'upgrade',
-  look: async (host, { upgrade }) => {
+  needsConfig: true,
+  look: async (host, { config: { upgrade } }) => {
     if (upgrade.mode !== 'watching') return [];
     return [
       await judgeWatched(upgrade.watchingPath, host),
@@ -75,9 +81,16 @@ async function judgeProgram(path: string, host: DoctorHost): Promise<Finding> {
   if (judgement.kind === 'missing') {
     return warning('whitelist', `${path} does not exist`, 'install it, or take it off the list');
   }
+  const { fault, message } = judgement;
+  if (LINKS.has(fault)) {
+    return problem('whitelist', message, 'list the path that the link leads to: links are refused');
+  }
+  if (fault === 'not a regular file') {
+    return problem('whitelist', message, 'list the path of a program');
+  }
   const advice =
     'make it and the folders above it writable by administrators alone: the daemon refuses it';
-  return problem('whitelist', judgement.message, advice);
+  return problem('whitelist', message, advice);
 }
 
 async function verifyAudit(path: string, host: DoctorHost): Promise<readonly Finding[]> {

@@ -38,6 +38,8 @@ export interface DoctorHost {
     readonly node: string;
     readonly system: string;
   }>;
+  /** The config file that is looked at. */
+  readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
   /** Judges the place of a file as the daemon does before it runs it. */
@@ -47,8 +49,6 @@ export interface DoctorHost {
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Verifies the last 8 MiB of an audit log. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
-  /** Whether a daemon on this system knows its clients, as an entry with `for` needs. */
-  tellsClientsApart(): boolean;
   /** How the latest upgrade of the service ended; undefined when there was none. */
   latestUpgrade(): Promise<LatestUpgrade | undefined>;
   /** Connects to a pipe and hangs up. @throws PipeError */
@@ -57,16 +57,22 @@ export interface DoctorHost {
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   /** Asks the daemon behind a pipe which build it is. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
+  /** Asks it which config file is in force; undefined when it is too old, or tells it to administrators alone. */
+  daemonConfig(name: string): Promise<string | undefined>;
   /** Finds processes of runs whose daemon is dead. */
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   /** What only this system has: services, firewall rules. */
   readonly systemChecks: readonly Check[];
+  /** Where the log of the daemon is, for advice: a folder, or what holds it. */
+  readonly logPlace: string;
 }
 
 /** One question of the doctor. What it throws becomes a warning that it could not be answered. */
 export interface Check {
   /** The name in the report. */
   readonly name: string;
-  /** @param config - What the daemon would start with now; the defaults when the file cannot be used. */
-  readonly look: (host: DoctorHost, config: WinsConfig) => Promise<readonly Finding[]>;
+  /** Whether it is about what the config says: not asked when the file cannot be used, which is told once. */
+  readonly needsConfig?: boolean;
+  /** @param loaded - What the daemon would start with now; the defaults when the file cannot be used. */
+  readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;
 }

@@ -1,6 +1,7 @@
 import type { AuditVerdict } from '@wins/audit-log';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
+import { judgeConfig } from '../configuration/judge-config.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
@@ -40,9 +41,13 @@ const gives =
     Promise.resolve(value);
 const fails = (error: Error) => () => Promise.reject(error);
 
-function loaded(config: unknown = CONFIG): LoadedConfig {
+async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promise<LoadedConfig> {
   const text = JSON.stringify(config);
-  return { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
+  const parsed = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
+  return judgeConfig(parsed, {
+    ...{ platform: 'linux', isStrict: false, looksAtFiles: false },
+    tellsClientsApart: () => tellsClientsApart,
+  });
 }
 
 /** Rejects for one pipe alone. */
@@ -55,16 +60,18 @@ const judged = (file: string, judgement: FileJudgement) => (path: string) =>
 function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   return {
     versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
-    loadConfig: gives(loaded()),
+    configFile: '/etc/config',
+    loadConfig: () => loaded(),
     judgeFile: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),
     auditFolder: gives(AUDIT_FOLDER),
     verifyAudit: gives(AUDIT_VERDICT),
-    tellsClientsApart: () => true,
     latestUpgrade: gives(undefined),
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
+    daemonConfig: gives('/etc/config'),
+    logPlace: '/var/log/wins',
     orphans: gives([]),
     systemChecks: [],
     ...changes,
@@ -116,9 +123,9 @@ const PROBLEMS: readonly Case[] = [
   },
   {
     what: 'an entry that allows nothing',
-    changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/opt/tool/'] } })) },
+    changes: { loadConfig: () => loaded({ white_list: { processPaths: ['/opt/tool/'] } }) },
     check: 'whitelist',
-    found: /^white_list\.processPaths\[0\] .*names a folder/,
+    found: /processPaths\[0\]: .*names a folder/,
   },
   {
     what: 'a daemon that is down',
@@ -183,13 +190,13 @@ const PROBLEMS: readonly Case[] = [
 const WARNINGS: readonly Case[] = [
   {
     what: 'no config',
-    changes: { loadConfig: gives({ ...loaded({}), found: false }) },
+    changes: { loadConfig: async () => ({ ...(await loaded({})), found: false }) },
     check: 'config',
     found: /no \/etc\/config/,
   },
   {
     what: 'a doubtful key',
-    changes: { loadConfig: gives(loaded({ ...CONFIG, nonsense: 1 })) },
+    changes: { loadConfig: () => loaded({ ...CONFIG, nonsense: 1 }) },
     check: 'config',
     found: /nonsense/,
   },
@@ -201,7 +208,7 @@ const WARNINGS: readonly Case[] = [
   },
   {
     what: 'an empty whitelist',
-    changes: { loadConfig: gives(loaded({ white_list: { proxyPorts: [1] } })) },
+    changes: { loadConfig: () => loaded({ white_list: { proxyPorts: [1] } }) },
     check: 'whitelist',
     found: /no program/,
   },
@@ -213,17 +220,18 @@ const WARNINGS: readonly Case[] = [
   },
   {
     what: 'an entry that allows much',
-    changes: { loadConfig: gives(loaded({ white_list: { processPaths: ['/bin/sh'] } })) },
+    changes: { loadConfig: () => loaded({ white_list: { processPaths: ['/bin/sh'] } }) },
     check: 'whitelist',
-    found: /^white_list\.processPaths\[0\] .*any are allowed/,
+    found: /processPaths\[0\]: .*any are allowed/,
   },
   {
     what: 'an entry for clients that this system does not know',
     changes: {
-      loadConfig: gives(
-        loaded({ white_list: { processPaths: [{ path: '/opt/tool', for: ['administrators'] }] } }),
-      ),
-      tellsClientsApart: () => false,
+      loadConfig: () =>
+        loaded(
+          { white_list: { processPaths: [{ path: '/opt/tool', for: ['administrators'] }] } },
+          false,
+        ),
     },
     check: 'whitelist',
     found: /cannot tell callers apart/,
@@ -290,7 +298,7 @@ describe('the doctor', () => {
 
   async function onlyFinding(changes: Partial<DoctorHost>): Promise<Finding> {
     const [finding, ...others] = notOk(await examine(host(changes)));
-    // Without a config no program is listed either.
+    // Without a file no program is listed either.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
     expect(finding?.advice).toMatch(/./);
     return finding as Finding;
@@ -324,7 +332,52 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
+    // What the config would say is not told of the defaults.
+    expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
+
+  it('tells once of a config that cannot be used', async () => {
+    const loadConfig = () => loaded({ ...CONFIG, listen: 'a/b' });
+    const findings = notOk(await examine(host({ loadConfig })));
+    expect(findings).toMatchObject([{ check: 'config', level: 'problem' }]);
+  });
+
+  it.each([
+    ['invalidName', /"listen"/],
+    ['timeout', /restart/],
+    ['notFound', /^start the daemon/],
+    ['securityUnavailable', /who serves/],
+  ] as const)('advises what helps for a pipe that cannot be reached: %s', async (code, advice) => {
+    const reachPipe = unreachable('main', new PipeError(code, 'no'));
+    expect((await onlyFinding({ reachPipe })).advice).toMatch(advice);
+  });
+
+  it('advises to list what a link leads to, and names the log of a daemon that is silent', async () => {
+    const link: FileJudgement = { kind: 'untrusted', fault: 'symbolic link', message: 'a link' };
+    const linked = await onlyFinding({ judgeFile: judged('/opt/tool', link) });
+    expect(linked.advice).toMatch(/that the link leads to/);
+    const silent = await onlyFinding({ daemonInfo: fails(new Error('found no answer in 5 s')) });
+    expect(silent.advice).toContain('/var/log/wins');
+  });
+
+  it('says when the daemon has another config than the one that was looked at', async () => {
+    const finding = await onlyFinding({ daemonConfig: gives('/opt/other') });
+    expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
+    expect(finding.found).toMatch(/\/opt\/other; this looked at \/etc\/config/);
+    expect(finding.advice).toBe('wins doctor --config "/opt/other"');
+    expect(notOk(await examine(host({ daemonConfig: gives(undefined) })))).toEqual([]);
+  });
+
+  it.each(['systemagent', 'csi-proxy'])(
+    'warns loudly of %s, which nothing uses',
+    async (section) => {
+      const content = section === 'systemagent' ? {} : { url: 'u', version: 'v', kubeletPath: 'k' };
+      const loadConfig = () => loaded({ ...CONFIG, [section]: content });
+      const finding = await onlyFinding({ loadConfig });
+      expect(finding).toMatchObject({ level: 'warning', check: 'config' });
+      expect(finding.found).toContain(`${section}: found a section that this release does not use`);
+    },
+  );
 });
 
 describe('of a watched file the doctor says', () => {
@@ -333,7 +386,7 @@ describe('of a watched file the doctor says', () => {
     watchingPath = '/opt/wins',
   ): Promise<Finding | undefined> {
     const config = { ...CONFIG, upgrade: { mode: 'watching', watchingPath } };
-    const findings = await examine(host({ loadConfig: gives(loaded(config)), ...changes }));
+    const findings = await examine(host({ loadConfig: () => loaded(config), ...changes }));
     return findings.filter(({ check }) => check === 'upgrade').at(-1);
   }
 

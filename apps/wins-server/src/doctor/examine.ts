@@ -1,7 +1,7 @@
-import { ConfigError, parseConfig, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
-import { checkAudit, checkWatchedFile, checkWhiteList } from './check-files.js';
+import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
@@ -15,17 +15,17 @@ const CHECKS: readonly Check[] = [
 
 /** Examines a host, one check after another; a check that fails does not stop the others. */
 export async function examine(host: DoctorHost): Promise<readonly Finding[]> {
-  const { config, findings } = await checkConfig(host);
-  const all: Finding[] = [...(await run(checkVersions, host, config)), ...findings];
+  const { loaded, isUsable, findings } = await checkConfig(host);
+  const all: Finding[] = [...(await run(checkVersions, host, loaded)), ...findings];
   for (const check of [...CHECKS, ...host.systemChecks]) {
-    all.push(...(await run(check, host, config)));
+    if (isUsable || check.needsConfig !== true) all.push(...(await run(check, host, loaded)));
   }
   return all;
 }
 
-async function run({ name, look }: Check, host: DoctorHost, config: WinsConfig) {
+async function run({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig) {
   try {
-    return await look(host, config);
+    return await look(host, loaded);
   } catch (error) {
     const advice = 'run this as an administrator; if you did, the message names the cause';
     return [warning(name, `cannot tell: ${messageOf(error)}`, advice)];
@@ -34,7 +34,8 @@ async function run({ name, look }: Check, host: DoctorHost, config: WinsConfig) 
 
 /** Reads the config file; when it cannot be used, the other checks look at the defaults. */
 async function checkConfig(host: DoctorHost): Promise<{
-  readonly config: WinsConfig;
+  readonly loaded: LoadedConfig;
+  readonly isUsable: boolean;
   readonly findings: readonly Finding[];
 }> {
   const name = 'config';
@@ -45,20 +46,28 @@ async function checkConfig(host: DoctorHost): Promise<{
     const advice = 'fix it: the daemon does not start with it (wins srv config check)';
     const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
     return {
-      config: parseConfig('').config,
+      loaded: { ...parseConfig(''), path: host.configFile, found: false },
+      isUsable: false,
       findings: faults.map((fault) => problem(name, fault, advice)),
     };
   }
-  const { config, path, found, warnings } = loaded;
+  return { loaded, isUsable: true, findings: await judgeFile(loaded, host) };
+}
+
+async function judgeFile(
+  { path, found, warnings }: LoadedConfig,
+  host: DoctorHost,
+): Promise<readonly Finding[]> {
+  const name = 'config';
   if (!found) {
     const advice = 'write one: without it no program may run and no port may be reached';
-    return { config, findings: [warning(name, `there is no ${path}`, advice)] };
+    return [warning(name, `there is no ${path}`, advice)];
   }
   const findings = [ok(name, `${path} is valid, and nobody else may write it`)];
-  for (const { code, message } of warnings) {
-    // The check of the whitelist says this.
-    if (code === 'noWhiteList') continue;
-    findings.push(warning(name, message, 'use the spelling of the documentation'));
+  for (const one of warnings) {
+    // The check of the whitelist says these.
+    if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
+    findings.push(warning(name, one.message, one.nextStep));
   }
   // Whoever can replace the file, or a folder above it, decides what may run.
   const judgement = await host.judgeFile(path);
@@ -67,5 +76,5 @@ async function checkConfig(host: DoctorHost): Promise<{
     const what = `others could replace ${path} or a folder above it: ${judgement.fault}`;
     findings.push(warning(name, what, advice));
   }
-  return { config, findings };
+  return findings;
 }

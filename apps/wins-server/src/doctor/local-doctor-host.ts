@@ -1,21 +1,24 @@
 import { verifyAuditLog } from '@wins/audit-log';
 
-import { connectPipe, resolvePipePath, type PipeServerCheck } from '@wins/pipe-transport';
+import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
-import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
+import { WinsClientError, type WinsClient, type WinsClientErrorCode } from '@wins/wins-api';
 import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
+/** What a daemon says to who may not know its config, or when it is too old to. */
+const KEPT: ReadonlySet<WinsClientErrorCode> = new Set(['refused', 'unimplemented']);
 /** A daemon that takes longer to say which build it is does not answer. */
 const ANSWER_TIMEOUT_MS = 5000;
 /** As much of the audit log as a file of it has by default. */
@@ -24,21 +27,33 @@ const OTHERS = 0o077;
 
 /** What {@link localDoctorHost} is made with. */
 export interface LocalDoctorHostOptions {
-  readonly configFile: string;
+  /** The config file that someone named. Default: the one of the system. */
+  readonly config: string | undefined;
   /** The file of this program. */
   readonly executable: string;
   readonly system: OperatingSystem;
-  /** Checks who serves a pipe before anything is said to it. Default: the owner of the socket. */
-  readonly security?: PipeServerCheck;
 }
 
 /** The host that this program runs on; what it says of pipes and systemChecks is for systems with Unix sockets. */
 export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
-  const { configFile, executable, system, security } = options;
+  const { config: named, executable, system } = options;
+  const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
   const processes = (): ProcessHost => (host ??= system.processHost());
   const connect = (name: string) => connectPipe(name, { security });
-  const { tellsClientsApart } = system;
+  const askInTime = async <Answer>(
+    name: string,
+    ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    try {
+      return await askDaemon(name, 'wins doctor', security, (client) => ask(client, signal));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      const seconds = ANSWER_TIMEOUT_MS / 1000;
+      throw new Error(`found no answer in ${seconds} s; wanted one`, { cause: error });
+    }
+  };
   return {
     versions: async () => {
       const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
@@ -47,7 +62,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const asked = user === undefined ? '' : `, asked by user ${user}`;
       return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
     },
-    loadConfig: () => loadDaemonConfig(configFile),
+    configFile: configFileOf(named),
+    loadConfig: () => loadDaemonConfig(named),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
@@ -57,22 +73,20 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       return { path: directory, place, ...found };
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
-    tellsClientsApart,
     latestUpgrade: () => loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
-    daemonInfo: async (name) => {
-      // The library would print what the other end of the pipe sends; the finding says what is wrong.
-      routeGrpcLog(() => undefined);
-      const client = createWinsClient({
-        address: resolvePipePath(name).address,
-        clientName: 'wins doctor',
-        ...(security && { dial: () => connect(name) }),
-      });
+    daemonInfo: (name) => askInTime(name, (client, signal) => client.info({ signal })),
+    daemonConfig: async (name) => {
       try {
-        return await client.info({ signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-      } finally {
-        await client.close();
+        const config = await askInTime(name, (client, signal) =>
+          client.config.describe({ signal }),
+        );
+        return config.File;
+      } catch (error) {
+        const isKept = error instanceof WinsClientError && KEPT.has(error.code);
+        if (isKept) return undefined;
+        throw error;
       }
     },
     orphans: (config) =>
@@ -82,6 +96,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
         host: processes(),
       }),
     systemChecks: [],
+    logPlace: 'its standard error',
   };
 }
 

@@ -3,7 +3,6 @@ import {
   grantsTheSame,
   parseSecurityDescriptor,
   pipeAccess,
-  securedPipeClient,
   serviceControlManager,
   whoMayWrite,
   WindowsError,
@@ -12,26 +11,20 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME } from '@wins/wins-program';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
+import { serviceLogFolder } from '../log/windows-service-log.js';
+import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 
 /** A host with Windows: pipes with access lists, a service, and rules of the firewall. */
-export function windowsDoctorHost(options: Omit<LocalDoctorHostOptions, 'security'>): DoctorHost {
+export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
-    ...localDoctorHost({ ...options, security: securedPipeClient({ servicePid }) }),
+    ...localDoctorHost(options),
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
     pipeAccess: async (name, wanted) =>
       judgeAccess(pipeAccess(resolvePipePath(name).address), wanted),
     systemChecks: [checkService, checkFirewall],
+    logPlace: serviceLogFolder(),
   };
-}
-
-function servicePid(): number | undefined {
-  try {
-    return serviceControlManager().status(SERVICE_NAME).pid;
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
 }
 
 /** A client of the pipe commands the host: those alone may be one that the config names, or the default. */
@@ -47,18 +40,17 @@ function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
 
 const checkService: Check = {
   name: 'service',
-  look: () => Promise.resolve([serviceFinding()]),
+  look: () => Promise.resolve([lookAtService()]),
 };
 
-function serviceFinding(): Finding {
+function lookAtService(): Finding {
   const services = serviceControlManager();
   try {
-    const { state, pid, win32ExitCode } = services.status(SERVICE_NAME);
-    const { startType, commandLine } = services.config(SERVICE_NAME);
-    const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
-    if (state === 'running') return ok('service', `${found} (process ${pid})`);
-    const advice = `start it: sc start ${SERVICE_NAME}; the event log says why it ended`;
-    return problem('service', `${found}; its last exit code was ${win32ExitCode}`, advice);
+    return serviceFinding({
+      ...services.status(SERVICE_NAME),
+      ...services.config(SERVICE_NAME),
+      logFolder: serviceLogFolder(),
+    });
   } catch (error) {
     if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     const advice = 'register it: wins srv app run --register';
@@ -68,7 +60,7 @@ function serviceFinding(): Finding {
 
 const checkFirewall: Check = {
   name: 'firewall',
-  look: async (host, config) => {
+  look: async (host, { config }) => {
     const open = firewallRules().list();
     if (open.length === 0) return [ok('firewall', 'no port is open for a run')];
     const isServed = await host.reachPipe(config.listen).then(

@@ -157,10 +157,15 @@ export class Connections {
     this.#faults[Symbol.dispose]();
   }
 
+  /** The client that made a call, as the system knows it. */
+  clientOf(caller: Caller): ClientIdentity {
+    return this.#clients.get(caller.getPeer()) ?? EVERYBODY;
+  }
+
   /** Who made a call. What is started for a connection that has gone ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
-    const client = this.#clients.get(id) ?? EVERYBODY;
+    const client = this.clientOf(caller);
     const { key, description, names, isAdministrator, isEverybody } = client;
     const hasQuota = !isAdministrator && !isEverybody;
     const [said] = caller.metadata.get(CLIENT_NAME_METADATA_KEY);

@@ -11,6 +11,7 @@ import { rpcError } from './rpc-errors.js';
 const SERVICES: readonly string[] = [
   '',
   'wins.ApplicationService',
+  'wins.ConfigService',
   'wins.HnsService',
   'wins.HostService',
   'wins.NetworkService',

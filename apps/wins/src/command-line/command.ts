@@ -64,7 +64,7 @@ export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet
  * Makes a command; its handler gets the values of its own options, of `Inherited` ones, which a group above has, and of those that
  * every command has.
  */
-export function command<Own extends Options, Inherited extends Options = Record<never, never>>(
+export function command<Own extends Options, Inherited extends Options = Options>(
   node: Omit<Command, 'run' | 'options'> & {
     readonly options: Own;
     readonly inherits?: Inherited;

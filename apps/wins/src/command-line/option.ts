@@ -101,3 +101,12 @@ export function digestOption(name: string, describe: string): Option<string | un
   };
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
+
+/** A number that a message between two programs can hold; whether it is a port is judged elsewhere. */
+export function numberOption(name: string, describe: string): Option<number | undefined> {
+  const read = (text: string): number => {
+    if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
+  };
+  return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
+}

@@ -99,15 +99,23 @@ class WordReader {
     const [, dashes = '', name = '', equals] = /^(--?)([^=]*)(=[^]*)?$/.exec(word) ?? [];
     const value = equals?.slice(1);
     const long = this.#find(name);
-    if (long !== undefined && name.length > 1) return this.#give(name, long, value);
+    if (long !== undefined && name.length > 1) {
+      this.#give(name, long, value);
+      return;
+    }
     if (dashes === '-') {
       const found = Object.entries(this.#known).find(([, { short }]) => short === name.charAt(0));
-      if (found !== undefined && name.length === 1) return this.#give(...found, value);
+      const isAlone = name.length === 1;
       // -ojson
-      if (found?.[1].kind === 'text') return this.#give(...found, word.slice(2));
+      if (found !== undefined && (isAlone || found[1].kind === 'text')) {
+        this.#give(...found, isAlone ? value : word.slice(2));
+        return;
+      }
     }
-    if (name === 'json' && this.#find('output')?.choices?.includes('json') === true)
-      return this.#giveJson(value);
+    if (name === 'json' && this.#find('output')?.choices?.includes('json') === true) {
+      this.#giveJson(value);
+      return;
+    }
     const known = Object.entries(this.#known).flatMap(([known, { isHidden }]) =>
       isHidden === true ? [] : [`--${known}`],
     );

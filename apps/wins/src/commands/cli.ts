@@ -1,6 +1,7 @@
 import { command, type Group } from '../command-line/command.js';
 import { client } from '../load-applications.js';
 import { deliver } from './cli-deliver.js';
+import { explain } from './cli-explain.js';
 import { hostGroups } from './cli-host.js';
 import { processes } from './cli-prc.js';
 import { proxy } from './cli-proxy.js';
@@ -36,6 +37,7 @@ export const cli: Group = {
     },
     processes,
     proxy,
+    explain,
     upgrade,
     deliver,
     ...hostGroups,

@@ -18,7 +18,7 @@ export const doctor = command({
   ],
   options: {
     config: textOption(
-      'The config file; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config',
+      'The config file, which must exist; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config, which may be absent',
       { placeholder: 'FILE', completes: 'files' },
     ),
     output: textOutput,

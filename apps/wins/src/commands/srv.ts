@@ -1,5 +1,5 @@
 import { command, type Group } from '../command-line/command.js';
-import { choiceOption, switchOption, textOption } from '../command-line/option.js';
+import { choiceOption, numberOption, switchOption, textOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { refuseBoth, textOutput } from './daemon-options.js';
 
@@ -9,7 +9,7 @@ const FORMS = 'Form of the answer, as in -oyaml; --json is -o json';
 /** Every command of `wins srv` has them. */
 const inherits = {
   config: textOption(
-    'The config file; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config',
+    'The config file, which must exist; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config, which may be absent',
     {
       placeholder: 'FILE',
       completes: 'files',
@@ -73,6 +73,12 @@ const check = command({
     'content-only': switchOption(
       'For a file that will be copied to its place: it must exist; who could change it is not judged on Windows',
     ),
+    platform: choiceOption(
+      'platform',
+      ['windows', 'linux'] as const,
+      'The system of the node that the config is for; default: this one',
+      { placeholder: 'SYSTEM' },
+    ),
     'explain-migration': switchOption(
       'Print, as YAML to paste, what a config of an earlier release may lack',
     ),
@@ -97,6 +103,58 @@ const schema = command({
   },
   examples: [['srv config schema > wins.schema.json', 'for an editor']],
   run: (values, _given, more) => server().printSchema(values, more),
+});
+
+const explain = command({
+  name: 'explain',
+  summary: 'Say what a key means, or whether a program or port would be allowed',
+  details: 'Ends with 1 when it would not be allowed.',
+  page: 'config.md',
+  inherits,
+  positional: {
+    name: 'key',
+    describe: 'a key, such as white_list.proxyPorts; without one all are listed',
+    isOptional: true,
+    completes: 'nothing',
+  },
+  options: {
+    path: textOption('A program of the host: would it be allowed, and by which entry', {
+      placeholder: 'FILE',
+      completes: 'files',
+    }),
+    sha256: textOption('With --path: the SHA-256 digest that the client sees', {
+      placeholder: 'DIGEST',
+      completes: 'nothing',
+    }),
+    port: numberOption('port', 'A TCP port of the host: would it be allowed'),
+    server: textOption('Ask the running daemon on this pipe, rather than the file', {
+      placeholder: 'PIPE',
+      completes: 'nothing',
+    }),
+    output: textOutput,
+  },
+  examples: [
+    ['srv config explain white_list.proxyPorts', 'what a key means'],
+    ['srv config explain --port 9796', 'whether containers may reach that port'],
+  ],
+  run: (values, { word }, more) => server().explainConfig({ ...values, key: word }, more),
+});
+
+const reload = command({
+  name: 'reload',
+  summary: 'Have the running daemon read its config again',
+  details: 'It says what changed, what takes a restart, or what is wrong: then the config that was in force stays, and it ends with 78.',
+  page: 'config.md',
+  inherits,
+  options: {
+    server: textOption("Name or path of the daemon's pipe; default: that of the config", {
+      placeholder: 'PIPE',
+      completes: 'nothing',
+    }),
+    output: textOutput,
+  },
+  examples: [['srv config reload', 'the daemon of this host']],
+  run: (values, _given, more) => server().reloadConfig(values, more),
 });
 
 const directory = textOption('The folder of a log; default: the one of the daemon of the config', {
@@ -156,7 +214,7 @@ export const srv: Group = {
       name: 'config',
       summary: 'Look at the config file',
       page: 'config.md',
-      commands: [check, schema],
+      commands: [check, schema, explain, reload],
     },
     {
       name: 'audit',

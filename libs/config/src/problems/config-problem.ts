@@ -8,7 +8,7 @@ import { NEXT_STEP } from './next-step.js';
  * About its text: `notUtf8`, `controlCharacter`, `syntax`, `multipleDocuments`, `tooDeep`,
  * `tooManyValues`, `tooManyProblems`, `unsupported`.
  * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`.
- * Only ever a warning: `duplicateKey`, `legacySpelling`, `duplicateEntry`, `noEffect`, `noWhiteList`.
+ * Only ever a warning: `duplicateKey`, `legacySpelling`, `duplicateEntry`, `doubtful`, `noEffect`, `noWhiteList`.
  */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
@@ -34,6 +34,7 @@ export type ContentProblemCode =
   | 'duplicateKey'
   | 'legacySpelling'
   | 'duplicateEntry'
+  | 'doubtful'
   | 'noEffect'
   | 'noWhiteList';
 

@@ -61,8 +61,9 @@ export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  /** What was found and wanted, without the entry: for whoever names entries by another word. */
-  readonly fault: string;
+  /** What was found and what was wanted, without the entry: for whoever names entries by another word. */
+  readonly found: string;
+  readonly wanted: string;
   /** Whether the entry can never match; else it is doubtful. */
   readonly neverMatches: boolean;
   readonly message: string;
@@ -161,8 +162,10 @@ function problemOf(
   fault: string,
   neverMatches = false,
 ): AllowedExecutableProblem {
+  // Each fault is written "FOUND; wanted WANTED".
+  const [found = fault, wanted = 'an entry that can match'] = fault.split('; wanted ');
   const message = `allowed executable ${index} (${quoteText(entry.path)}): ${fault}`;
-  return { index, path: entry.path, fault, neverMatches, message };
+  return { index, path: entry.path, found, wanted, neverMatches, message };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {

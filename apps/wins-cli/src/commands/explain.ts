@@ -1,0 +1,49 @@
+import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import type { ConfigSubject } from '@wins/wins-api';
+import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+
+/** The options of `wins cli explain`. */
+export interface ExplainOptions extends DaemonOptions {
+  /** A program of the host: may this client run it? */
+  readonly path?: string | undefined;
+  /** With `path`: the SHA-256 digest that this client sees. */
+  readonly sha256?: string | undefined;
+  /** A port of the host: may this client reach it? */
+  readonly port?: number | undefined;
+}
+
+/**
+ * `wins cli explain`: whether the daemon would let this client run a program or reach a port, and why not; nothing is tried. Ends
+ * with 126 when it would refuse.
+ */
+export async function explain(
+  options: ExplainOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const subject = subjectOf(options);
+  const { Allowed, Code, Reason, Entry } = await withDaemon(
+    daemonAddress(options),
+    (client) => client.config.explain(subject),
+  );
+  const what = 'port' in subject ? `port ${subject.port}` : subject.path;
+  const verdict = Allowed ? 'allowed' : 'not allowed';
+  const lines = [`${what}: ${verdict}`, ...(Reason === '' ? [] : [`  ${Reason}`])];
+  // The daemon says which entry it is to administrators of its host.
+  const entry = Entry && { Key: Entry.Key, File: Entry.File, Line: Entry.Line };
+  await show({
+    value: { Subject: what, Allowed, Code, Reason, ...(entry && { Entry: entry }) },
+    text: lines.map((line) => `${escapeText(line)}\n`).join(''),
+    names: Allowed ? [what] : [],
+  });
+  return Allowed ? EXIT.client.ok : EXIT.client.refused;
+}
+
+function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
+  if (path !== undefined && port === undefined) return { path, sha256 };
+  if (port === undefined || path !== undefined || sha256 !== undefined) {
+    throw new UsageError(
+      'cannot explain: found no question or two; wanted --path PROGRAM [--sha256 DIGEST], or --port N',
+    );
+  }
+  return { port };
+}

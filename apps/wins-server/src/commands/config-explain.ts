@@ -1,0 +1,145 @@
+import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
+import { judgeStart, MAX_EXECUTABLE_BYTES } from '@wins/process-manager';
+import {
+  escapeText,
+  EXIT,
+  quoteText,
+  UsageError,
+  type CommandSurroundings,
+  type Show,
+} from '@wins/wins-program';
+import { allowedBy } from '../configuration/allowed-executables.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import {
+  portVerdict,
+  programVerdict,
+  type SubjectVerdict,
+} from '../configuration/subject-verdict.js';
+import { thisSystem } from '../this-system.js';
+import { askRunningDaemon } from './running-daemon.js';
+
+/** The options of `wins srv config explain`. */
+export interface ExplainOptions {
+  readonly config?: string | undefined;
+  /** A key in any spelling, or the end of its path. */
+  readonly key?: string | undefined;
+  /** A program: would it be allowed? */
+  readonly path?: string | undefined;
+  /** With `path`: the SHA-256 digest that the client sees. */
+  readonly sha256?: string | undefined;
+  /** A port: would it be allowed? */
+  readonly port?: number | undefined;
+  /** Asks the daemon on this pipe, rather than the file. */
+  readonly server?: string | undefined;
+}
+
+/** What to do about a refusal, by its code. */
+const NEXT_STEP: Readonly<Record<string, string>> = {
+  'port-allowed': 'add it to white_list.proxyPorts',
+  callerNotAllowed: 'add the caller to "for" of the entry, if it is meant',
+  checksumMismatch: 'bring the same file to both sides',
+  digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
+  notFound: 'install it',
+  pathNotAllowed: 'add it to white_list.processPaths',
+  pathNotTrusted: 'put it where only administrators may write',
+};
+
+/**
+ * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
+ * which line, or why not, by the very functions that judge. Ends with 1 when it would not be allowed.
+ */
+export async function explainConfig(
+  options: ExplainOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const { key, path, sha256, port, server } = options;
+  const chosen = [key, path, port].filter((choice) => choice !== undefined);
+  if (chosen.length > 1) {
+    throw new UsageError('cannot explain: found two questions; wanted KEY, --path or --port alone');
+  }
+  if (path !== undefined || port !== undefined) {
+    const what = path ?? `port ${port}`;
+    return showVerdict(what, await verdictOf(options), show);
+  }
+  if (sha256 !== undefined || server !== undefined) {
+    const found = sha256 !== undefined ? '--sha256 without --path' : '--server without a question';
+    throw new UsageError(`cannot explain: found ${found}; wanted --path PROGRAM or --port N`);
+  }
+  await showKeys(key, show);
+  return EXIT.server.ok;
+}
+
+async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
+  const { path, sha256, port = 0, server } = options;
+  if (server !== undefined) {
+    const subject = path === undefined ? { port } : { path, sha256 };
+    const answer = await askRunningDaemon(options, (client, signal) =>
+      client.config.explain(subject, { signal }),
+    );
+    const { Allowed: allowed, Code: code, Reason: reason, Entry } = answer;
+    const { Key: key = '', File: file = '', Line: line = 0, Column: column = 0 } = Entry ?? {};
+    const entry = { key, file, ...(line > 0 && { line, column }) };
+    return { allowed, code, reason, entry };
+  }
+  const loaded = await loadDaemonConfig(options.config);
+  if (path === undefined) return portVerdict(port, loaded);
+  const host = (await thisSystem()).processHost();
+  const question = { path, ...(sha256 !== undefined && { sha256 }) };
+  const context = { allowed: allowedBy(loaded.config), host, maxBytes: MAX_EXECUTABLE_BYTES };
+  return programVerdict(await judgeStart(question, context), sha256 !== undefined, loaded);
+}
+
+async function showVerdict(what: string, verdict: SubjectVerdict, show: Show): Promise<number> {
+  const { allowed, code, reason, entry } = verdict;
+  const nextStep = allowed ? undefined : NEXT_STEP[code];
+  const line = entry.line === undefined ? '' : `, line ${entry.line}`;
+  const where = entry.file === '' ? '' : ` of ${entry.file}${line}`;
+  const by = entry.key === '' ? `no entry${where}` : `${entry.key}${where}`;
+  const lines = [
+    `${what}: ${allowed ? 'allowed' : 'not allowed'}`,
+    `  by ${by}`,
+    ...(reason === '' ? [] : [`  ${reason}`]),
+    ...(nextStep === undefined ? [] : [`  → ${nextStep}`]),
+  ];
+  await show({
+    value: { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
+    text: lines.map((text) => `${escapeText(text)}\n`).join(''),
+  });
+  return allowed ? EXIT.server.ok : EXIT.server.notAllowed;
+}
+
+async function showKeys(key: string | undefined, show: Show): Promise<void> {
+  const { keys, nearest } = key === undefined ? { keys: configKeys() } : findConfigKeys(key);
+  if (keys.length === 0) {
+    const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+    throw new UsageError(
+      `cannot explain ${quoteText(key ?? '')}: found no such key; wanted one that "wins srv config explain" lists${meant}`,
+    );
+  }
+  const width = Math.max(...keys.map((one) => one.key.length));
+  const text =
+    key === undefined
+      ? keys.map((one) => `${one.key.padEnd(width)}  ${one.meaning}\n`).join('')
+      : keys.map(describeKey).join('\n');
+  await show({ value: keys.map(keyRecord), text });
+}
+
+function keyRecord({ absent, ...key }: ConfigKey) {
+  return { ...key, ...(absent !== undefined && { absent }) };
+}
+
+function describeKey({ key, meaning, type, absent, since, spellings, ...rest }: ConfigKey): string {
+  const value = rest.default;
+  const byDefault = absent ?? (value === undefined ? 'not set' : JSON.stringify(value));
+  const [spelling = '', ...others] = spellings;
+  const also = others.length === 0 ? '' : `; also ${others.join(', ')}, with a warning`;
+  return [
+    key,
+    `  ${meaning}`,
+    `  type:     ${type}`,
+    `  default:  ${byDefault}`,
+    `  since:    ${since}`,
+    `  spelling: ${spelling}${also}`,
+    '',
+  ].join('\n');
+}

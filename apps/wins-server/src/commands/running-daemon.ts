@@ -1,0 +1,73 @@
+import { ConfigError } from '@wins/config';
+import { PipeError } from '@wins/pipe-transport';
+import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
+import { DaemonCallError } from '../daemon-call-error.js';
+import { askDaemon } from '../daemon-client.js';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { thisSystem } from '../this-system.js';
+
+/** A daemon that takes longer does not answer. */
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** Which running daemon a command is about. */
+export interface RunningDaemonOptions {
+  readonly config?: string | undefined;
+  /** Name or path of its pipe; default: that of the config. */
+  readonly server?: string | undefined;
+}
+
+/**
+ * Asks the running daemon of this host.
+ *
+ * @throws DaemonCallError with an exit code: 69 when there is none, 77 when it refuses.
+ */
+export async function askRunningDaemon<Answer>(
+  options: RunningDaemonOptions,
+  ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const pipe = options.server ?? (await pipeOf(options.config));
+  const { pipeServerCheck } = await thisSystem();
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  try {
+    return await askDaemon(pipe, 'wins srv config', pipeServerCheck?.(), (client) =>
+      ask(client, signal),
+    );
+  } catch (error) {
+    if (!(error instanceof WinsClientError)) throw error;
+    throw failure(error, pipe, signal.aborted);
+  }
+}
+
+function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonCallError {
+  const { unavailable, noPermission } = EXIT.server;
+  const options = { cause: error };
+  const asked = `cannot ask the daemon on pipe ${quoteText(pipe)}`;
+  if (error.code === 'refused') {
+    const message = `${asked}: ${error.details}; run this as an administrator of the host`;
+    return new DaemonCallError(message, noPermission, options);
+  }
+  if (isLate) {
+    const message = `${asked}: found no answer in ${ANSWER_TIMEOUT_MS / 1000} s; wanted one; see "wins doctor"`;
+    return new DaemonCallError(message, unavailable, options);
+  }
+  if (error.code === 'unimplemented') {
+    const message = `${asked}: found a release that does not know this call; wanted 1.0.0 or later`;
+    return new DaemonCallError(message, unavailable, options);
+  }
+  const cause = error.cause instanceof PipeError ? error.cause.message : undefined;
+  const found = cause ?? (error.connectionLost ? 'it ended' : 'nobody answers there');
+  const message = `${asked}: ${found}; start it, or name its pipe with --server; see "wins doctor"`;
+  return new DaemonCallError(message, unavailable, options);
+}
+
+/** A config that is broken now may be why the daemon is asked. */
+async function pipeOf(config: string | undefined): Promise<string> {
+  try {
+    return (await loadDaemonConfig(config)).config.listen;
+  } catch (error) {
+    if (error instanceof ConfigError && config === undefined) return DEFAULT_PIPE_NAME;
+    if (error instanceof ConfigError && error.code === 'invalid') return DEFAULT_PIPE_NAME;
+    throw error;
+  }
+}

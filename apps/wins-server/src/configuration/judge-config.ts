@@ -1,0 +1,145 @@
+import { judgeValues, type JudgedValue, type LoadedConfig, type WinsConfig } from '@wins/config';
+import { PipeError, resolvePipePath } from '@wins/pipe-transport';
+import {
+  checkAllowedExecutables,
+  checkProcessEnvironment,
+  doubtAllowedExecutables,
+  type AllowedExecutableProblem,
+  type PathDialect,
+} from '@wins/process-manager';
+import { quoteText } from '@wins/wins-program';
+import { allowedBy } from './allowed-executables.js';
+import { listedFolders } from './listed-folders.js';
+
+/** How a config is judged. */
+export interface JudgingOptions {
+  /** The system that the config is for. */
+  readonly platform: NodeJS.Platform;
+  /** Whether an entry that can never match is an error, as unknown keys are, or a warning, as for a daemon that starts. */
+  readonly isStrict: boolean;
+  /** Whether the listed programs are looked at: not for a config that is for another host. */
+  readonly looksAtFiles: boolean;
+  /** Called for a config with `for` alone. */
+  readonly tellsClientsApart: () => boolean;
+}
+
+/** The sections that this release reads and does nothing with, and what is lost by that. */
+const UNUSED = [
+  ['systemagent', 'systemAgent', "no plan is applied: keep Rancher's own system-agent running"],
+  ['csi-proxy', 'csiProxy', 'no csi-proxy is installed: install it yourself'],
+] as const satisfies readonly (readonly [string, keyof WinsConfig, string])[];
+
+/**
+ * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everybody who loads a
+ * config for the daemon judges it by this.
+ *
+ * @throws ConfigError `invalid`
+ */
+export async function judgeConfig(
+  loaded: LoadedConfig,
+  options: JudgingOptions,
+): Promise<LoadedConfig> {
+  const { config } = loaded;
+  const dialect = options.platform === 'win32' ? 'windows' : 'posix';
+  return judgeValues(loaded, [
+    ...judgePipeNames(config, options),
+    ...judgeEnvironment(config, dialect),
+    ...judgeEntries(loaded, dialect, options),
+    ...(options.looksAtFiles ? await judgeFolders(config, options) : []),
+    ...judgeUnused(config),
+  ]);
+}
+
+function judgePipeNames(config: WinsConfig, { platform }: JudgingOptions): readonly JudgedValue[] {
+  return (['listen', 'proxy'] as const).flatMap((keyPath) => {
+    try {
+      resolvePipePath(config[keyPath], { platform });
+      return [];
+    } catch (error) {
+      // Where bare names lie is a question of the host.
+      if (!(error instanceof PipeError) || error.code !== 'invalidName') return [];
+      const found = `${quoteText(config[keyPath])}: ${error.found ?? 'no name of a pipe'}`;
+      const expected = 'NAME, npipe:////./pipe/NAME, \\\\.\\pipe\\NAME or the path of a socket';
+      return [{ severity: 'error', keyPath, found, expected }];
+    }
+  });
+}
+
+function judgeEnvironment(config: WinsConfig, dialect: PathDialect): readonly JudgedValue[] {
+  return checkProcessEnvironment(config.processEnvironment, dialect).map(({ message }) => ({
+    severity: 'error',
+    keyPath: 'processEnvironment',
+    found: message,
+    expected:
+      'variables that are safe for every program; "envs" of an entry gives one to its program alone',
+  }));
+}
+
+function judgeEntries(
+  { config, warnings }: LoadedConfig,
+  dialect: PathDialect,
+  { isStrict, tellsClientsApart }: JudgingOptions,
+): readonly JudgedValue[] {
+  const allowed = allowedBy(config);
+  const told = new Set(warnings.map(({ keyPath }) => keyPath));
+  const faults = checkAllowedExecutables(allowed, dialect).map((fault): JudgedValue =>
+    fault.neverMatches
+      ? {
+          severity: isStrict ? 'error' : 'warning',
+          ...entryOf(fault),
+          nextStep: 'correct or remove it: it allows nothing',
+        }
+      : {
+          ...{ severity: 'warning', code: 'duplicateEntry' },
+          ...entryOf(fault),
+        },
+  );
+  const asksForClients = allowed.some((entry) => entry.for !== undefined);
+  const tellsCallersApart = !asksForClients || tellsClientsApart();
+  const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
+    (doubt): JudgedValue => ({
+      ...{ severity: 'warning', code: 'doubtful' },
+      ...entryOf(doubt),
+    }),
+  );
+  // The same text twice was seen when the file was read.
+  const isNew = ({ code, keyPath }: JudgedValue) => code !== 'duplicateEntry' || !told.has(keyPath);
+  return [...faults, ...doubts].filter(isNew);
+}
+
+function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
+  return {
+    keyPath: `white_list.processPaths[${index}]`,
+    found: `${quoteText(path)}: ${found}`,
+    expected: wanted,
+  };
+}
+
+async function judgeFolders(
+  config: WinsConfig,
+  { isStrict }: JudgingOptions,
+): Promise<readonly JudgedValue[]> {
+  const folders = await listedFolders(config.whiteList.processPaths.map(({ path }) => path));
+  return folders.map((index) => ({
+    severity: isStrict ? 'error' : 'warning',
+    keyPath: `white_list.processPaths[${index}]`,
+    found: `${quoteText(config.whiteList.processPaths[index]?.path ?? '')}: a folder`,
+    expected: 'a program',
+    nextStep: 'list each program in it by its own path',
+  }));
+}
+
+function judgeUnused(config: WinsConfig): readonly JudgedValue[] {
+  return UNUSED.flatMap(([keyPath, key, loss]) =>
+    config[key] === undefined
+      ? []
+      : [
+          {
+            ...({ severity: 'warning', code: 'noEffect', keyPath } as const),
+            found: 'a section that this release does not use',
+            expected: 'none',
+            nextStep: loss,
+          },
+        ],
+  );
+}

@@ -1,0 +1,24 @@
+import { serviceFinding, type SeenService } from './service-finding.js';
+
+const STOPPED: SeenService = {
+  ...{ state: 'stopped', pid: 0, startType: 'automatic', commandLine: 'wins.exe srv app run' },
+  ...{ win32ExitCode: 1066, serviceExitCode: 78, logFolder: 'C:\\ProgramData\\rancher\\wins\\log' },
+};
+
+it('says with which code of its own a service ended, what that means, and where the log is', () => {
+  const { level, found, advice } = serviceFinding(STOPPED);
+  expect(level).toBe('problem');
+  expect(found).toMatch(/; its last exit code was 78$/);
+  expect(advice).toContain('wins srv config check');
+  expect(advice).toContain('C:\\ProgramData\\rancher\\wins\\log');
+});
+
+it('has the code of Windows for a service that gave none', () => {
+  const { found, advice } = serviceFinding({ ...STOPPED, win32ExitCode: 2, serviceExitCode: 0 });
+  expect(found).toMatch(/: 2$/);
+  expect(advice).toMatch(/^start it/);
+});
+
+it('is content with a service that runs', () => {
+  expect(serviceFinding({ ...STOPPED, state: 'running', pid: 7 }).level).toBe('ok');
+});

@@ -1,0 +1,33 @@
+import type { ServiceStatus } from '@wins/windows-host';
+import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { ok, problem, type Finding } from './finding.js';
+
+/** What the service control manager knows of the service, and where it logs. */
+export interface SeenService extends Pick<
+  ServiceStatus,
+  'state' | 'pid' | 'win32ExitCode' | 'serviceExitCode'
+> {
+  readonly startType: string;
+  readonly commandLine: string;
+  readonly logFolder: string;
+}
+
+/** Whether the service runs, else how it ended and what to do. Pure. */
+export function serviceFinding(seen: SeenService): Finding {
+  const { state, pid, startType, commandLine, logFolder } = seen;
+  const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
+  if (state === 'running') return ok('service', `${found} (process ${pid})`);
+  const why = `the log says why it ended: ${logFolder}, and the event log`;
+  const advice =
+    seen.serviceExitCode === EXIT.server.config
+      ? `fix the config (wins srv config check), then start it: sc start ${SERVICE_NAME}; ${why}`
+      : `start it: sc start ${SERVICE_NAME}; ${why}`;
+  return problem('service', `${found}; ${lastExit(seen)}`, advice);
+}
+
+/** The service's own number where it gave one: Windows then has only a code that says so. */
+function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
+  return serviceExitCode === 0
+    ? `Windows says how it ended: ${win32ExitCode}`
+    : `its last exit code was ${serviceExitCode}`;
+}

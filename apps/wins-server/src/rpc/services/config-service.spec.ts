@@ -1,0 +1,180 @@
+import { parseConfig } from '@wins/config';
+import { createProcessManager } from '@wins/process-manager';
+import { configServiceDefinition, createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ClientIdentity } from '../../admission/client-identity.js';
+import { allowedBy } from '../../configuration/allowed-executables.js';
+import { changedKeys } from '../../configuration/changed-keys.js';
+import { createLoggerTo } from '../../log/logger.js';
+import { posixProcessHost } from '../../posix.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createConfigService, type ConfigInForce } from './config-service.js';
+
+const ADMINISTRATOR: ClientIdentity = {
+  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
+  ...{ description: { uid: 0 }, names: ['administrators', 'user:0'] },
+};
+const CONTAINER: ClientIdentity = {
+  ...{ key: 'container:c', isAdministrator: false, isEverybody: false },
+  ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
+};
+
+describe('the service of the config', () => {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-config-service-')));
+  const tool = path.join(folder, 'tool');
+  const pinned = path.join(folder, 'pinned');
+  const file = path.join(folder, 'config');
+  const sha256 = createHash('sha256').update('tool').digest('hex');
+  const text = `white_list:
+  processPaths:
+    - ${tool}
+    - path: ${pinned}
+      sha256: ${'ab'.repeat(32)}
+    - path: ${folder}/theirs
+      for: administrators
+  proxyPorts: [1, 9796]
+`;
+  const loadedFrom = (source: string) => ({
+    ...parseConfig(source, { fileName: file }),
+    ...{ path: file, found: true },
+  });
+  const atStart = loadedFrom(text);
+  let inForce = atStart;
+  let onDisk = text;
+  const config: ConfigInForce = {
+    inForce: () => inForce,
+    reload: () =>
+      Promise.resolve().then(() => {
+        const loaded = loadedFrom(onDisk);
+        const change = changedKeys(loaded, inForce, atStart);
+        inForce = loaded;
+        return { loaded, change };
+      }),
+  };
+  const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
+  const decisions: unknown[] = [];
+  const manager = createProcessManager({
+    allowed: allowedBy(atStart.config),
+    stateDirectory: path.join(folder, 'state'),
+    host: posixProcessHost(),
+    onDecision: (decision) => void decisions.push(decision),
+  });
+
+  beforeAll(() => {
+    for (const program of [tool, pinned]) writeFileSync(program, 'tool', { mode: 0o755 });
+  });
+  beforeEach(() => {
+    inForce = atStart;
+    onDisk = text;
+  });
+  afterAll(async () => {
+    await manager.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  let lastSocket = 0;
+  async function as<T>(
+    client: ClientIdentity | undefined,
+    ask: (daemon: WinsClient) => Promise<T>,
+  ) {
+    lastSocket += 1;
+    const address = path.join(folder, `socket-${lastSocket}`);
+    await using _calls = await serveCalls(
+      address,
+      (server, connections) =>
+        server.addService(
+          configServiceDefinition,
+          createConfigService({ config, manager, connections, logger }),
+        ),
+      undefined,
+      client,
+    );
+    const daemon = createWinsClient({ address });
+    try {
+      return await ask(daemon);
+    } finally {
+      await daemon.close();
+    }
+  }
+
+  it('tells an administrator by which entry in which line something is allowed', async () => {
+    await as(ADMINISTRATOR, async ({ config: asked }) => {
+      expect(await asked.explain({ path: tool, sha256 })).toMatchObject({
+        ...{ Allowed: true, Code: '', Reason: '' },
+        Entry: { Key: 'white_list.processPaths[0]', File: file, Line: 3 },
+      });
+      const { Reason } = await asked.explain({ path: pinned });
+      expect(Reason).toContain('pins digests');
+      expect(await asked.explain({ port: 9796 })).toMatchObject({
+        Allowed: true,
+        Entry: { Key: 'white_list.proxyPorts[1]', Line: 8 },
+      });
+      expect(await asked.explain({ port: 9797 })).toMatchObject({
+        ...{ Allowed: false, Code: 'port-allowed' },
+        Entry: { Key: '', File: file, Line: 0 },
+      });
+    });
+    expect(decisions).toEqual([]);
+  });
+
+  it('tells a container no more than it would learn by trying', async () => {
+    await as(CONTAINER, async ({ config: asked }) => {
+      const allowed = { Allowed: true, Code: '', Reason: '' };
+      expect(await asked.explain({ path: tool })).toEqual(allowed);
+      expect(await asked.explain({ path: pinned })).toEqual(allowed);
+      expect(await asked.explain({ path: pinned, sha256: 'ab'.repeat(32) })).toMatchObject({
+        Code: 'checksumMismatch',
+      });
+      expect(await asked.explain({ path: `${folder}/theirs` })).toMatchObject({
+        ...{ Allowed: false, Code: 'callerNotAllowed' },
+        Reason: expect.not.stringContaining('administrators') as string,
+      });
+      const unlisted = await asked.explain({ path: '/etc/passwd' });
+      expect(unlisted).toMatchObject({ Code: 'pathNotAllowed' });
+      expect(unlisted.Entry).toBeUndefined();
+      expect(JSON.stringify(unlisted)).not.toContain(folder);
+    });
+  });
+
+  it.each([
+    ['a container', CONTAINER],
+    ['somebody whom the system does not know', undefined],
+  ])(
+    'tells its file to administrators and reloads for them alone: not for %s',
+    async (_who, who) => {
+      await as(who, async ({ config: asked }) => {
+        const refused = { code: 'refused', reason: 'notAdministrator' };
+        await expect(asked.describe()).rejects.toMatchObject(refused);
+        await expect(asked.reload()).rejects.toMatchObject(refused);
+      });
+    },
+  );
+
+  it('reloads for an administrator, and says what changed and what needs a restart', async () => {
+    onDisk = `${text.replace('9796', '9797')}debug: true\nlisten: other\nprocessEnvironment: {TOKEN: s3cret}\n`;
+    const answer = await as(ADMINISTRATOR, ({ config: asked }) => asked.reload());
+    expect(answer).toEqual({
+      ...{ File: file, Rejected: false, Problems: [] },
+      Changed: ['debug', 'listen', 'processEnvironment', 'white_list.proxyPorts'],
+      NeedRestart: ['listen'],
+    });
+    expect(await as(ADMINISTRATOR, ({ config: asked }) => asked.describe())).toEqual({
+      ...{ File: file, Found: true },
+    });
+  });
+
+  it('keeps the config that is in force when the new one cannot be used, and says why', async () => {
+    onDisk = `${text}debug: maybe\nprocessEnvironment: {TOKEN: "s3cret\\0"}\n`;
+    const answer = await as(ADMINISTRATOR, ({ config: asked }) => asked.reload());
+    expect(answer).toMatchObject({ Rejected: true, Changed: [], NeedRestart: [] });
+    expect(answer.Problems).toMatchObject([
+      { Severity: 'error', Key: 'debug', Line: 9 },
+      { Severity: 'error', Key: 'processEnvironment.TOKEN', Line: 10 },
+    ]);
+    expect(JSON.stringify(answer)).not.toContain('s3cret');
+    expect(inForce).toBe(atStart);
+  });
+});

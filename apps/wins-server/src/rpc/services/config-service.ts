@@ -1,0 +1,168 @@
+import { status, type sendUnaryData } from '@grpc/grpc-js';
+import { ConfigError, type LoadedConfig } from '@wins/config';
+import { ProcessError, type ProcessManager } from '@wins/process-manager';
+import type {
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceServer,
+} from '@wins/wins-api';
+import { escapeText, messageOf } from '@wins/wins-program';
+import type { ConfigChange } from '../../configuration/changed-keys.js';
+import {
+  portVerdict,
+  programVerdict,
+  type DecidingEntry,
+} from '../../configuration/subject-verdict.js';
+import type { Logger } from '../../log/logger.js';
+import type { Caller, Connections } from '../connections.js';
+import { rpcError, toRpcError } from '../rpc-errors.js';
+
+/** Problems that an answer tells. */
+const MOST_PROBLEMS = 100;
+
+/** A config that was loaded again and is in force, and what that changed. */
+export interface ReloadedConfig {
+  readonly loaded: LoadedConfig;
+  readonly change: ConfigChange;
+}
+
+/** The config of a daemon that serves. */
+export interface ConfigInForce {
+  readonly inForce: () => LoadedConfig;
+  /** @throws ConfigError, or Error for a file that has gone; what was in force stays. */
+  readonly reload: () => Promise<ReloadedConfig>;
+}
+
+/** What the service asks. */
+export interface ConfigServiceParts {
+  readonly config: ConfigInForce;
+  readonly manager: Pick<ProcessManager, 'judge'>;
+  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Serves wins.ConfigService. Whoever may open the pipe may ask what it might do, and learns what it would learn by trying; where
+ * the config lies and what it says is for administrators of the host.
+ */
+export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
+  const { config, connections, logger } = parts;
+  const administered = <Answer>(
+    call: Caller,
+    respond: sendUnaryData<Answer>,
+    answer: () => Answer | Promise<Answer>,
+  ): void => {
+    if (!connections.clientOf(call).isAdministrator) {
+      const details =
+        'cannot tell about the config: found a caller that is no administrator of the host; wanted one';
+      respond(rpcError(status.PERMISSION_DENIED, 'notAdministrator', details));
+      return;
+    }
+    Promise.resolve()
+      .then(answer)
+      .then(
+        (message) => respond(null, message),
+        (error: unknown) => respond(toRpcError(error)),
+      );
+  };
+  return {
+    explain: (call, respond) => {
+      verdictOf(call.request, call, parts).then(
+        ({ allowed, code, reason, entry }) => {
+          const { isAdministrator } = connections.clientOf(call);
+          const answer = { Allowed: allowed, Code: code, Reason: reason };
+          respond(null, { ...answer, ...(isAdministrator && { Entry: entryMessage(entry) }) });
+        },
+        (error: unknown) => respond(toRpcError(error)),
+      );
+    },
+    describe: (call, respond) =>
+      administered(call, respond, () => {
+        const { path, found } = config.inForce();
+        return { File: path, Found: found };
+      }),
+    reload: (call, respond) =>
+      administered(call, respond, () => {
+        const { description } = connections.clientOf(call);
+        logger.info({ client: description }, 'asked to reload the config');
+        return reloadAnswer(config);
+      }),
+  };
+}
+
+async function verdictOf(
+  { Subject: subject }: ConfigExplainRequest,
+  call: Caller,
+  { config, manager, connections }: ConfigServiceParts,
+) {
+  const loaded = config.inForce();
+  switch (subject?.$case) {
+    case 'Program': {
+      const { Path: path, DigestSHA256: sha256 } = subject.value;
+      const { names: callerNames } = connections.clientOf(call);
+      const question = { path, sha256, callerNames };
+      const verdict = await manager.judge(question, connections.ownerOf(call));
+      const told = programVerdict(verdict, sha256 !== '', loaded);
+      // That an entry pins digests is learnt by trying with other bytes, not by asking.
+      const { isAdministrator } = connections.clientOf(call);
+      return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
+    }
+    case 'Port':
+      return portVerdict(subject.value, loaded);
+    case undefined:
+      throw new ProcessError(
+        'invalidArgument',
+        'cannot explain a request: found neither a program nor a port; wanted one of them',
+      );
+  }
+}
+
+async function reloadAnswer(config: ConfigInForce): Promise<ConfigReloadResponse> {
+  try {
+    const { loaded, change } = await config.reload();
+    return {
+      File: loaded.path,
+      Rejected: false,
+      Changed: [...change.changed],
+      NeedRestart: [...change.needRestart],
+      Problems: problemMessages(loaded.warnings),
+    };
+  } catch (error) {
+    const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
+    return {
+      File: config.inForce().path,
+      Rejected: true,
+      Changed: [],
+      NeedRestart: [],
+      Problems: problems.length > 0 ? problems : [failureMessage(error)],
+    };
+  }
+}
+
+/** Those that matter most first, so that an answer has a size. */
+function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const others = problems.filter(({ severity }) => severity !== 'error');
+  return [...errors, ...others].slice(0, MOST_PROBLEMS).map(problemMessage);
+}
+
+function problemMessage(problem: ConfigError['problems'][number]): ConfigProblem {
+  const { severity, code, keyPath, line = 0, column = 0, message, nextStep } = problem;
+  return {
+    ...{ Severity: severity, Code: code, Key: keyPath, Line: line, Column: column },
+    ...{ Message: message, NextStep: nextStep },
+  };
+}
+
+function failureMessage(error: unknown): ConfigProblem {
+  return {
+    ...{ Severity: 'error', Code: 'notFound', Key: '', Line: 0, Column: 0 },
+    ...{ Message: escapeText(messageOf(error)), NextStep: 'write the file' },
+  };
+}
+
+function entryMessage({ key, file, line = 0, column = 0 }: DecidingEntry): ConfigEntry {
+  return { Key: key, File: file, Line: line, Column: column };
+}

@@ -1,0 +1,50 @@
+import type { UnaryCaller } from './host-client.js';
+import {
+  ConfigServiceService,
+  type ConfigDescribeResponse,
+  type ConfigExplainResponse,
+  type ConfigReloadResponse,
+} from './gen/config.js';
+
+/** What somebody would do, if the config allowed it. */
+export type ConfigSubject =
+  /** Run a program; without a SHA-256 digest its content is not judged. */
+  | { readonly path: string; readonly sha256?: string | undefined }
+  /** Reach a TCP port of the host. */
+  | { readonly port: number };
+
+/** What ends a call before its answer. */
+interface ConfigCallOptions {
+  /** Aborting it ends the call with the code `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The config of a daemon. Each method rejects with a `WinsClientError`; a daemon before 1.0.0 answers `unimplemented`, and who is no
+ * administrator of the host gets `refused` from all but `explain`.
+ */
+export interface ConfigClient {
+  /** Asks whether the caller might do something, and why not. Nothing is done or recorded. */
+  explain(subject: ConfigSubject, options?: ConfigCallOptions): Promise<ConfigExplainResponse>;
+  /** Asks which config file is in force. */
+  describe(options?: ConfigCallOptions): Promise<ConfigDescribeResponse>;
+  /** Has the config file read again; one that cannot be used is told as `Rejected`, with its problems. */
+  reload(options?: ConfigCallOptions): Promise<ConfigReloadResponse>;
+}
+
+/** The config calls of a client. */
+export function createConfigClient(client: Pick<UnaryCaller, 'unary'>): ConfigClient {
+  const { explain, describe, reload } = ConfigServiceService;
+  return {
+    explain: (subject, options = {}) =>
+      client.unary('Explain', explain, { Subject: subjectOf(subject) }, options),
+    describe: (options = {}) => client.unary('Describe', describe, {}, options),
+    reload: (options = {}) => client.unary('Reload', reload, {}, options),
+  };
+}
+
+function subjectOf(subject: ConfigSubject) {
+  if ('port' in subject) return { $case: 'Port', value: subject.port } as const;
+  const value = { Path: subject.path, DigestSHA256: subject.sha256 ?? '' };
+  return { $case: 'Program', value } as const;
+}
