@@ -148,7 +148,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   try {
     await audit.open(updateHealth);
     const recovered = await manager.recover();
-    logger.debug({ ended: recovered.length }, 'processes of earlier daemons were looked for');
+    logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
     // Not awaited: a firewall that hangs must not delay the daemon.
     void sweepPorts(system, logger);
     tunnel = await openTunnelEndpoint({
@@ -201,8 +201,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 async function sweepPorts({ portOpener }: DaemonParts['system'], logger: Logger): Promise<void> {
   try {
     const marks = (await portOpener?.sweep([])) ?? [];
-    if (marks.length > 0) logger.warn({ marks }, 'closed the ports of runs that are gone');
+    if (marks.length > 0)
+      logger.warn({ marks }, 'closed the firewall ports of runs that have ended');
   } catch (err) {
-    logger.error({ err }, 'cannot close the ports of runs that are gone');
+    logger.error({ err }, 'cannot close the firewall ports of runs that have ended');
   }
 }

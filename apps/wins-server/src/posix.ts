@@ -28,7 +28,7 @@ function linuxParts(logger: Logger): Pick<DaemonSystem, 'identify' | 'trimMemory
     return { identify, ...(trimMemory && { trimMemory }) };
   } catch (error) {
     if (!(error instanceof LinuxError)) throw error;
-    logger.warn({ problem: error.message }, 'clients cannot be told apart');
+    logger.warn({ problem: error.message }, 'cannot identify clients: all of them share one quota');
     return {};
   }
 }

@@ -69,7 +69,7 @@ export type {
   RememberedProcess,
 } from './host/process-host.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
-export type { HeldFile } from './staging/held-file.js';
+export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';

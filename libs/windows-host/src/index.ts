@@ -11,7 +11,7 @@
 export { ensurePrivateFolder, distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
 export { lockFile } from './access/file-lock.js';
-export { holdFile } from './access/held-file.js';
+export { holdFile } from './access/file-hold.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite } from './access/who-may-write.js';
 export { windowsFileTrust } from './access/windows-file-trust.js';

@@ -140,7 +140,7 @@ describe('a hostile client of the pipes', () => {
     const socket = connect(tunnelAddress);
     const head = `GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nrancher-wins-cli-proxy: ${EVIL}${'x'.repeat(4000)}\r\n\r\n`;
     socket.write(head, 'latin1');
-    const opened = await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'opened');
+    const opened = await daemon.logged(({ msg }) => msg === 'tunnel opened');
     socket.destroy();
     expect(opened).toMatchObject({ requester: expect.stringMatching(/^tunnel:\d+$/) as string });
     expect(opened['clientSays']).toMatch(/^\\u009b31m/);

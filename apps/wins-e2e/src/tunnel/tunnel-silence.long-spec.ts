@@ -44,7 +44,7 @@ describe('a tunnel that falls silent', () => {
     expect(await say(socket, 'hello')).toBe('hello');
     const cut = new Promise((resolve) => socket.once('error', resolve));
     relay.freeze();
-    const ended = await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
+    const ended = await daemon.logged(({ msg }) => msg === 'tunnel ended');
     expect(ended).toMatchObject({ reason: 'failed', err: { code: 'peerSilent' } });
     expect(await cut).toMatchObject({ code: 'ECONNRESET' });
     await tunnel.program.said('the tunnel is back');

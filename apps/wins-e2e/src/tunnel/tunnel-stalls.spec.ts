@@ -82,9 +82,9 @@ describe('a tunnel that falls silent', () => {
       socket.destroy();
       for (const { program } of [tunnel, second])
         expect(program.stderr()).not.toContain('the tunnel is lost');
-      expect(daemon.log.filter(({ msg }) => msg === 'tunnel')).toEqual([
-        expect.objectContaining({ event: 'opened' }),
-        expect.objectContaining({ event: 'opened' }),
+      expect(daemon.log.filter(({ msg }) => msg.startsWith('tunnel '))).toEqual([
+        expect.objectContaining({ msg: 'tunnel opened' }),
+        expect.objectContaining({ msg: 'tunnel opened' }),
       ]);
     },
   );

@@ -464,7 +464,7 @@ describe('the tunnel pipe', () => {
     const third = startWins(['cli', 'proxy', '--publish', `TCP:${c}`], workspace.environment);
     expect((await third.outcome).code).toBe(125);
     await first.stop();
-    await daemon.logged(({ msg, event }) => msg === 'tunnel' && event === 'ended');
+    await daemon.logged(({ msg }) => msg === 'tunnel ended');
     await using _fourth = await Tunnel.start(workspace, `TCP:${c}`, '--wait-timeout', '60s');
   });
 });

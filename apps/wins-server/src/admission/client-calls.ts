@@ -1,7 +1,7 @@
 import type { ClientIdentity } from './client-identity.js';
 
 /** Calls of one client at a time: twice as many as it may have runs, each kept alive and followed. */
-const MOST_CALLS = 512;
+export const MOST_CALLS = 512;
 
 /** Counts the calls of each client over all of its connections, so that one with many connections has no more than others. */
 export class ClientCalls {

@@ -32,7 +32,7 @@ export class AuditTrail {
     this.#log = await openAuditLog({
       ...this.#options,
       onChange: (isAvailable, err) => {
-        if (isAvailable) this.#logger.info({ directory }, 'the audit log is written');
+        if (isAvailable) this.#logger.info({ directory }, 'the audit log can be written');
         else
           this.#logger.error(
             { directory, err },
@@ -59,7 +59,7 @@ export class AuditTrail {
         .then(() => this.#copy(decision));
     }
     if (when === 'with' && !this.isAvailable) {
-      throw new AuditError('unavailable', 'no decision can be recorded now');
+      throw new AuditError('unavailable', 'the audit log cannot be written now');
     }
     this.#log?.note(record, flood);
     this.#copy(decision);

@@ -53,7 +53,7 @@ describe('what happens to processes', () => {
     await manager.close();
 
     expect(linesOf('recordIgnored')).toMatchObject([{ level: 'warn' }]);
-    expect(linesOf('started')).toMatchObject([{ level: 'info', msg: 'process' }]);
+    expect(linesOf('started')).toMatchObject([{ level: 'info', msg: 'a run has started' }]);
     expect(linesOf('startFailed')).toMatchObject([
       {
         level: 'info',

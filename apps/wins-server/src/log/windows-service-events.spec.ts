@@ -21,7 +21,7 @@ describe('the event of a line', () => {
 
   it.each([
     { level: 'debug', msg: 'ready' },
-    { level: 'info', msg: 'process', type: 'started' },
+    { level: 'info', msg: 'a run has started', type: 'started' },
     { ...ALLOWED, action: 'wait' },
     { ...ALLOWED, action: 'connect' },
   ])('of %j is none', (line) => {

@@ -9,7 +9,7 @@ import {
 import type { ProcessOwner } from '@wins/process-manager';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api';
 import type { Socket } from 'node:net';
-import { ClientCalls } from '../admission/client-calls.js';
+import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
 import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
 import { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
@@ -96,7 +96,7 @@ export class Connections {
     const acceptedAt = performance.now();
     this.#trace.accepted(peer, client);
     const failed = (err: unknown): void =>
-      this.#logger.error({ err, peer }, 'a call failed unexpectedly: its connection ends');
+      this.#logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress: 'pipe', remotePort },
       inbound: this.#inbound,
@@ -113,8 +113,7 @@ export class Connections {
         this.#turns.name(clientLabel(path));
         this.#trace.called(peer, stream, path);
         if (!this.#clientCalls.begin(client)) {
-          const message =
-            'this client has the most calls that one may have under way; wanted fewer';
+          const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
           return;
         }

@@ -70,10 +70,10 @@ export class Health {
 
   #refusal(peer: string): string | undefined {
     if (this.#watchers.size >= MAX_WATCHERS)
-      return `${MAX_WATCHERS} calls watch health; wanted fewer`;
+      return `cannot watch health: found ${MAX_WATCHERS} calls that do; wanted fewer`;
     const own = [...this.#watchers.values()].filter((other) => other === peer).length;
     if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
-    return `${own} calls of this connection watch health; wanted fewer`;
+    return `cannot watch health: found ${own} calls of this connection that do; wanted fewer`;
   }
 }
 

@@ -37,7 +37,7 @@ export function addReflection(server: Server): void {
     const serve = (call: Exchange): void => {
       const peer = call.getPeer();
       if (open.has(peer) || open.size >= MAX_STREAMS) {
-        const details = `reflection allows one stream per connection and ${MAX_STREAMS} in all; wanted fewer`;
+        const details = `cannot open another reflection stream; wanted one per connection, and ${MAX_STREAMS} in all`;
         call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyReflections', details));
         return;
       }
@@ -95,7 +95,9 @@ function answererOf(handler: UntypedHandleCall): (request: unknown) => unknown {
 function boundedRequest(definition: Definition): Definition {
   const requestDeserialize = (bytes: Buffer): unknown => {
     if (bytes.length <= MAX_REQUEST_BYTES) return definition.requestDeserialize(bytes);
-    throw new Error(`found a request of ${bytes.length} octets; wanted ${MAX_REQUEST_BYTES}`);
+    throw new Error(
+      `cannot answer: found a request of ${bytes.length} bytes; wanted ${MAX_REQUEST_BYTES} at most`,
+    );
   };
   return { ...definition, requestDeserialize };
 }

@@ -100,13 +100,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       },
     });
     sessions.add(session);
-    logger.info({ event: 'opened', ...who }, 'tunnel');
+    logger.info(who, 'tunnel opened');
     void session.closed.then(async ({ reason, ...detail }) => {
       const err = 'error' in detail ? detail.error : undefined;
-      logger.info(
-        { event: 'ended', requester, reason, ...(err !== undefined && { err }) },
-        'tunnel',
-      );
+      logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
       // Complete messages are still being delivered.
       await session.drain();
       sessions.delete(session);

@@ -37,12 +37,15 @@ export function recoverInterruptedUpgrade(
     [serves, reject] = settle;
   });
   const log = (line: string): void =>
-    logger.info({ upgrade: JSON.parse(line) as unknown }, 'an upgrade was interrupted');
+    logger.info(
+      { upgrade: JSON.parse(line) as unknown },
+      'an interrupted upgrade is finished or undone',
+    );
   const recovered = loadUpgrader()
     .recoverUpgrade({ runningFile, serving, service, log })
     .then(
       ({ restart, ...found }) => {
-        logger.info(found, 'looked for an interrupted upgrade');
+        logger.info(found, 'checked for an interrupted upgrade');
         return restart ? found.reason : undefined;
       },
       (err: unknown) => {

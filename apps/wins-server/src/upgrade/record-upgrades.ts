@@ -56,7 +56,7 @@ export function recordUpgrades(
     try {
       await takeRecords(folder, record);
     } catch (err) {
-      logger.error({ err }, 'cannot take the record of an upgrade');
+      logger.error({ err }, 'cannot copy the record of an upgrade to the audit log');
     }
     if (!isUnderWay || isClosed) return;
     timer = setTimeout(() => void look(), LOOK_EVERY_MS).unref();

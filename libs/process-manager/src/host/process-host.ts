@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { PathDialect } from '../policy/parsed-path.js';
-import type { HeldFile } from '../staging/held-file.js';
+import type { FileHold } from '../staging/file-hold.js';
 
 /** A process and everything it started, as one thing that can be ended. */
 export interface ProcessTree {
@@ -112,7 +112,7 @@ export interface ProcessHost {
    *
    * @throws ProcessError `stagingFailed`, for instance when it is open for writing.
    */
-  holdFile?(path: string): Promise<HeldFile>;
+  holdFile?(path: string): Promise<FileHold>;
   /**
    * Starts a process in a tree of its own. It must resolve without waiting for anything once the
    * process exists, so that nothing can happen before the caller has recorded it.

@@ -31,10 +31,9 @@ export function faultOfCallers(
   wanted: readonly string[] | undefined,
   dialect: PathDialect,
 ): string | undefined {
-  if (wanted?.length === 0)
-    return 'its "for" names nobody; wanted at least one caller, or no "for"';
+  if (wanted?.length === 0) return 'its "for" is empty; wanted at least one caller, or no "for"';
   const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
   return strange === undefined
     ? undefined
-    : `${quoteText(strange)} in its "for" is no caller that this system tells; wanted ${WANTED[dialect]}`;
+    : `its "for" has ${quoteText(strange)}, which is not a caller on this system; wanted ${WANTED[dialect]}`;
 }

@@ -141,12 +141,14 @@ describe('checkAllowedExecutables', () => {
       { path: 'C:\\b.exe', for: [] },
     ];
     expect(
-      checkAllowedExecutables(entries, 'windows').map(({ index, fault }) => [index, fault]),
+      checkAllowedExecutables(entries, 'windows').map(({ index, found, wanted }) => [
+        ...[index, found, wanted],
+      ]),
     ).toEqual([
-      [1, 'it is not absolute; wanted the whole path'],
-      [2, 'its "sha256" has what is no digest; wanted 64 hexadecimal digits'],
-      [3, 'it repeats entry 0; wanted each program once'],
-      [4, 'its "for" names nobody; wanted at least one caller, or no "for"'],
+      [1, 'it is not absolute', 'the whole path'],
+      [2, 'its "sha256" has what is no digest', '64 hexadecimal digits'],
+      [3, 'it repeats entry 0', 'each program once'],
+      [4, 'its "for" is empty', 'at least one caller, or no "for"'],
     ]);
   });
 });

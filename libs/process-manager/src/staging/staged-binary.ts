@@ -8,7 +8,7 @@ import {
 import { quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 
-import type { HeldFile } from './held-file.js';
+import type { FileHold } from './file-hold.js';
 import { fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import { requireBytes, type WantedBytes } from './require-bytes.js';
@@ -28,7 +28,7 @@ export interface StagingRequest extends WantedBytes {
   /** Called between blocks; what it throws ends the copy and nothing is left. */
   readonly checkpoint: () => void;
   /** Holds the copy against changes, where the host can. */
-  readonly hold?: ((path: string) => Promise<HeldFile>) | undefined;
+  readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
 
 /** A copy that was verified and has only a temporary name yet, so that any number of starts can have one of a program. */
@@ -46,7 +46,7 @@ export interface VerifiedCopy {
 }
 
 /** A verified copy under its final name. Where the host can, it is held: nobody changes it until it is closed. */
-export interface StagedBinary extends HeldFile {
+export interface StagedBinary extends FileHold {
   /** Of the bytes that will run, lower-case hexadecimal. */
   readonly sha256: string;
 }

@@ -19,7 +19,7 @@ export class ClientQuota {
   take(client: string): () => void {
     const count = this.#counts.get(client) ?? 0;
     if (count >= this.#limit) {
-      const message = `cannot start a run for this client: found ${count} that start or run; wanted fewer than ${this.#limit}`;
+      const message = `cannot start a run for this client: found ${count} starting or running; wanted fewer than ${this.#limit}`;
       throw new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
     }
     this.#counts.set(client, count + 1);

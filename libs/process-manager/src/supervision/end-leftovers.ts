@@ -69,7 +69,8 @@ export async function endStaleCopies(
   for (const { leftover, gone } of await endAll(found, graceMs)) {
     const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
     onEvent({ type, ...describeLeftover(leftover, undefined) });
-    if (!gone) throw stillRunning(stagedPath, leftover, 'is of an earlier daemon and does not end');
+    if (!gone)
+      throw stillRunning(stagedPath, leftover, 'belongs to an earlier daemon and does not end');
   }
 }
 

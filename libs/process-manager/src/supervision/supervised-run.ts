@@ -23,6 +23,12 @@ import { resolvesInTime } from './resolves-in-time.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
+const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
+  start: 'start',
+  wait: 'follow',
+  keepAlive: 'keep alive',
+  stop: 'stop',
+};
 
 /** A fresh run and the limits under which it is supervised. */
 export interface Supervision {
@@ -218,7 +224,7 @@ export class SupervisedRun implements ManagedProcess {
     if (allowed) return;
     const error = new ProcessError(
       'notOwner',
-      `cannot ${action} ${this.name}: it was started by another connection; wanted its own or the run id`,
+      `cannot ${VERBS[action]} ${this.name}: found a run of another connection; wanted that connection or the run id`,
       { rule: 'A35 run of another connection' },
     );
     this.#auditAtOnce(action, ownerId, error);

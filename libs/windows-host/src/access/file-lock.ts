@@ -1,5 +1,5 @@
 import { quoteText } from '@wins/wins-program';
-import type { HeldFile } from './held-file.js';
+import type { FileHold } from './file-hold.js';
 import { FILE_FLAG_OPEN_REPARSE_POINT, GENERIC_READ, GENERIC_WRITE } from '../win32/file-facts.js';
 import { files } from '../win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
@@ -15,7 +15,7 @@ const OPEN_ALWAYS = 4;
  * @returns Undefined while another has it open in any way.
  * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
  */
-export function lockFile(path: string): HeldFile | undefined {
+export function lockFile(path: string): FileHold | undefined {
   try {
     const handle = files().CreateFileW(
       path,

@@ -1,5 +1,5 @@
 import { messageOf, quoteText } from '@wins/wins-program';
-import { holdFile, type HeldFile } from '../access/held-file.js';
+import { holdFile, type FileHold } from '../access/file-hold.js';
 import {
   inspectionCode,
   startCode,
@@ -54,7 +54,7 @@ export interface JobObjectProcessHost {
   /** See {@link ensurePrivateFolder}. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
   /** See {@link holdFile}. @throws `stagingFailed`. */
-  holdFile(path: string): Promise<HeldFile>;
+  holdFile(path: string): Promise<FileHold>;
   /** See {@link JobObjectProcess.start}. @throws `spawnFailed`, `invalidArgument`. */
   start(command: JobObjectCommand): Promise<JobObjectProcess>;
   /** See {@link pickLeftovers}. @throws `unknown`. */
@@ -114,7 +114,7 @@ export function jobObjectProcessHost(
       attempt(make, () => 'stateUnavailable', path);
     },
     holdFile: rejecting((path) => {
-      const hold = (): HeldFile => holdFile(path);
+      const hold = (): FileHold => holdFile(path);
       return attempt(hold, () => 'stagingFailed', path);
     }),
     start: rejecting(({ mayBreakAway = false, ...program }) => {

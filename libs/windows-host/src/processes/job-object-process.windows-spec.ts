@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
-import { holdFile } from '../access/held-file.js';
+import { holdFile } from '../access/file-hold.js';
 import { JobObject } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';

@@ -13,7 +13,8 @@ export function createHnsService(calls: HostCallGate): HnsServiceServer {
         plan: () => {
           const which = readChoice(call.request.Options);
           if (which === undefined) {
-            const message = 'the request names no network; wanted its name or an address of it';
+            const message =
+              'cannot choose a network: found an empty request; wanted a name or an address';
             throw new HostSystemError('invalidArgument', message);
           }
           return async (host) => {

@@ -75,7 +75,7 @@ export class HostCallGate {
     hostCall: HostCall<Answer>,
   ): void {
     if (this.#open >= MAX_CALLS) {
-      const details = `${MAX_CALLS} calls about the host are under way; wanted fewer at the same time`;
+      const details = `cannot ask the host: found ${MAX_CALLS} calls about it under way; wanted fewer`;
       respond(rpcError(status.RESOURCE_EXHAUSTED, 'tooManyHostCalls', details));
       return;
     }

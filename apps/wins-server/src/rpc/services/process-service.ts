@@ -77,7 +77,7 @@ export function createProcessService(
 
     wait: (call) => {
       if (listeners >= MAX_LISTENERS) {
-        const details = `${MAX_LISTENERS} calls follow the output of processes; wanted fewer at the same time`;
+        const details = `cannot follow another run: found ${MAX_LISTENERS} calls that do; wanted fewer`;
         call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyListeners', details));
         return;
       }
@@ -99,7 +99,13 @@ export function createProcessService(
       const over = (): void => {
         if (failed) return;
         if (release === undefined) {
-          respond(toRpcError(new Error('KeepAlive ended before it named a process')));
+          respond(
+            toRpcError(
+              new Error(
+                'cannot hold a lease: found the end of the call; wanted the name of a run first',
+              ),
+            ),
+          );
           return;
         }
         release().then(

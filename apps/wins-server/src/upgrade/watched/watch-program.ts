@@ -61,7 +61,7 @@ export class ProgramWatch {
       .then((event) => event && this.#advance(event))
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#warn('the watched file cannot be upgraded to now', { found: messageOf(error) });
+        this.#warn('cannot upgrade to the watched file now', { found: messageOf(error) });
         this.#advance({ kind: 'failed' });
       })
       .finally(() => (this.#work = undefined));
@@ -118,7 +118,7 @@ export class ProgramWatch {
       return { kind: to === undefined ? 'failed' : 'done' };
     }
     if (performance.now() < untilMs) return undefined;
-    this.#warn('nothing was heard of the upgrade to the watched file', { id });
+    this.#warn('the upgrade to the watched file did not report its end', { id });
     return { kind: 'failed' };
   }
 
@@ -126,7 +126,10 @@ export class ProgramWatch {
     const next = advance(this.#watch, event, performance.now());
     if (next === this.#watch) return;
     this.#watch = next;
-    this.#options.logger.debug({ file: this.#options.file, state: next.kind }, 'the watched file');
+    this.#options.logger.debug(
+      { file: this.#options.file, state: next.kind },
+      'the watched file changed its state',
+    );
   }
 
   /** Warns; the same warning is not repeated. */

@@ -8,8 +8,8 @@ import {
   GENERIC_READ,
 } from '../win32/file-facts.js';
 
-/** A file that cannot be changed. The caller that opened it closes it. */
-export interface HeldFile {
+/** Keeps a file from being changed until it is closed, by the caller. */
+export interface FileHold {
   /** Idempotent. */
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface HeldFile {
  *
  * @throws WindowsError `notFound`; `busy` when somebody has it open for writing.
  */
-export function holdFile(path: string): HeldFile {
+export function holdFile(path: string): FileHold {
   const handle = files().CreateFileW(
     path,
     GENERIC_READ,

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { holdFile } from './held-file.js';
+import { holdFile } from './file-hold.js';
 import { JobObjectProcess } from '../processes/job-object-process.js';
 import { systemPath } from '../win32/calls/system-library.js';
 
