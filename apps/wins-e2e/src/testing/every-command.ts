@@ -192,6 +192,34 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.ok(told.includes('listen: '), told);
     await run(host, 78, 'srv', 'config', 'check', '--config', host.brokenConfig);
   },
+  'cli explain': async (host) => {
+    const asked = ['cli', 'explain', ...on(host)];
+    assert.match(await print(host, ...asked, '--path', host.tool), /"Allowed":true/);
+    const refused = await run(host, 126, ...asked, '--path', host.config, '-o', 'table');
+    assert.match(String(refused.stdout), /: not allowed\n/);
+    await fail(host, 64, ...asked);
+  },
+  'srv config explain': async (host) => {
+    assert.match(
+      await print(host, 'srv', 'config', 'explain', 'proxyPorts'),
+      /^white_list\.proxyPorts\n/,
+    );
+    const asked = ['srv', 'config', 'explain', '--config', host.config];
+    assert.match(await print(host, ...asked, '--port', String(host.echoPort)), /: allowed\n/);
+  },
+  'srv config reload': async (host) => {
+    const told = await print(
+      host,
+      'srv',
+      'config',
+      'reload',
+      '--config',
+      host.config,
+      '-o',
+      'json',
+    );
+    assert.deepEqual((json(told) as { valid: boolean }).valid, true);
+  },
   'srv config schema': async (host) => {
     const schema = json(await print(host, 'srv', 'config', 'schema'));
     assert.ok(JSON.stringify(schema).includes('white_list'));

@@ -107,6 +107,7 @@ const PROBLEMS: readonly Case[] = [
             keyPath: '',
             found: 'x',
             expected: 'y',
+            nextStep: 'z',
             message: '/etc/config: others may write it',
           },
         ]),
