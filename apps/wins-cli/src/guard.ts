@@ -1,5 +1,6 @@
 import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/wins-program';
 import { CommandError } from './command-error.js';
+import { OutputFailure } from './output-failure.js';
 
 /** What every command is told of what it prints. */
 export interface Verbosity {

@@ -7,14 +7,18 @@ const SIGNALS: readonly NodeJS.Signals[] =
 
 /**
  * Hears that this program is to end; stopping a Windows container too, of which Node tells nothing. The first time `onFirst` is called, for an
- * orderly end; the second time the process ends at once.
+ * orderly end; the second time `onSecond`, by default the end of this process; the third time it ends whatever happens.
  */
-export function listenForInterruptions(onFirst: () => void): Disposable {
+export function listenForInterruptions(
+  onFirst: () => void,
+  onSecond: () => void = leaveAtOnce,
+): Disposable {
   let count = 0;
   const interrupt = (): void => {
     count += 1;
-    if (count > 1) process.exit(EXIT.client.interrupted);
-    onFirst();
+    if (count === 1) onFirst();
+    else if (count === 2) onSecond();
+    else leaveAtOnce();
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
   const console =
@@ -25,4 +29,9 @@ export function listenForInterruptions(onFirst: () => void): Disposable {
       console?.close();
     },
   };
+}
+
+/** Ends this process without waiting for anything. */
+export function leaveAtOnce(): never {
+  process.exit(EXIT.client.interrupted);
 }

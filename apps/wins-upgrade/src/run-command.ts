@@ -8,7 +8,7 @@ import {
   type UpgradeOutcome,
 } from '@wins/service-upgrade';
 import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
-import { commandOf, type UpgradeOptions } from './command-of.js';
+import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
 import { composeUpgrade } from './compose-upgrade.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
 import { sweepHelpers } from './helper-process.js';
@@ -68,7 +68,7 @@ export async function runUpgrade(
   const isText = options.output === 'text' || options.output === undefined;
   try {
     if (inside !== undefined) command = { ...command, ...decidedByRun(inside, command) };
-    if (options['show-result']) return await showResult(command, surroundings);
+    if (options['show-result']) return await showResult(command, isText, surroundings);
     if (options.sweep) {
       await sweepHelpers(await composeUpgrade({ ...command, log: new UpgradeLog() }));
       return ok;
@@ -109,14 +109,23 @@ async function report(
   return exitCode;
 }
 
-/** `wins up --show-result`: the result file as it is, or `null` when there is none. */
+/** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and people are told. */
 async function showResult(
-  { service }: Pick<UpgradeOptions, 'service'>,
-  { show }: CommandSurroundings,
+  command: UpgradeCommand,
+  isText: boolean,
+  { inside, show }: UpgradeSurroundings,
 ): Promise<number> {
-  const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  const text = (await readResult(await findPlaces(context.service))) ?? 'null\n';
-  await show({ value: JSON.parse(text) as unknown, text });
+  const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
+  const places = await findPlaces(service);
+  const result = await readResult(places);
+  if (result !== undefined || !isText || inside !== undefined) {
+    const text = result ?? 'null\n';
+    await show({ value: JSON.parse(text) as unknown, text });
+  } else if (!command.quiet) {
+    complain(
+      `wins: there is no result: no upgrade of the service ${service.name} has ended here; wanted ${places.result}`,
+    );
+  }
   return ok;
 }
 

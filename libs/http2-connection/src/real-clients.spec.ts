@@ -41,6 +41,9 @@ describe('the HTTP/2 client of Node', () => {
     const answer = await call(message);
     expect(answer.body.equals(message)).toBe(true);
     expect(answer.trailers).toMatchObject({ 'grpc-status': '0' });
+    const { requestOctets, answerOctets, lastHeaders } = server.streams[0] ?? {};
+    expect([requestOctets, answerOctets]).toEqual([message.length, message.length]);
+    expect(lastHeaders).toEqual({ 'grpc-status': 0 });
   });
 
   it('gets back many messages of many calls at once, through small windows', async () => {
@@ -162,6 +165,9 @@ describe('the HTTP/2 client of Node', () => {
     await server.until(() => server.streams.length === 1);
     stream.close(constants.NGHTTP2_CANCEL);
     await server.until(() => server.streams[0]?.closed === true);
-    expect(server.streams[0]).toMatchObject({ aborted: true, rstCode: 8, destroyed: true });
+    expect(server.streams[0]).toMatchObject({
+      ...{ aborted: true, rstCode: 8, destroyed: true },
+      lastHeaders: undefined,
+    });
   });
 });

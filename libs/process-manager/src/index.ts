@@ -51,6 +51,7 @@ export type {
   ManagedProcess,
   ProcessOwner,
   RunSelection,
+  StopSelection,
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';

@@ -16,6 +16,17 @@ const WORDS: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   addressDenied: 'this user may not listen there',
 };
 
+/** What Node's code means where it has no code of ours. */
+const NODE_WORDS: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'no network adapter here has that address',
+  EAFNOSUPPORT: 'this system has no addresses of that kind',
+  EHOSTUNREACH: 'no route leads there',
+  EMFILE: 'this process has no file descriptors left',
+  ENETUNREACH: 'no route leads there',
+  ENFILE: 'the system has no file descriptors left',
+  ENOBUFS: 'the system has no memory left for it',
+};
+
 /** Translates the failure of a connection to a loopback port. */
 export function dialError(port: number, cause: unknown): TunnelError {
   return translate(
@@ -60,5 +71,9 @@ function translate(
 ): TunnelError {
   const nodeCode = errnoOf(cause);
   const code = codes[nodeCode ?? ''] ?? otherwise;
-  return new TunnelError(code, `${tried}: ${WORDS[code] ?? nodeCode ?? 'failed'}`, { port, cause });
+  return new TunnelError(code, `${tried}: ${wordsOf(code, nodeCode)}`, { port, cause });
+}
+
+function wordsOf(code: TunnelErrorCode, nodeCode = 'failed'): string {
+  return WORDS[code] ?? NODE_WORDS[nodeCode] ?? nodeCode;
 }

@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 import type { ConnectRecord } from './serve-tunnel.js';
 import { readAll, startTcpServer, until, type TcpServer } from './testing/tcp-server.js';
 import { openPair, type TunnelPair } from './testing/tunnel-pair.js';
+import type { TunnelStream } from './stream/tunnel-stream.js';
 import { dialTcp } from './tcp/tcp-connector.js';
 import { listenTcp, type TcpListener } from './tcp/tcp-listener.js';
 import { TunnelError } from './tunnel-error.js';
@@ -51,6 +52,26 @@ describe('a tunnel between two of our peers', () => {
     socket.end(sent);
     expect((await readAll(socket)).equals(sent)).toBe(true);
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
+  });
+
+  it('gives out each stream that is dialled, with the bytes that it carries', async () => {
+    const server = await target((socket) => {
+      void readAll(socket).then((request) => socket.end(`got ${request.length}`));
+    });
+    const given: [TunnelStream, number][] = [];
+    const tunnel = await pair({
+      allowedPorts: [server.port],
+      onStream: (...stream) => given.push(stream),
+    });
+    const stream = tunnel.client.connect(server.port);
+    stream.end(Buffer.alloc(70_000));
+    await readAll(stream);
+    tunnel.client.connect(1).once('error', () => undefined);
+    await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
+    expect([stream.bytesRead, stream.bytesWritten]).toEqual(['got 70000'.length, 70_000]);
+    expect(
+      given.map(([{ bytesRead, bytesWritten }, port]) => [port, bytesRead, bytesWritten]),
+    ).toEqual([[server.port, 70_000, 'got 70000'.length]]);
   });
 
   it('brings the answer of a server that waits for the end of the request', async () => {

@@ -20,6 +20,7 @@ export type WinsClientErrorCode =
   | 'cancelled'
   /** The daemon does not know the method: it is older, or the original. */
   | 'unimplemented'
+  /** There was no answer in time: `answerTimeoutMs`, or the daemon gave the call up. */
   | 'deadlineExceeded'
   | 'failedPrecondition'
   /** The daemon failed. */
@@ -32,7 +33,7 @@ export interface WinsClientErrorDetails {
   readonly method?: string;
   /** The address that was called. */
   readonly address?: string;
-  /** What was found: the daemon's own words where it answered. */
+  /** What was found: the daemon's own words where it answered; that there was no connection, in ours. */
   readonly details: string;
   /** Whether the connection broke after it had been made; else it never was. Only ever true with `unavailable`. */
   readonly connectionLost?: boolean;
@@ -102,6 +103,19 @@ const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
 
+/** What grpc-js quotes of why it never connected, and what that means. The first that is found counts. */
+const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
+  [/\bENOENT\b/, 'there is no such pipe'],
+  [/\bECONNREFUSED\b/, 'nobody serves it'],
+  [/\b(?:EACCES|EPERM)\b/, 'this user may not open it'],
+  [/Protocol error/, 'what serves it does not speak HTTP/2'],
+  [
+    /\b(?:ECONNRESET|EPIPE)\b|closed|end of file|dropped|Failed to connect/i,
+    'what serves it hung up before it spoke HTTP/2',
+  ],
+];
+const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
+
 /** Tells the error of a gRPC call from one that Node raises, such as that of a stream whose reader left. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
@@ -139,5 +153,13 @@ export function fromServiceError(
   return new WinsClientError(codeOfWords(code, error.details) ?? CODES[code] ?? 'unknown', {
     ...known,
     ...(reason === undefined ? {} : { reason }),
+    ...(reason === undefined && NEVER_CONNECTED.test(error.details)
+      ? { details: `no connection: ${whyNotConnected(error.details)}` }
+      : {}),
   });
+}
+
+function whyNotConnected(details: string): string {
+  const known = NO_CONNECTION.find(([words]) => words.test(details))?.[1];
+  return known ?? QUOTED.exec(details)?.[1] ?? 'no reason was given';
 }

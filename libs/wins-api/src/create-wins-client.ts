@@ -48,6 +48,11 @@ export interface WinsClientOptions {
   readonly dial?: ConnectDaemon;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
+  /**
+   * How long a call with one answer waits for it, the connection included, in milliseconds; then it is cancelled and rejects
+   * with `deadlineExceeded`. `waitProcess` and `keepAlive` wait as long as their process runs. Default: as long as it takes.
+   */
+  readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
   /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
@@ -58,6 +63,15 @@ export interface WinsClientOptions {
 export interface CallOptions {
   /** Aborting it ends the call with the code `cancelled`. */
   readonly signal?: AbortSignal;
+}
+
+/** How a process is stopped. */
+export interface StopOptions extends CallOptions {
+  /**
+   * Ends it by force at once, also while it is being stopped; only for the client that started it, or with the run id. Default
+   * false: it is asked to end, and forced 10 s later.
+   */
+  readonly force?: boolean;
 }
 
 /**
@@ -88,7 +102,7 @@ export interface WinsClient {
   /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
   listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
-  stopProcess(name: Partial<ProcessName>, options?: CallOptions): Promise<ProcessExit>;
+  stopProcess(name: Partial<ProcessName>, options?: StopOptions): Promise<ProcessExit>;
   /** Cancels what is under way and resolves when the connection is closed. May be called again. */
   close(): Promise<void>;
 }
@@ -99,7 +113,7 @@ const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
 function checkOptions(
   options: WinsClientOptions,
-): Required<Omit<WinsClientOptions, 'dial' | 'onCallEvent'>> {
+): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
   const { address, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   if (!ADDRESS.test(address)) {
@@ -108,8 +122,10 @@ function checkOptions(
         'wanted an absolute socket path or \\\\.\\pipe\\NAME',
     );
   }
-  if (!(connectTimeoutMs > 0 && connectTimeoutMs <= MAX_TIMEOUT_MS)) {
-    throw refuse(`invalid connectTimeoutMs ${connectTimeoutMs}: wanted 1 to ${MAX_TIMEOUT_MS}`);
+  const { answerTimeoutMs = MAX_TIMEOUT_MS } = options;
+  for (const [name, timeoutMs] of Object.entries({ connectTimeoutMs, answerTimeoutMs })) {
+    if (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) continue;
+    throw refuse(`invalid ${name} ${timeoutMs}: wanted 1 to ${MAX_TIMEOUT_MS}`);
   }
   if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
     throw refuse(
@@ -128,12 +144,14 @@ class GrpcWinsClient implements WinsClient {
   private readonly calls: OpenCalls;
   private readonly metadata = new Metadata();
   private readonly address: string;
+  private readonly answerTimeoutMs: number | undefined;
   private closing: Promise<void> | undefined;
   private dialFailure: unknown;
 
   constructor(options: WinsClientOptions) {
     const { address, connectTimeoutMs, clientName } = checkOptions(options);
     this.address = address;
+    this.answerTimeoutMs = options.answerTimeoutMs;
     if (clientName !== '') this.metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
     const { dial } = options;
     this.client = new Client(`unix:${address}`, this.credentials, {
@@ -226,8 +244,8 @@ class GrpcWinsClient implements WinsClient {
     return (await this.unary('List', processServiceDefinition.list, {}, options)).Data;
   }
 
-  async stopProcess(name: Partial<ProcessName>, options: CallOptions = {}): Promise<ProcessExit> {
-    const request = { Data: ProcessName.fromPartial(name) };
+  async stopProcess(name: Partial<ProcessName>, options: StopOptions = {}): Promise<ProcessExit> {
+    const request = { Data: ProcessName.fromPartial(name), Force: options.force ?? false };
     const { Data } = await this.unary('Stop', processServiceDefinition.stop, request, options);
     return this.present('Stop', Data);
   }
@@ -240,7 +258,7 @@ class GrpcWinsClient implements WinsClient {
   private async shutDown(): Promise<void> {
     await this.calls.close();
     this.client.close();
-    await this.credentials.close(CLOSE_GRACE_MS);
+    await this.credentials.close(this.calls.foundSilence ? 0 : CLOSE_GRACE_MS);
   }
 
   private async dial(dial: ConnectDaemon): Promise<Socket> {
@@ -261,15 +279,19 @@ class GrpcWinsClient implements WinsClient {
     { signal }: CallOptions,
   ): Promise<Answer> {
     const { path, requestSerialize, responseDeserialize } = method;
-    return this.calls.begin(name, signal, (done: CallDone<Answer>) =>
-      this.client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        this.metadata,
-        done,
-      ),
+    return this.calls.begin(
+      name,
+      signal,
+      (done: CallDone<Answer>) =>
+        this.client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          this.metadata,
+          done,
+        ),
+      this.answerTimeoutMs,
     ).result;
   }
 

@@ -21,7 +21,12 @@
 export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
 export { CLIENT_NAME_METADATA_KEY, createWinsClient } from './create-wins-client.js';
-export type { CallOptions, WinsClient, WinsClientOptions } from './create-wins-client.js';
+export type {
+  CallOptions,
+  StopOptions,
+  WinsClient,
+  WinsClientOptions,
+} from './create-wins-client.js';
 export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
 export type { CallEvent } from './call-event.js';

@@ -30,6 +30,7 @@ function withResolvers<T>() {
 export class OpenCalls {
   private readonly open = new Map<Promise<unknown>, () => void>();
   private closed = false;
+  private silent = false;
   private calls = 0;
   private isConnecting = false;
 
@@ -38,11 +39,14 @@ export class OpenCalls {
   /**
    * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started:
    * `call` is undefined then. `result` rejects with a `WinsClientError`.
+   *
+   * @param answerTimeoutMs - How long the call may take. Default: as long as it takes.
    */
   begin<T, C extends { cancel(): void }>(
     method: string,
     signal: AbortSignal | undefined,
     start: (done: CallDone<T>) => C,
+    answerTimeoutMs?: number,
   ): { readonly call: C | undefined; readonly result: Promise<T> } {
     if (this.closed) return { call: undefined, result: Promise.reject(this.clientClosed(method)) };
     if (signal?.aborted === true) {
@@ -61,8 +65,13 @@ export class OpenCalls {
     const onAbort = () => end(this.cancelled(method, signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     const watch = this.watchConnection(() => end(this.notConnected(method)));
+    const late =
+      answerTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => end(this.notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
     const forget = () => {
       clearTimeout(watch);
+      clearTimeout(late);
       signal?.removeEventListener('abort', onAbort);
       this.open.delete(result);
     };
@@ -71,6 +80,11 @@ export class OpenCalls {
     if (this.options.onCallEvent !== undefined)
       this.trace(method, result, this.options.onCallEvent);
     return { call, result };
+  }
+
+  /** Whether the daemon let a call's time pass without a word: it will not end a connection in good order either. */
+  get foundSilence(): boolean {
+    return this.silent;
   }
 
   /** Cancels all calls and refuses new ones. */
@@ -151,7 +165,15 @@ export class OpenCalls {
     return new WinsClientError('failedPrecondition', { method, address, details });
   }
 
+  private notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    this.silent = true;
+    const { address } = this.options;
+    const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
+    return new WinsClientError('deadlineExceeded', { method, address, details });
+  }
+
   private notConnected(method: string): WinsClientError {
+    this.silent = true;
     const { address, connectTimeoutMs } = this.options;
     const details = `found no answer within ${connectTimeoutMs} ms; wanted an HTTP/2 server`;
     return new WinsClientError('unavailable', { method, address, details });

@@ -18,9 +18,16 @@ export {
   RUN_MARKER_VARIABLE,
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
+  TUNNEL_NETWORK_HEADER,
 } from './names.js';
-export { DurationError, parseDuration, type DurationLimits } from './parse-duration.js';
 export { isUsageError, UsageError } from './usage-error.js';
+export { networkIdentity } from './network-identity.js';
+export {
+  DurationError,
+  formatDuration,
+  parseDuration,
+  type DurationLimits,
+} from './parse-duration.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,

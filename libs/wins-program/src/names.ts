@@ -10,6 +10,12 @@ export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
 /** The header in which a client of the tunnel names itself, in lower case. A daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 
+/**
+ * The header in which a client of the tunnel names its network (`networkIdentity`), in lower case. A daemon of the same network
+ * answers `same` in a header of that name, and another nothing.
+ */
+export const TUNNEL_NETWORK_HEADER = 'rancher-wins-network';
+
 /** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
 export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 

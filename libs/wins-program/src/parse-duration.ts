@@ -53,7 +53,8 @@ function millisecondsOf(text: string): number | undefined {
   return Math.round(totalMs);
 }
 
-function formatDuration(durationMs: number): string {
+/** Writes whole milliseconds as {@link parseDuration} reads them, in the largest units: `1m30s`; `0s` for none. */
+export function formatDuration(durationMs: number): string {
   let restMs = durationMs;
   let text = '';
   for (const [unit, unitMs] of UNITS) {

@@ -1,6 +1,7 @@
 import { hashFile } from '@wins/trusted-files';
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(

@@ -1,6 +1,7 @@
 import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 /** The options of `wins cli explain`. */
 export interface ExplainOptions extends DaemonOptions {
@@ -21,9 +22,8 @@ export async function explain(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const subject = subjectOf(options);
-  const { Allowed, Code, Reason, Entry } = await withDaemon(
-    daemonAddress(options),
-    (client) => client.config.explain(subject),
+  const { Allowed, Code, Reason, Entry } = await withDaemon(daemonAddress(options), (client) =>
+    client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;
   const verdict = Allowed ? 'allowed' : 'not allowed';

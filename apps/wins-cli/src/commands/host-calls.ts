@@ -1,7 +1,8 @@
 import type { NameOrAddress } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;

@@ -1,6 +1,7 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 function exposesOf(process: ProcessSummary): string[] {
   return process.Exposes.map(

@@ -1,16 +1,18 @@
 import type { ProcessExit, ProcessName, WinsClient } from '@wins/wins-api';
 import { escapeText, EXIT, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
-import { listenForInterruptions } from '../interruptions.js';
+import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
+import { OutputFailure } from '../output-failure.js';
+import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
 export interface RunOptions extends DaemonOptions {
-  readonly quiet: boolean;
   readonly path: string;
   readonly args?: string | undefined;
   readonly exposes?: string | undefined;
@@ -20,6 +22,10 @@ export interface RunOptions extends DaemonOptions {
   readonly rest?: readonly string[] | undefined;
 }
 
+/** How long a daemon asks a run to end before it makes it. */
+const GRACE = '10 s';
+/** How long a second interruption waits for a daemon to force the end: it may be frozen, or know no force. */
+const FORCED_WITHIN_MS = 2000;
 /** What a reason does not say by itself. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
   daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
@@ -53,8 +59,9 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withDaemon(daemonAddress(options), async (client) => {
+  return withDaemon(daemonAddress(options), async (client, answered) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
+    answered();
     return follow(client, name, options.quiet);
   });
 }
@@ -63,13 +70,29 @@ export async function runProcess(options: RunOptions): Promise<number> {
 async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
   const lease = client.keepAlive(name);
   const reader = { gone: false };
+  const failure = new OutputFailure(process.stdout);
+  let isOver = false;
   const stop = (): void => void lease.end().catch(() => undefined);
   const readerLeft = (): void => {
     reader.gone = true;
     stop();
   };
-  // The first stops the process and reports how it ended; the second does not wait for that.
-  using _interruptions = listenForInterruptions(stop);
+  const say = (text: string): void => {
+    if (!quiet) process.stderr.write(`wins: ${escapeText(text)}\n`);
+  };
+  const asked = (): void => {
+    stop();
+    say(
+      `${name.Value} is asked to end, and is ended by force after ${GRACE}; interrupt again (Ctrl-C) to force it now`,
+    );
+  };
+  const forced = (): void => {
+    say(`${name.Value} is ended by force`);
+    client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
+    setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
+  };
+  // The first stops the process and reports how it ended, and so does the second, at once.
+  using _interruptions = listenForInterruptions(asked, forced);
   process.stdout.once('close', readerLeft);
   try {
     let exit: ProcessExit | undefined;
@@ -82,11 +105,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
           await writeAll(process.stderr, message.value);
           break;
         case 'Skipped':
-          if (!quiet) {
-            process.stderr.write(
-              `wins: ${message.value.Bytes} bytes of earlier output were dropped\n`,
-            );
-          }
+          say(`${message.value.Bytes} bytes of earlier output were dropped`);
           break;
         case 'Exit':
           exit = message.value;
@@ -98,16 +117,21 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
     const ended = lease.end();
     // What is known of the end does not depend on how the lease ends.
     await (exit === undefined && !reader.gone ? ended : ended.catch(() => undefined));
-    if (reader.gone) return EXIT.client.readerGone;
+    if (reader.gone) return readerGone(name, failure.found);
     // The Go daemon does not say how a process ended: the end of its output counts as success.
     if (exit === undefined) return EXIT.client.ok;
-    if (!quiet && exit.Reason !== 'exited') {
-      process.stderr.write(
-        `wins: ${escapeText(`${name.Value} was stopped: ${exit.Reason}`)}${REMARKS[exit.Reason] ?? ''}\n`,
-      );
+    if (exit.Reason !== 'exited') {
+      say(`${name.Value} was stopped: ${exit.Reason}${REMARKS[exit.Reason] ?? ''}`);
     }
     return exitStatusOf(exit, process.platform);
   } finally {
+    isOver = true;
     process.stdout.off('close', readerLeft);
   }
+}
+
+/** A reader that has left is nothing to tell; output that cannot be written is. */
+function readerGone({ Value }: ProcessName, error: Error | undefined): number {
+  if (error === undefined) return EXIT.client.readerGone;
+  throw outputError(`the output of ${Value}, which was stopped`, error);
 }

@@ -1,5 +1,6 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 export interface StopOptions extends DaemonOptions {
   readonly name: string;

@@ -6,8 +6,12 @@ import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
-import { openWebSocket } from '../tunnel/open-web-socket.js';
+import { pipeFailure } from '../daemon/pipe-failure.js';
+import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
+import { showProgress } from '../progress.js';
+import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
+import { assertNoLoop } from '../tunnel/assert-no-loop.js';
 import { publishPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
@@ -19,6 +23,7 @@ export interface ProxyOptions {
   readonly proxy: string;
   readonly 'listen-address'?: string | undefined;
   readonly 'wait-timeout': number;
+  readonly timeout?: number | undefined;
   readonly 'ready-file'?: string | undefined;
   readonly 'log-format'?: LogFormat | undefined;
   readonly debug: boolean;
@@ -29,6 +34,7 @@ export interface ProxyOptions {
 const HELD_MS = 10_000;
 /** How long open connections may go on after a signal. */
 const DRAIN_MS = 5000;
+const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 /** The most that a daemon allows, so that its config decides. */
 const MOST_STREAMS = 16_384;
@@ -54,11 +60,24 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   resolvePipePath(options.proxy);
   const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
   const refusals = new Refusals((text, fields) => log.warn(text, fields));
+  const attempt = {
+    ...{ pipe: options.proxy, log },
+    timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
+    // Later nothing is asked of this program that it did not do already.
+    judge: (hasOwnNetwork: boolean): void => {
+      if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
+    },
+  };
+  using waiting = showProgress(`waiting for the daemon on pipe "${options.proxy}"`, {
+    afterMs: SHOW_AFTER_MS,
+    quiet: options.quiet,
+  });
   let isFirst = true;
   const keeper = new TunnelKeeper({
-    open: (signal) => openTracedTunnel(options.proxy, signal, log),
+    open: (signal) => openTracedTunnel({ ...attempt, signal }),
     heldMs: HELD_MS,
     onUp: () => {
+      waiting[Symbol.dispose]();
       log.info(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back', {
         ports,
       });
@@ -105,14 +124,21 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   }
 }
 
+interface TunnelAttempt extends TunnelPipe {
+  readonly log: ClientLog;
+  /** Told whether the daemon has the network of this process; what it throws gives the tunnel up. */
+  readonly judge: (hasOwnNetwork: boolean) => void;
+}
+
 /** One attempt: the way to the pipe, the handshake, the tunnel. */
-async function openTracedTunnel(pipe: string, signal: AbortSignal, log: ClientLog) {
+async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelAttempt) {
   const beganAt = performance.now();
   log.debug('connecting to the tunnel pipe', { pipe });
   try {
-    const tunnel = await openWebSocket({ pipe, signal }, (webSocket) =>
-      openTunnel(webSocket, { maxStreams: MOST_STREAMS }),
-    );
+    const tunnel = await openWebSocket({ pipe, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
+      judge(hasOwnNetwork);
+      return openTunnel(webSocket, { maxStreams: MOST_STREAMS });
+    });
     log.debug('connected', { ms: msSince(beganAt) });
     return tunnel;
   } catch (error) {
@@ -140,9 +166,8 @@ function readAddress(text: string | undefined): string | undefined {
 function explain(error: unknown): unknown {
   if (isUsageError(error) || error instanceof CommandError || !(error instanceof Error))
     return error;
-  const missing = error instanceof PipeError && error.code === 'notFound';
-  const advice = missing ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
+  if (error instanceof PipeError) return pipeFailure(error);
+  return new CommandError(error.message, EXIT.client.failed, { cause: error });
 }
 
 function describePorts(ports: readonly PublishedPort[]): string {

@@ -5,13 +5,14 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { daemonAddress, withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
+import { showProgress } from '../progress.js';
 import { writeAll } from '../write-all.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
 export interface UpgradeOptions extends DaemonOptions {
-  readonly quiet: boolean;
   readonly path: string;
   readonly from?: string | undefined;
   readonly once?: string | undefined;
@@ -37,6 +38,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
 /** How long a daemon that was just proven may take to say what it is. */
 const INFO_LIMIT_MS = 10_000;
+const SHOW_AFTER_MS = 1000;
 /** How often an upgrade of one name is tried that is interrupted each time: the release may be the reason. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
@@ -59,22 +61,35 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
     if (process.stderr.isTTY && !options.quiet) process.stderr.write(`wins: ${text}\n`);
   };
 
+  const showing = (text: string): Disposable =>
+    showProgress(text, { afterMs: SHOW_AFTER_MS, quiet: options.quiet });
+
+  using asking = showing('asking for the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
-  if (typeof attempt === 'object') return report(attempt);
+  if (typeof attempt === 'object') return await report(attempt);
   const { once } = options;
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
 
   const config = await configWords(options, endMs);
+  asking[Symbol.dispose]();
   tell(`${options.path} is handed over`);
+  using handing = showing('the helper looks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (first !== undefined && first.outcome !== 'handedOver') return report(first);
+  if (first !== undefined && first.outcome !== 'handedOver') return await report(first);
 
+  handing[Symbol.dispose]();
   tell('the daemon is replaced');
+  using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
-  return report(last);
+  return await report(last);
+}
+
+/** The daemon, as long as the upgrade may take: an answer has no other limit than that. */
+function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddress {
+  return { ...daemonAddress(options), answerTimeoutMs: undefined, waitTimeoutMs, quiet: true };
 }
 
 /**
@@ -141,25 +156,23 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   if (config === undefined) return [];
   const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(leftMs);
-  const isOriginal = await withDaemon(
-    { ...daemonAddress(options), waitTimeoutMs: leftMs },
-    (client) =>
-      client.isServing({ signal }).then(
-        () => false,
-        (error: unknown) => {
-          if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
-          throw error;
-        },
-      ),
+  const isOriginal = await withDaemon(daemonFor(options, leftMs), (client) =>
+    client.isServing({ signal }).then(
+      () => false,
+      (error: unknown) => {
+        if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
+        throw error;
+      },
+    ),
   );
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
 /** Another daemon may serve than the one that the result speaks of. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
-  const info = await withDaemon({ ...daemonAddress(options), waitTimeoutMs: 0 }, (client) =>
-    client.info({ signal: AbortSignal.timeout(INFO_LIMIT_MS) }),
-  );
+  const answerTimeoutMs = INFO_LIMIT_MS;
+  const address = { ...daemonFor(options, 0), answerTimeoutMs };
+  const info = await withDaemon(address, (client) => client.info());
   if (info.Checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
     `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
@@ -193,7 +206,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withDaemon({ ...daemonAddress(options), waitTimeoutMs }, async (client) => {
+    return await withDaemon(daemonFor(options, waitTimeoutMs), async (client) => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
@@ -204,7 +217,7 @@ async function ask(
     });
   } catch (cause) {
     if (!signal.aborted) throw cause;
-    const found = `the daemon on pipe "${options.server}" gave no answer within --wait-timeout`;
+    const found = `the daemon on pipe "${options.server}" gave no answer within --wait-timeout; run "wins doctor" on the host to see why`;
     throw new CommandError(found, EXIT.client.failed, { cause });
   }
 }

@@ -1,72 +1,58 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { EXIT } from '@wins/wins-program';
+import { EXIT, formatDuration } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClientLog, type ClientLogOptions } from '../client-log.js';
 import { CommandError } from '../command-error.js';
+import { showProgress } from '../progress.js';
+import type { DaemonAddress } from './daemon-address.js';
+import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
 import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
-/** A node whose cores are all busy may take its time; a daemon that is not there is told at once. */
-const CONNECT_TIMEOUT_MS = 60_000;
 /** How long a pipe that is served, but by nobody who takes a call, is left alone before it is asked again. */
 const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was started: what they say of the daemon is no reason to start it again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
-/** Where the daemon is and how long to wait until it is there. */
-export interface DaemonAddress {
-  /** Name or path of the daemon's pipe. */
-  readonly server: string;
-  /** How long to wait for a pipe that does not exist yet, or for the next daemon while one ends. Default 0: not at all. */
-  readonly waitTimeoutMs: number;
-  /** Where `--debug` is followed. Default: nowhere. */
-  readonly log?: ClientLog;
-}
-
-/** The options that every command has which asks the daemon. */
-export interface DaemonOptions extends ClientLogOptions {
-  readonly server: string;
-  readonly 'wait-timeout': number;
-}
-
-/** The daemon that a command line names. */
-export function daemonAddress(options: DaemonOptions): Required<DaemonAddress> {
-  return {
-    server: options.server,
-    waitTimeoutMs: options['wait-timeout'],
-    log: new ClientLog(options),
-  };
-}
+const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCTOR}`;
+/** What is waited for so long is told. */
+const TELL_AFTER_MS = 2000;
 
 /**
  * Runs a task with a client of the daemon and closes the client, however the task ends. The task is run again when the daemon
  * has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
+ *
+ * A terminal shows that the daemon is waited for, from 2 s on, until the task has ended or said that it was answered.
  *
  * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
  * cannot be reached. gRPC would neither wait nor keep more than a text.
  */
 export async function withDaemon<T>(
   address: DaemonAddress,
-  task: (client: WinsClient) => Promise<T>,
+  task: (client: WinsClient, answered: () => void) => Promise<T>,
 ): Promise<T> {
-  const { server, waitTimeoutMs, log } = address;
+  const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
   // What is no name of a pipe is not waited for.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
+  using waiting = showProgress(`waiting for the daemon on pipe "${server}"`, {
+    afterMs: TELL_AFTER_MS,
+    quiet,
+  });
+  const answered = (): void => waiting[Symbol.dispose]();
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(server, pipe, log, task);
+        return await withClient(address, pipe, (client) => task(client, answered));
       } catch (error) {
-        // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends does not.
-        const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error));
+        // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
+        const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
       log?.debug('waiting for the pipe', { pipe: server, leftMs: leftMs() });
-      (await connectTrustedPipe(server, { waitTimeoutMs: leftMs() })).destroy();
+      (await connectTrustedPipe(server, { timeoutMs, waitTimeoutMs: leftMs() })).destroy();
       if (attempt > 0) await delay(Math.min(AGAIN_DELAY_MS, leftMs()));
     }
   } catch (error) {
@@ -75,18 +61,20 @@ export async function withDaemon<T>(
 }
 
 async function withClient<T>(
-  server: string,
+  { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
   address: string,
-  log: ClientLog | undefined,
   task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const client = createWinsClient({
     address,
     clientName: `${clientLabel()}/${process.pid}`,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connectTimeoutMs,
+    ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
     ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
-    ...(process.platform === 'win32' && { dial: () => connectTrustedPipe(server) }),
+    ...(process.platform === 'win32' && {
+      dial: () => connectTrustedPipe(server, { timeoutMs: connectTimeoutMs }),
+    }),
   });
   try {
     return await task(client);
@@ -109,27 +97,47 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
+/** Whether a pipe was served, and nobody spoke in time: gRPC, which has a code for all else, was not asked. */
+function isSilent(error: unknown): boolean {
+  return (
+    error instanceof WinsClientError &&
+    error.code === 'unavailable' &&
+    !error.connectionLost &&
+    error.grpcCode === undefined
+  );
+}
+
 /** The one line for people and the exit code, for whatever a library said. */
-function explain(error: unknown, { server }: DaemonAddress): unknown {
+function explain(error: unknown, address: DaemonAddress): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;
   const { details } = error;
+  const daemon = `the daemon on pipe "${address.server}"`;
   const failure = (message: string, exitCode: number = EXIT.client.failed) =>
     new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
     case 'unavailable':
       if (isEnding(error)) {
-        return failure(
-          `the daemon on pipe "${server}" is stopping: ${details} (--wait-timeout waits for the next one)`,
-        );
+        return failure(`${daemon} is stopping: ${details} (--wait-timeout waits for the next one)`);
       }
       if (error.reason !== undefined) {
-        return failure(`the daemon on pipe "${server}" accepts no calls now: ${details}`);
+        return failure(`${daemon} accepts no calls now: ${details}; ${ASK_DOCTOR}`);
+      }
+      if (error.connectionLost) {
+        return failure(
+          `the connection to ${daemon} was lost: it ended before the answer; look at the daemon's log, or ${ASK_DOCTOR}`,
+        );
       }
       return failure(
-        error.connectionLost
-          ? `the connection to the daemon on pipe "${server}" was lost: ${details}; look at the daemon's log`
-          : `the daemon on pipe "${server}" does not answer: ${details}`,
+        isSilent(error)
+          ? `${daemon} ${silence(address.connectTimeoutMs)} to the connection, which it accepted; ${FROZEN}`
+          : `${daemon} does not answer: ${details}; is it the right pipe? ${ASK_DOCTOR}`,
+      );
+    case 'deadlineExceeded':
+      return failure(
+        error.grpcCode === undefined && address.answerTimeoutMs !== undefined
+          ? `${daemon} ${silence(address.answerTimeoutMs)} to ${error.method}; ${FROZEN}`
+          : `${daemon} gave up: ${details}; ${ASK_DOCTOR}`,
       );
     case 'refused':
       // "invalid path" is for clients of the original, which know a refusal by it.
@@ -140,15 +148,17 @@ function explain(error: unknown, { server }: DaemonAddress): unknown {
     case 'notFound':
       return failure(details, EXIT.client.notFound);
     case 'unimplemented':
+      return failure(`${daemon} does not know this call: ${details}; it may be an older release`);
+    case 'internal':
+      // One with a reason is worded by the daemon.
       return failure(
-        `the daemon on pipe "${server}" does not know this call: ${details}; it may be an older release`,
+        error.reason === undefined ? `${daemon} failed: ${details}; look at its log` : details,
       );
     default:
       return failure(details);
   }
 }
 
-function pipeFailure(error: PipeError): CommandError {
-  const advice = error.code === 'notFound' ? ' (--wait-timeout waits for it)' : '';
-  return new CommandError(`${error.message}${advice}`, EXIT.client.failed, { cause: error });
+function silence(timeoutMs: number): string {
+  return `gave no answer within ${formatDuration(timeoutMs)}`;
 }

@@ -73,9 +73,8 @@ async function openSource(from: string): Promise<OpenFile> {
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
     if (error.code === 'notRegularFile') throw refuse(`${from} is not a regular file`);
-    const errno = errnoOf(error.cause);
-    const isMissing = errno === 'ENOENT';
-    const found = isMissing ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
+    const isMissing = errnoOf(error.cause) === 'ENOENT';
+    const found = isMissing ? 'no such file' : `cannot be read: ${error.found}`;
     const exitCode = isMissing ? EXIT.client.notFound : EXIT.client.failed;
     throw new CommandError(`${from}: ${found}`, exitCode, { cause: error });
   }
@@ -149,6 +148,5 @@ function failure({ from, to }: Delivery, cause: unknown): CommandError {
     const found = `the folder ${path.dirname(to)} does not exist, and is not created`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });
   }
-  const found = `${error.found} (${messageOf(error.cause)})`;
-  return new CommandError(`${tried}: ${found}`, EXIT.client.failed, { cause });
+  return new CommandError(`${tried}: ${error.found}`, EXIT.client.failed, { cause });
 }

@@ -27,8 +27,7 @@ export async function digestProgram(path: string): Promise<ProgramDigests> {
   }
 }
 
-function foundBy({ code, cause }: TrustedFileError): string {
+function foundBy({ code, cause, found }: TrustedFileError): string {
   if (code === 'notRegularFile') return 'not a file';
-  const errno = errnoOf(cause);
-  return errno === 'ENOENT' ? 'no such file' : `cannot be read (${errno ?? 'unknown'})`;
+  return errnoOf(cause) === 'ENOENT' ? 'no such file' : `cannot be read: ${found}`;
 }

@@ -14,6 +14,7 @@ const ALL_IPV4_ADDRESSES = '0.0.0.0';
 
 const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   addressInUse: 'stop that program, or publish under another port with TCP:other:PORT',
+  listenFailed: 'is the address of --listen-address one of this container?',
   addressDenied: 'publish under a port above 1023 with TCP:other:PORT, or use another user',
 };
 

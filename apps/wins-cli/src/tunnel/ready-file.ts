@@ -1,7 +1,7 @@
-import { errnoOf } from '@wins/wins-program';
 import { accessSync, constants, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
+import { foundIn } from '../output-error.js';
 
 /** A file that exists exactly while something is ready, for probes. Without a name it does nothing. */
 export class ReadyFile {
@@ -46,7 +46,6 @@ export class ReadyFile {
   }
 
   #problem(what: string, error: unknown): string {
-    const reason = errnoOf(error) ?? 'unknown';
-    return `--ready-file ${this.#file ?? ''}: cannot be ${what} (${reason})`;
+    return `--ready-file ${this.#file ?? ''}: cannot be ${what}: ${foundIn(error)}`;
   }
 }

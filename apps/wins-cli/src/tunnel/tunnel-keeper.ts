@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
 import type { ClientTunnel, PendingConnection, TunnelStream, TunnelEnd } from '@wins/tcp-tunnel';
 
 /** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
@@ -141,7 +142,8 @@ export class TunnelKeeper {
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {
-        if (signal.aborted || !again()) throw error;
+        // Another attempt mends nothing that this program was asked to do.
+        if (signal.aborted || error instanceof CommandError || !again()) throw error;
       }
       signal.throwIfAborted();
     }

@@ -32,10 +32,6 @@ describe('wins cli prc run', () => {
     `process.on('SIGTERM', () => { console.log('told to end'); process.exit(3); });
 console.log('asleep'); setInterval(() => {}, 1e6);`,
   );
-  const stubborn = workspace.program(
-    'stubborn',
-    `process.on('SIGTERM', () => console.log('not I')); console.log('here'); setInterval(() => {}, 1e6);`,
-  );
   const binary = workspace.program(
     'binary',
     `const { createHash } = require('node:crypto'); const { readFileSync } = require('node:fs');
@@ -55,7 +51,6 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       dies,
       both,
       sleeper,
-      stubborn,
       binary,
       yes,
       zeros,
@@ -279,15 +274,6 @@ process.stdout.write(readFileSync(process.argv[2]));`,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       mark: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
     });
-  });
-
-  it('forces a program that ignores SIGTERM to end after the grace time', async () => {
-    const client = startWins(['cli', 'prc', 'run', '--path', stubborn], workspace.environment);
-    await client.printed('here');
-    client.child.kill('SIGINT');
-    const { code, stdout } = await client.outcome;
-    expect(code).toBe(137);
-    expect(stdout.toString()).toContain('not I');
   });
 
   it('makes the working directory that of the program when none is given', async () => {

@@ -227,7 +227,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');
     await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);
-    json(await print(host, 'up', '--show-result', ...host.service));
+    json(await print(host, 'up', '--show-result', '--json', ...host.service));
     const dry = await run(host, host.isService ? 0 : 65, 'up', '--dry-run', ...host.service);
     const wanted = host.isService ? /^nothing to do: the release / : /there is no service/;
     assert.match(String(dry.stdout), wanted);

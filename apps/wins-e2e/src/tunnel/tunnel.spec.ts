@@ -459,13 +459,13 @@ describe('the tunnel pipe', () => {
       workspace.config([], { tunnel: { maxSessions: 2 } }),
     );
     const [a = 0, b = 0, c = 0] = await freePorts(3);
-    await using first = await Tunnel.start(workspace, `TCP:${a}`);
-    await using _second = await Tunnel.start(workspace, `TCP:${b}`);
-    const third = startWins(['cli', 'proxy', '--publish', `TCP:${c}`], workspace.environment);
+    await using first = await Tunnel.start(workspace, `TCP:${a}:1`);
+    await using _second = await Tunnel.start(workspace, `TCP:${b}:1`);
+    const third = startWins(['cli', 'proxy', '--publish', `TCP:${c}:1`], workspace.environment);
     expect((await third.outcome).code).toBe(125);
     await first.stop();
     await daemon.logged(({ msg }) => msg === 'tunnel ended');
-    await using _fourth = await Tunnel.start(workspace, `TCP:${c}`, '--wait-timeout', '60s');
+    await using _fourth = await Tunnel.start(workspace, `TCP:${c}:1`, '--wait-timeout', '60s');
   });
 });
 

@@ -124,7 +124,9 @@ describe('clients of a daemon that is upgraded', () => {
       expect([code, stderr]).toEqual([125, expect.stringMatching(/^wins: [^\n]+\n$/)]);
       return stderr;
     };
-    while (!/^wins: cannot connect to .* \(--wait-timeout waits for it\)\n$/.test(await ask()));
+    while (
+      !/^wins: cannot connect to .* \(--wait-timeout waits for it; [^\n]*\)\n$/.test(await ask())
+    );
     const short = await clients.run('--args', '0', '--wait-timeout', '300ms').outcome;
     expect([short.code, short.stderr]).toEqual([125, expect.stringMatching(/^wins: cannot conn/)]);
 

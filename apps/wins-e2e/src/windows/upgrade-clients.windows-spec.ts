@@ -112,7 +112,10 @@ describe('clients of a service that is upgraded', () => {
     await services.stop(NAME);
     const told = await runTool('--', '-p', '42').outcome;
     assert.equal(told.code, 125);
-    assert.match(told.stderr, /^wins: cannot connect to [^\n]*--wait-timeout waits for it\)\n$/);
+    assert.match(
+      told.stderr,
+      /^wins: cannot connect to [^\n]*--wait-timeout waits for it; [^\n]*\)\n$/,
+    );
     const patient = runTool('--wait-timeout', '60s', '--', '-p', '42');
     const held = connect(port, '127.0.0.1');
     const answer = say(held, 'held');

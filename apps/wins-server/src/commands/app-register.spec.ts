@@ -20,12 +20,15 @@ describe('wins srv app run', () => {
   it.each([
     ['register', 'register the service rancher-wins'],
     ['unregister', 'remove the service rancher-wins'],
-  ])('--%s says that it needs Windows', async (flag, action) => {
-    await expect(run({ [flag]: true })).resolves.toBe(69);
-    expect(said).toBe(
-      `wins: cannot ${action}: this is ${process.platform}; services exist only on Windows\n`,
-    );
-  });
+  ])(
+    '--%s fails elsewhere than on Windows, and says who starts the daemon there',
+    async (flag, action) => {
+      await expect(run({ [flag]: true })).resolves.toBe(69);
+      expect(said).toBe(
+        `wins: cannot ${action}: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"\n`,
+      );
+    },
+  );
 
   const profile = { 'delayed-start': true, profile: 'cpu', 'profile-output': 'x' };
 

@@ -49,7 +49,7 @@ export async function unregisterService(): Promise<number> {
 
 function requireWindows(action: string): void {
   if (process.platform === 'win32') return;
-  const message = `cannot ${action} ${SERVICE_NAME}: this is ${process.platform}; services exist only on Windows`;
+  const message = `cannot ${action} ${SERVICE_NAME}: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"`;
   throw new WindowsError('unavailable', message);
 }
 

@@ -1,3 +1,4 @@
+import { fileSystemError } from '@wins/trusted-files';
 import { escapeText, messageOf, UsageError } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
@@ -19,10 +20,8 @@ export async function auditPlace({ config, directory }: AuditPlaceOptions): Prom
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
-    const found = escapeText(messageOf(error));
-    throw new UsageError(
-      `cannot read the audit log: ${found}; wanted the folder of a daemon's log`,
-    );
+    const found = messageOf(fileSystemError(error, 'read the audit log in', folder));
+    throw new UsageError(`${found}; wanted the folder of a daemon's log`);
   }
   throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is not a folder`);
 }

@@ -72,5 +72,7 @@ function describeValues({ path, found, origins }: LoadedConfig): string {
     const place = origin === 'default' ? 'default' : `line ${origin.line}`;
     return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${place}\n`;
   });
-  return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join('');
+  return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join(
+    '',
+  );
 }

@@ -102,12 +102,12 @@ const PROBLEMS: readonly Case[] = [
         new ConfigError('insecure', [
           {
             severity: 'error',
+            nextStep: 'mend it',
             code: 'insecure',
             file: '/etc/config',
             keyPath: '',
             found: 'x',
             expected: 'y',
-            nextStep: 'z',
             message: '/etc/config: others may write it',
           },
         ]),

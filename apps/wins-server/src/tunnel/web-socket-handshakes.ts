@@ -1,5 +1,5 @@
 import { webSocketServerOptions } from '@wins/tcp-tunnel';
-import { TUNNEL_CLIENT_HEADER } from '@wins/wins-program';
+import { networkIdentity, TUNNEL_CLIENT_HEADER, TUNNEL_NETWORK_HEADER } from '@wins/wins-program';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -41,6 +41,12 @@ export class WebSocketHandshakes {
     this.#timeoutMs = timeoutMs;
     this.#opened = opened;
     this.#http.maxHeadersCount = MOST_HEADERS;
+    this.#webSockets.on('headers', (answered, { headers }) => {
+      const asked = headers[TUNNEL_NETWORK_HEADER];
+      // A client learns whether it shares the network of the daemon, for its ports would lead back to it then; and nothing else.
+      if (asked === undefined || asked !== networkIdentity()) return;
+      answered.push(`${TUNNEL_NETWORK_HEADER}: same`);
+    });
     this.#http.on('request', (_request, response) => {
       response.writeHead(426, { upgrade: 'websocket', connection: 'upgrade, close' }).end();
     });

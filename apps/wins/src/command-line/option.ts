@@ -82,10 +82,15 @@ export function choiceOption<Choice extends string>(
 }
 
 /** A duration of up to a day, in milliseconds. */
-export function durationOption(name: string, byDefault: string, describe: string): Option<number> {
+export function durationOption(
+  name: string,
+  byDefault: string,
+  describe: string,
+  minMs = 0,
+): Option<number> {
   const read = (text: string): number => {
     try {
-      return parseDuration(text, { minMs: 0, maxMs: LONGEST_WAIT_MS });
+      return parseDuration(text, { minMs, maxMs: LONGEST_WAIT_MS });
     } catch (cause) {
       throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
     }

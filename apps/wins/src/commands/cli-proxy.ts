@@ -2,7 +2,7 @@ import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
 import { choiceOption, requiredOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
-import { PIPE_ENVIRONMENT, waitTimeoutOption } from './daemon-options.js';
+import { PIPE_ENVIRONMENT, timeoutOption, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli proxy` */
 export const proxy = command({
@@ -42,6 +42,7 @@ export const proxy = command({
       byDefault: 'pretty',
     },
     'wait-timeout': waitTimeoutOption(),
+    timeout: timeoutOption('an attempt to open the tunnel may take; default: 10s'),
   },
   examples: [
     ['cli proxy --publish TCP:9796', 'port 9796 of this container is that of the host'],

@@ -1,5 +1,5 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/wins-program';
-import { choiceOption, durationOption, textOption } from '../command-line/option.js';
+import { choiceOption, durationOption, readOption, textOption } from '../command-line/option.js';
 
 /** The forms of data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
@@ -15,7 +15,19 @@ export function daemonOptions(waitTimeout = '0s') {
       read: (text: string) => text,
     },
     'wait-timeout': waitTimeoutOption(waitTimeout),
+    timeout: timeoutOption(
+      'a connection may take, and an answer; default: 10s, and 30s for the answer',
+    ),
   };
+}
+
+/** `--timeout`, in milliseconds; undefined when it is not given. */
+export function timeoutOption(whatFor: string) {
+  const { read } = durationOption('timeout', '', '', 1);
+  return readOption(`How long ${whatFor}: 5s, 2m`, (text) => read?.(text) ?? 0, {
+    placeholder: 'TIME',
+    completes: 'nothing',
+  });
 }
 
 /** `--wait-timeout`, in milliseconds. */

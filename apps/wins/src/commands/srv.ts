@@ -143,7 +143,8 @@ const explain = command({
 const reload = command({
   name: 'reload',
   summary: 'Have the running daemon read its config again',
-  details: 'It says what changed, what takes a restart, or what is wrong: then the config that was in force stays, and it ends with 78.',
+  details:
+    'It says what changed, what takes a restart, or what is wrong: then the config that was in force stays, and it ends with 78.',
   page: 'config.md',
   inherits,
   options: {

@@ -42,6 +42,20 @@ describe('endProcessTree', () => {
     await expect(endProcessTree(tree, 1)).resolves.toBe(true);
   });
 
+  it('waits no longer once it shall force, and does not even ask when it shall from the start', async () => {
+    const force = new AbortController();
+    const asked = new StuckTree();
+    asked.patience = 1;
+    const ended = endProcessTree(asked, 1e6, () => undefined, force.signal);
+    force.abort();
+    await expect(ended).resolves.toBe(true);
+    expect(asked.asked).toEqual(['graceful', 'force']);
+    const other = new StuckTree();
+    other.patience = 1;
+    await expect(endProcessTree(other, 1e6, () => undefined, force.signal)).resolves.toBe(true);
+    expect(other.asked).toEqual(['force']);
+  });
+
   it('does not force what ends when asked', async () => {
     const tree = new StuckTree();
     tree.patience = 0;

@@ -10,23 +10,34 @@ const SLOWEST_LOOK_MS = 50;
  * Ends a tree: asks, waits up to `graceMs`, then makes it end for up to `graceMs` more, looking for
  * what it started meanwhile. Tells whether the tree is gone; only a process that the kernel itself
  * cannot end, or that we may not signal, stays.
+ *
+ * @param force - When it is aborted, the tree is waited for no longer and made to end.
  */
 export async function endProcessTree(
   tree: ProcessTree,
   graceMs: number,
   onForce: () => void = () => undefined,
+  force?: AbortSignal,
 ): Promise<boolean> {
-  await tree.terminate('graceful');
-  if (await isGoneWithin(tree, graceMs)) return true;
+  if (force?.aborted !== true) {
+    await tree.terminate('graceful');
+    if (await isGoneWithin(tree, graceMs, { signal: force })) return true;
+  }
   onForce();
-  return isGoneWithin(tree, graceMs, () => tree.terminate('force'));
+  return isGoneWithin(tree, graceMs, { beforeEachLook: () => tree.terminate('force') });
 }
 
 // No operating system tells when the last of a tree is gone, so this looks, ever more slowly.
 async function isGoneWithin(
   tree: ProcessTree,
   limitMs: number,
-  beforeEachLook: () => Promise<void> = () => Promise.resolve(),
+  {
+    beforeEachLook = () => Promise.resolve(),
+    signal,
+  }: {
+    readonly beforeEachLook?: () => Promise<void>;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<boolean> {
   const deadline = performance.now() + limitMs;
   let leftMs = limitMs;
@@ -34,8 +45,9 @@ async function isGoneWithin(
     await beforeEachLook();
     if (await tree.isGone()) return true;
     // By what was left before the look: on a busy system a look may take longer than the whole time.
-    if (leftMs <= 0) return false;
-    await delay(Math.min(lookMs, Math.max(1, leftMs)));
+    if (leftMs <= 0 || signal?.aborted === true) return false;
+    const pauseMs = Math.min(lookMs, Math.max(1, leftMs));
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     leftMs = deadline - performance.now();
   }
 }

@@ -37,6 +37,12 @@ export interface RunSelection {
   readonly runId?: string;
 }
 
+/** Which run is to be stopped, and how. */
+export interface StopSelection extends RunSelection {
+  /** Makes it end at once, also when it was asked to end already. Default false: it is asked, and made to after the grace time. */
+  readonly force?: boolean;
+}
+
 /** Keeps a run alive until it is given back. */
 export interface Lease {
   /** Gives the lease back, which stops the run. Idempotent; resolves with how it ended. */
@@ -88,5 +94,5 @@ export interface ManagedProcess {
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
-  stop(ownerId: string, options?: RunSelection): Promise<ProcessExit>;
+  stop(ownerId: string, options?: StopSelection): Promise<ProcessExit>;
 }

@@ -71,6 +71,17 @@ describe('a supervised process', () => {
     expect(isRunning(run.pid)).toBe(false);
   });
 
+  it('kills at once what shall be forced, while it is being stopped, and keeps why it was', async () => {
+    const run = await startShell(STUBBORN, { graceMs: 1e6 });
+    await untilOutput(run.read('pipe:1'), 'ready');
+    const released = run.holdLease('pipe:1').release();
+    expect(() => run.stop('pipe:2', { force: true })).toThrow('started by another connection');
+    await run.stop('pipe:1', { force: true });
+    await expect(released).resolves.toEqual({
+      ...{ code: 137, signal: 'SIGKILL', reason: 'leaseEnded' },
+    });
+  });
+
   it('keeps the first cause when several ask for the end', async () => {
     const owner = new TestOwner();
     const run = await startShell(STUBBORN, { graceMs: 500 }, { owner });

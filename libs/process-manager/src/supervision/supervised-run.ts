@@ -11,6 +11,7 @@ import type {
   ManagedProcess,
   ProcessOwner,
   RunSelection,
+  StopSelection,
 } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
@@ -74,6 +75,8 @@ export class SupervisedRun implements ManagedProcess {
   readonly #outputClosed: Promise<unknown>;
   readonly #lease: KeepAliveLease;
   readonly #holdTimer: NodeJS.Timeout;
+  /** Aborted when it is to end at once. */
+  readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
@@ -157,10 +160,13 @@ export class SupervisedRun implements ManagedProcess {
     return this.#output.createReader(options);
   }
 
-  stop(ownerId: string, options: RunSelection = {}): Promise<ProcessExit> {
+  stop(ownerId: string, options: StopSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
-    const audited = this.#audit('stop', ownerId);
-    return audited === undefined ? this.end('stopped') : audited.then(() => this.end('stopped'));
+    const end = (): Promise<ProcessExit> => {
+      if (options.force === true) this.#force.abort();
+      return this.end('stopped');
+    };
+    return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
@@ -183,7 +189,12 @@ export class SupervisedRun implements ManagedProcess {
     const leftAlone = reason === 'exited' && (await this.#host.isGone());
     const treeGone =
       leftAlone ||
-      (await endProcessTree(this.#host, graceMs, () => this.#move({ kind: 'killing', reason })));
+      (await endProcessTree(
+        this.#host,
+        graceMs,
+        () => this.#move({ kind: 'killing', reason }),
+        this.#force.signal,
+      ));
     if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
 
     this.#move({ kind: 'draining', reason });

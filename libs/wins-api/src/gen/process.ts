@@ -76,7 +76,14 @@ export interface ProcessKeepAliveRequest {
 }
 
 export interface ProcessStopRequest {
-  Data?: ProcessName | undefined;
+  Data?:
+    | ProcessName
+    | undefined;
+  /**
+   * Ends the tree by force at once, also when it was asked to end already. Only for the connection that started it, or with
+   * its run id.
+   */
+  Force: boolean;
 }
 
 export interface ProcessStopResponse {
@@ -539,13 +546,16 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
 };
 
 function createBaseProcessStopRequest(): ProcessStopRequest {
-  return { Data: undefined };
+  return { Data: undefined, Force: false };
 }
 
 export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
   encode(message: ProcessStopRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Data !== undefined) {
       ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    }
+    if (message.Force !== false) {
+      writer.uint32(16).bool(message.Force);
     }
     return writer;
   },
@@ -571,6 +581,14 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
             message.Data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.Force = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -591,6 +609,7 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
     message.Data = (object.Data !== undefined && object.Data !== null)
       ? ProcessName.fromPartial(object.Data)
       : undefined;
+    message.Force = object.Force ?? false;
     return message;
   },
 };

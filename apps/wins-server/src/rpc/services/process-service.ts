@@ -137,9 +137,11 @@ export function createProcessService(
     stop: (call, respond) => {
       Promise.resolve()
         .then(() => {
-          // For operators: every client that may open the pipe may stop every run.
-          const process = find(call.request.Data);
-          return process.stop(connections.ownerOf(call).id, { runId: process.runId });
+          const { Data, Force: force } = call.request;
+          const process = find(Data);
+          // For operators: every client that may open the pipe may stop every run; only its own may deny it an end in good order.
+          const runId = force ? (Data?.RunID ?? '') : process.runId;
+          return process.stop(connections.ownerOf(call).id, { runId, force });
         })
         .then(
           (exit) => respond(null, { Data: exitMessage(exit) }),

@@ -1,0 +1,28 @@
+import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration } from '@wins/wins-program';
+import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
+
+const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), and not the main one? Else ${ASK_DOCTOR}`;
+
+/**
+ * What it means that a pipe was opened and no tunnel came of it. What ws and Node say of that is about HTTP, which nobody chose
+ * here; it stays the `cause`.
+ */
+export function handshakeFailure(pipe: string, cause: Error): Error {
+  return new Error(`no tunnel on pipe "${pipe}": ${foundIn(cause)}`, { cause });
+}
+
+/** The error for a pipe whose server shook no hands in time. */
+export function handshakeTimeout(pipe: string, timeoutMs: number): Error {
+  const found = `found no answer within ${formatDuration(timeoutMs)}`;
+  return new Error(
+    `no tunnel on pipe "${pipe}": ${found}; the daemon may be frozen, or busy: --timeout waits longer, or ${ASK_DOCTOR}`,
+  );
+}
+
+function foundIn(cause: Error): string {
+  const [, status] = /^Unexpected server response: (\d+)$/.exec(cause.message) ?? [];
+  if (status === '503') return `the daemon takes no more tunnels now; try again, or ${ASK_DOCTOR}`;
+  if (status !== undefined) return `found HTTP status ${status}; ${OTHER_PIPE}`;
+  if (/^HPE_/.test(errnoOf(cause) ?? '')) return `what serves it speaks no HTTP/1; ${OTHER_PIPE}`;
+  return `what serves it hung up; ${OTHER_PIPE}`;
+}

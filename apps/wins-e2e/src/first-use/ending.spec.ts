@@ -1,0 +1,83 @@
+import { startProgram, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+describe('the end of a run', () => {
+  const workspace = new Workspace();
+  const stubborn = workspace.program(
+    'stubborn',
+    `process.on('SIGTERM', () => console.log('not I')); console.log('here'); setInterval(() => {}, 1e6);`,
+  );
+  const yes = workspace.script('yes', 'exec yes');
+  let daemon: Daemon;
+  beforeAll(async () => {
+    daemon = await Daemon.start(workspace, workspace.config([stubborn, yes]));
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  it('by a first Ctrl-C is announced, with the time after which it is forced; a second forces it at once', async () => {
+    const client = startWins(['cli', 'prc', 'run', '--path', stubborn], workspace.environment);
+    await client.printed('here');
+    client.child.kill('SIGINT');
+    await client.said('rancher-wins-stubborn is asked to end, and is ended by force after 10 s');
+    await client.printed('not I');
+    client.child.kill('SIGINT');
+    const { code, stderr } = await client.outcome;
+    expect(code).toBe(137);
+    expect(stderr).toContain('wins: rancher-wins-stubborn is ended by force\n');
+    expect(stderr).toContain('wins: rancher-wins-stubborn was stopped: leaseEnded\n');
+  });
+
+  it('by a second Ctrl-C comes even when the daemon is frozen', async () => {
+    const client = startWins(['cli', 'prc', 'run', '--path', stubborn], workspace.environment);
+    await client.printed('here');
+    daemon.child.kill('SIGSTOP');
+    client.child.kill('SIGINT');
+    await client.said('is asked to end');
+    client.child.kill('SIGINT');
+    expect((await client.outcome).code).toBe(130);
+    daemon.child.kill('SIGCONT');
+    await until(() => processesWith('rancher-wins-stubborn').length === 0);
+  });
+
+  it('because its output cannot be written says why, and ends with 125', async () => {
+    const command = `exec "${process.execPath}" "${WINS}" cli prc run --path "${yes}" >/dev/full`;
+    const { code, stderr } = await startProgram('/bin/sh', ['-c', command], workspace.environment)
+      .outcome;
+    expect({ code, stderr }).toEqual({
+      code: 125,
+      stderr:
+        'wins: cannot write the output of rancher-wins-yes, which was stopped: the disk is full\n',
+    });
+  });
+
+  it('of any other command whose answer cannot be written is 125, with the reason', async () => {
+    const command = `exec "${process.execPath}" "${WINS}" cli prc ls >/dev/full`;
+    const { code, stderr } = await startProgram('/bin/sh', ['-c', command], workspace.environment)
+      .outcome;
+    expect([code, stderr]).toEqual([
+      125,
+      'wins: cannot write to standard output: the disk is full\n',
+    ]);
+  });
+});
+
+describe('the result of an upgrade', () => {
+  it('that never was is said not to be, and null to programs', async () => {
+    await using world = await UpgradeWorld.running();
+    const told = await world.up(['--show-result']);
+    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
+      ...[0, ''],
+      expect.stringMatching(
+        /^wins: there is no result: no upgrade of the service .* has ended here; wanted .*result\.json\n$/,
+      ),
+    ]);
+    const programs = await world.up(['--show-result', '--json']);
+    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
+  });
+});
