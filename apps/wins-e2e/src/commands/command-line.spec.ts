@@ -53,7 +53,7 @@ describe('the command line', () => {
     [['help', 'nonsense'], 64, 'nonsense'],
     [['--debg'], 64, 'did you mean "--debug"?'],
     [['--debug=maybe'], 64, 'wanted true or false'],
-    [['cli'], 64, 'app, prc, proxy, upgrade, deliver, hst, net, hns or route'],
+    [['cli'], 64, 'app, prc, proxy, explain, upgrade, deliver, hst, net, hns or route'],
     [['cli', 'hst'], 64, 'get-version'],
     [['cli', 'prc', 'rn'], 64, 'did you mean "run"? Run \'wins help cli prc\' for its commands'],
     [['cli', 'route', 'add'], 64, '--addresses'],

@@ -70,19 +70,11 @@ export function tableOf(headings: readonly string[], rows: readonly (readonly st
     .join('');
 }
 
-/** Writes and waits while the reader is slow. */
+/** Writes, and waits until it is written or cannot be. */
 async function write(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.errored) return false;
-  if (stdout.write(text)) return true;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      stdout.off('drain', done);
-      stdout.off('close', done);
-      resolve();
-    };
-    stdout.on('drain', done);
-    stdout.on('close', done);
+  return new Promise((resolve) => {
+    stdout.write(text, (error) => resolve(error === undefined || error === null));
   });
-  return !stdout.destroyed;
 }
