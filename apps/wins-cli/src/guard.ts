@@ -16,10 +16,13 @@ export function guard<Options>(
   load: () => Promise<CommandHandler<Options>>,
 ): CommandHandler<Options & Verbosity> {
   return async (options, surroundings) => {
+    const output = new OutputFailure(process.stdout);
     try {
-      return await (
-        await load()
-      )(options, surroundings);
+      const command = await load();
+      const exitCode = await command(options, surroundings);
+      const error = output.found;
+      if (error === undefined) return exitCode;
+      throw (await import('./output-error.js')).outputError('to standard output', error);
     } catch (error) {
       if (isUsageError(error)) throw error;
       if (!options.quiet) {
