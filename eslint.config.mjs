@@ -22,6 +22,12 @@ const boundaries = {
       onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:host-lib'],
       bannedExternalImports: ['koffi'],
     },
+    // The program reads the command lines of all applications, and knows the types of what they take. It loads their bundles when it runs.
+    {
+      sourceTag: 'type:program',
+      onlyDependOnLibsWithTags: ['type:ground', 'type:app'],
+      bannedExternalImports: ['koffi'],
+    },
   ],
 };
 

@@ -26,20 +26,26 @@ function sourceRevision() {
   }
 }
 
-// yargs' ES module entry needs import.meta, which is empty in a CommonJS bundle: take the entry
-// that require() would take.
-const yargsAsRequired = {
-  name: 'yargs-as-required',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /^yargs($|\/)/ }, (args) =>
-      args.kind === 'require-call'
-        ? null
-        : resolve(args.path, {
-            kind: 'require-call',
-            resolveDir: args.resolveDir,
-            importer: args.importer,
-          }),
-    );
+// What is wide is measured by large tables, which take longer to load than all the rest. yargs measures its help, whose letters are of one
+// width; the tables of answers measure with the real one, when there is a table.
+const narrowHelp = {
+  name: 'narrow-help',
+  setup({ onResolve, onLoad, resolve }) {
+    onResolve({ filter: /^string-width$/ }, async (args) => {
+      if (args.pluginData === 'real') return null;
+      if (/[\\/]node_modules[\\/]/.test(args.importer))
+        return { path: args.path, namespace: 'narrow' };
+      const { importer, resolveDir, kind } = args;
+      const real = await resolve(args.path, { importer, resolveDir, kind, pluginData: 'real' });
+      return { path: real.path, namespace: 'when-it-is-needed' };
+    });
+    onLoad({ filter: /.*/, namespace: 'narrow' }, () => ({
+      contents: 'export default (text) => text.length',
+    }));
+    onLoad({ filter: /.*/, namespace: 'when-it-is-needed' }, ({ path: file }) => ({
+      contents: `export default (text) => require(${JSON.stringify(file)}).default(text)`,
+      resolveDir: path.dirname(file),
+    }));
   },
 };
 
@@ -109,6 +115,7 @@ const withoutServer = {
   },
 };
 
+const usesYargs = manifest.dependencies.yargs !== undefined;
 mkdirSync(path.join(root, 'dist'), { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({
@@ -130,10 +137,15 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       // others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+      // yargs is an ES module, and asks where it lies. It extends no config file here.
+      ...(usesYargs && { 'import.meta.url': 'moduleUrl', 'import.meta.resolve': 'undefined' }),
     },
+    ...(usesYargs && {
+      banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    }),
     plugins: [
       koffiBesideBundle,
-      yargsAsRequired,
+      ...(usesYargs ? [narrowHelp] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]
         : [withoutProtoLoader, withoutServer]),

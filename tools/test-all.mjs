@@ -33,6 +33,7 @@ const checks = [
   ['build', ...many('build')],
   ['public faces', 'tools/api-reports.mjs', '--check'],
   ['config reference', 'tools/config-reference.mjs', '--check'],
+  ['command reference', 'tools/command-reference.mjs', '--check'],
   ['packages', 'tools/libraries/check-packages.mjs'],
   ['what imports cost', 'tools/libraries/size-table.mjs', '--check'],
   ['map of CONTRIBUTING.md', 'tools/check-map.mjs'],

@@ -1,1 +1,9 @@
-module.exports = { preset: '../../jest.preset.js', displayName: 'wins' };
+const preset = require('../../jest.preset.js');
+
+// What yargs is made of comes as ES modules alone, which Jest does not load: they are translated like sources.
+module.exports = {
+  preset: '../../jest.preset.js',
+  displayName: 'wins',
+  transform: { '\\.(?:ts|m?js)$': Object.values(preset.transform)[0] },
+  transformIgnorePatterns: [],
+};

@@ -1,15 +1,14 @@
 import { escapeJson, escapeText } from '@wins/wins-program';
 
 /** The forms of the lines: `pretty` for people, `json` for programs. */
-export const LOG_FORMATS = ['pretty', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = 'pretty' | 'json';
 
 /** What is logged, and how. */
 export interface ClientLogOptions {
   readonly debug?: boolean;
   readonly quiet?: boolean;
   /** Default: `pretty`. */
-  readonly 'log-format'?: LogFormat;
+  readonly 'log-format'?: LogFormat | undefined;
 }
 
 /** Facts beside a message, for programs. */

@@ -1,44 +1,36 @@
 /**
- * `wins cli`: talks to the daemon from inside a container.
+ * `wins cli`: talks to the daemon from inside a container. Each command is a function of its options; what it needs is loaded when it runs.
  */
-import { escapeText, EXIT, messageOf } from '@wins/wins-program';
-import { clientCommands } from './client-commands.js';
-import { CommandError } from './command-error.js';
-import { OutputFailure } from './output-failure.js';
+import { guard } from './guard.js';
+import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
 
-/**
- * Runs one command.
- *
- * @param argv - Words after `wins`, in the style of GNU: `--name=value`.
- * @returns The exit code: the process's own for `prc run`, else one of {@link EXIT}.
- */
-export async function run(argv: readonly string[]): Promise<number> {
-  // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
-  const failure = new OutputFailure(process.stdout);
-  process.stderr.on('error', () => undefined);
-  let exitCode: number = EXIT.client.ok;
-  try {
-    await clientCommands(argv, (code) => {
-      exitCode = code;
-    }).parseAsync();
-    const error = failure.found;
-    if (error === undefined) return exitCode;
-    throw (await import('./output-error.js')).outputError('to standard output', error);
-  } catch (error) {
-    if (!isSet(argv, 'quiet')) {
-      process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);
-      if (isSet(argv, 'debug') && error instanceof Error) {
-        for (const line of (error.stack ?? '').split('\n'))
-          process.stderr.write(`${escapeText(line)}\n`);
-      }
-    }
-    return error instanceof CommandError ? error.exitCode : EXIT.client.failed;
-  }
-}
+const host = () => import('./commands/host-calls.js');
 
-/** Whether a switch is among the words for `wins`, which may not have been understood. */
-function isSet(argv: readonly string[], name: string): boolean {
-  const end = argv.indexOf('--');
-  const ours = end === -1 ? argv : argv.slice(0, end);
-  return ours.includes(`--${name}`) || ours.includes(`--${name}=true`);
+export const showInfo = guard(async () => (await import('./commands/app-info.js')).showInfo);
+export const runProcess = guard(async () => (await import('./commands/process-run.js')).runProcess);
+export const listProcesses = guard(
+  async () => (await import('./commands/process-ls.js')).listProcesses,
+);
+export const stopProcess = guard(
+  async () => (await import('./commands/process-stop.js')).stopProcess,
+);
+export const proxyPorts = guard(() => Promise.resolve(loadTunnelClient().proxyPorts));
+export const explain = guard(async () => (await import('./commands/explain.js')).explain);
+export const upgradeDaemon = guard(
+  async () => (await import('./commands/upgrade.js')).upgradeDaemon,
+);
+export const deliver = guard(async () => (await import('./commands/deliver.js')).deliver);
+export const showVersion = guard(async () => (await host()).showVersion);
+export const showAdapter = guard(async () => (await host()).showAdapter);
+export const showHnsNetwork = guard(async () => (await host()).showHnsNetwork);
+export const addRoutes = guard(async () => (await host()).addRoutes);
+export const listRoutes = guard(async () => (await host()).listRoutes);
+export const removeRoutes = guard(async () => (await host()).removeRoutes);
+
+/** The names of what the daemon runs, for a shell that completes them. */
+export async function runNames(
+  server: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return (await import('./commands/run-names.js')).runNames(server, signal);
 }

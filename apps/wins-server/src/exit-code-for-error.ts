@@ -3,13 +3,12 @@ import { PipeError } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';
 import { WindowsError } from '@wins/windows-host';
-import { EXIT } from '@wins/wins-program';
+import { EXIT, isUsageError } from '@wins/wins-program';
 import { DaemonCallError } from './daemon-call-error.js';
-import { UsageError } from './usage-error.js';
 
 /** The exit code of a command of `wins srv` or `wins doctor` that failed. */
 export function exitCodeForError(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.server.usage;
+  if (isUsageError(error)) return EXIT.server.usage;
   if (error instanceof DaemonCallError) return error.exitCode;
   if (error instanceof ConfigError) return EXIT.server.config;
   if (error instanceof PipeError) {

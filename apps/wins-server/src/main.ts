@@ -1,34 +1,24 @@
 /**
- * `wins srv` and `wins doctor`: the daemon and what belongs to it.
+ * `wins srv` and `wins doctor`: the daemon and what belongs to it. Each command is a function of its options; what it needs is loaded
+ * when it runs.
  */
-import { escapeText, EXIT, messageOf } from '@wins/wins-program';
-import { exitCodeForError } from './exit-code-for-error.js';
-import { serverCommands } from './server-commands.js';
+import { guard } from './guard.js';
 
-/**
- * Runs one command.
- *
- * @param argv - Words after `wins`.
- * @returns The exit code, one of `EXIT.server` or `EXIT.doctor`.
- */
-export async function run(argv: readonly string[]): Promise<number> {
-  // A reader that leaves before the end, as `head` does, is no failure.
-  process.stdout.on('error', () => undefined);
-  let exitCode: number = EXIT.server.ok;
-  try {
-    await serverCommands(argv, (code) => {
-      exitCode = code;
-    }).parseAsync();
-    return exitCode;
-  } catch (error) {
-    writeLines(messageOf(error));
-    if (argv.includes('--debug') && error instanceof Error) writeLines(error.stack ?? '', '');
-    return exitCodeForError(error);
-  }
-}
-
-/** Only the line feeds are ours: each line may repeat foreign text. */
-function writeLines(text: string, prefix = 'wins: '): void {
-  const lines = text.split('\n').map((line) => escapeText(line));
-  process.stderr.write(`${prefix}${lines.join('\n')}\n`);
-}
+export const runApp = guard(async () => (await import('./commands/app-run.js')).runApp);
+export const checkConfig = guard(
+  async () => (await import('./commands/config-check.js')).checkConfig,
+);
+export const printSchema = guard(
+  async () => (await import('./commands/config-schema.js')).printSchema,
+);
+export const explainConfig = guard(
+  async () => (await import('./commands/config-explain.js')).explainConfig,
+);
+export const reloadConfig = guard(
+  async () => (await import('./commands/config-reload.js')).reloadConfig,
+);
+export const showAudit = guard(async () => (await import('./commands/audit-show.js')).showAudit);
+export const verifyAudit = guard(
+  async () => (await import('./commands/audit-verify.js')).verifyAudit,
+);
+export const runDoctor = guard(async () => (await import('./commands/doctor.js')).runDoctor);

@@ -1,26 +1,44 @@
-import { parseCommandLine } from './command-line.js';
+import { requireWordsOfRun } from './require-words-of-run.js';
 import { decidedByRun } from './upgrade-in-run.js';
 
-const inRun = (...words: string[]) => parseCommandLine(words, true);
+const inRun = (...words: string[]) => requireWordsOfRun(words);
 
 describe('in a run of a daemon', () => {
   it('an upgrade may be asked for, by a name, and of certain bytes', () => {
     const digest = 'a'.repeat(64);
     const words = ['up', '--json', '--id', 'pod-1', `-sha256=${digest}`, '--expect-config', '/c'];
-    const { id, wish, path, service } = inRun(...words);
-    expect({ id, wish, path, service }).toEqual({
-      ...{ id: 'pod-1', path: undefined, service: undefined },
-      wish: { allowDowngrade: false, sha256: digest, expectConfig: '/c' },
-    });
+    expect(inRun(...words)).toEqual([
+      'up',
+      '--json',
+      '--id=pod-1',
+      `--sha256=${digest}`,
+      '--expect-config=/c',
+    ]);
   });
 
   it.each([
-    [['upgrade', '--show-result'], 'result'],
-    [['up', '--help'], 'help'],
-    [['--help'], 'help'],
-    [['--version'], 'version'],
-  ])('%j may be asked', (words, show) => {
-    expect(inRun(...words).show).toBe(show);
+    [
+      ['upgrade', '--show-result'],
+      ['up', '--show-result'],
+    ],
+    [
+      ['up', '--help'],
+      ['up', '--help'],
+    ],
+    [['--help'], ['up', '--help']],
+    [['-h'], ['up', '--help']],
+    [['--version'], ['up', '--version']],
+  ])('%j may be asked', (words, judged) => {
+    expect(inRun(...words)).toEqual(judged);
+  });
+
+  it.each([
+    [['up', '--id', '--quiet'], '--id=--quiet'],
+    [['up', '--id', '--wins-args=x'], '--id=--wins-args=x'],
+    [['up', '-id', '--', '--json'], '--id=--'],
+    [['up', '--id=', '--json'], '--id='],
+  ])('%j is a value and no option for whoever reads it next', (words, judged) => {
+    expect(inRun(...words)).toContain(judged);
   });
 
   it.each([
@@ -38,11 +56,21 @@ describe('in a run of a daemon', () => {
     [['up', '--sweep'], 'found --sweep', ''],
     [['up', '--attempt=3'], 'found --attempt', ''],
     [['up', '--known-version', 'x'], 'found --known-version', ''],
-    [['up', '--config', '/his'], "Unknown option '--config'", ''],
+    [['up', '--output=json'], 'found --output', ''],
+    [['up', '-ojson'], 'found --ojson', ''],
+    [['up', '-o', 'json'], 'found "-o"', ''],
+    [['up', '--config', '/his'], 'found --config', ''],
+    [['up', '--constructor'], 'found --constructor', ''],
+    [['up', '--json=false'], 'found what makes no sense', ''],
+    [['up', '--id'], 'found what makes no sense', ''],
+    [['up', '--', '--json'], 'found "--"', ''],
+    [['up', '-'], 'found "-"', ''],
+    [['help', 'up'], 'found the words "help up"', ''],
     [['up', 'srv', 'app', 'run'], 'found the words "up srv app run"', ''],
     [['srv', 'app', 'run', '--register'], 'register', ''],
     [['srv', '--version'], 'found the words "srv"', ''],
     [['--config', 'up', 'srv'], '--config', ''],
+    [['--get-completions', 'wins', ''], 'found --get-completions', ''],
     [['--json'], 'found no command', ''],
     [[], 'found no command', ''],
   ])('%j is refused, and told what may be said', (words, found, instead) => {
@@ -54,10 +82,7 @@ describe('in a run of a daemon', () => {
 
   it('nobody gives an upgrade a name such as a daemon gives to its own', () => {
     const run = { name: 'ab12', service: '/s' };
-    expect(decidedByRun(run, inRun('up', '--id=pod-1'))).toEqual({
-      service: '/s',
-      askedBy: 'ab12',
-    });
-    expect(() => decidedByRun(run, inRun('up', '--id=watched-3-x'))).toThrow('watched-');
+    expect(decidedByRun(run, { id: 'pod-1' })).toEqual({ service: '/s', askedBy: 'ab12' });
+    expect(() => decidedByRun(run, { id: 'watched-3-x' })).toThrow('watched-');
   });
 });

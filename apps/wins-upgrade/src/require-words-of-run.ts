@@ -1,42 +1,83 @@
 import { UpgradeError } from '@wins/service-upgrade';
-import { OPTION_LIST, OPTIONS, type OptionName } from './options.js';
-
-const ALLOWED = OPTION_LIST.filter(([, { inRun }]) => inRun === true).map(([name]) => `--${name}`);
-
-/** The words of a command line, as they were read. */
-export interface WordsOfRun {
-  readonly commands: readonly string[];
-  /** The names of the options that were given. */
-  readonly options: readonly string[];
-}
+import { quoteText } from '@wins/wins-program';
 
 /**
- * Judges what was said to wins in a run of a daemon, where the words are those of whoever has the pipe: they may offer the bytes
- * that the daemon runs to the service as it is registered, and ask what came of it. Pure.
+ * What a run of a daemon may say, where the words are those of whoever has the pipe: what decides nothing but what is printed, and
+ * whether the upgrade is refused. All else is refused, also what is added one day and is not written here.
+ */
+const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
+  sha256: 'value',
+  'expect-config': 'value',
+  'dry-run': 'switch',
+  'show-result': 'switch',
+  id: 'value',
+  json: 'switch',
+  help: 'switch',
+  version: 'switch',
+};
+
+const SHORT: Readonly<Record<string, string>> = { '-h': 'help', '-v': 'version' };
+
+/** What to do instead of what is refused. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  path: 'what is offered is the program that the daemon runs',
+  'wins-args':
+    'the service stays registered as it is: bring the config to the path that it is registered with (wins cli deliver), or change the registration on the host itself (wins-upgrade up --wins-args)',
+  'allow-downgrade': 'an older release is taken on the host itself only',
+  service: 'what is upgraded is the service of the daemon that runs this',
+  quiet: 'a client cannot silence what an upgrade prints',
+};
+
+/**
+ * Judges what was said to wins in a run of a daemon: whoever has the pipe may offer the bytes that the daemon runs to the service as it
+ * is registered, and ask what came of it. Pure.
  *
+ * @param argv - The words after `wins`, as they were typed.
+ * @returns The same in words that cannot be taken for anything else: `up`, and each option with its value in one word. Nothing else may be
+ * given to the parser.
  * @throws UpgradeError `refused`, which says what may be said.
  */
-export function requireWordsOfRun({ commands, options }: WordsOfRun): void {
+export function requireWordsOfRun(argv: readonly string[]): string[] {
+  const commands: string[] = [];
+  const options = new Map<string, string>();
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (!word.startsWith('-')) {
+      commands.push(word);
+      continue;
+    }
+    const [, long, equals] = /^--?([a-z][a-z0-9-]+)(=[^]*)?$/.exec(word) ?? [];
+    const name = long ?? (Object.hasOwn(SHORT, word) ? SHORT[word] : undefined);
+    const kind = name !== undefined && Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+    if (name === undefined) throw refusal(`found ${quoteText(word)}`);
+    if (kind === undefined) {
+      const instead = Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined;
+      throw refusal(`found --${name}`, instead);
+    }
+    if (kind === 'switch') {
+      if (equals !== undefined) throw refusal(`found what makes no sense (--${name} with a value)`);
+      options.set(name, `--${name}`);
+    } else {
+      const value = equals?.slice(1) ?? argv[(index += 1)];
+      if (value === undefined)
+        throw refusal(`found what makes no sense (--${name} without a value)`);
+      options.set(name, `--${name}=${value}`);
+    }
+  }
   const [command, ...more] = commands;
   if (more.length > 0 || (command !== undefined && command !== 'up' && command !== 'upgrade')) {
     throw refusal(`found the words "${commands.join(' ')}"`);
   }
-  const refused = options.find((option) => !ALLOWED.includes(`--${option}`));
-  if (refused !== undefined) throw refusal(`found --${refused}`, insteadOf(refused));
-  if (command === undefined && !options.includes('help') && !options.includes('version')) {
+  if (command === undefined && !options.has('help') && !options.has('version')) {
     throw refusal('found no command');
   }
-}
-
-function insteadOf(name: string): string | undefined {
-  if (!Object.hasOwn(OPTIONS, name)) return undefined;
-  const option = OPTIONS[name as OptionName];
-  return 'inRun' in option && option.inRun !== true ? option.inRun : undefined;
+  return ['up', ...options.values()];
 }
 
 /** The refusal of words in a run, whoever found them. */
 export function refusal(found: string, instead?: string): UpgradeError {
-  const wanted = `wanted up, with nothing but ${ALLOWED.join(', ')}`;
+  const allowed = Object.keys(ALLOWED).map((name) => `--${name}`);
+  const wanted = `wanted up, with nothing but ${allowed.join(', ')}`;
   const more = instead === undefined ? '' : `; ${instead}`;
   return new UpgradeError(
     'refused',

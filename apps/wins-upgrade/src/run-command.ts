@@ -7,93 +7,125 @@ import {
   type UpgradeErrorCode,
   type UpgradeOutcome,
 } from '@wins/service-upgrade';
-import { escapeText, EXIT, messageOf, VERSION } from '@wins/wins-program';
-import { parseCommandLine, type UpgradeCommand } from './command-line.js';
+import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
 import { composeUpgrade } from './compose-upgrade.js';
-import { enterRun } from './enter-run.js';
+import { enterRun, type DaemonRun } from './enter-run.js';
 import { sweepHelpers } from './helper-process.js';
-import { COMPLETIONS, USAGE } from './options.js';
+import { requireWordsOfRun } from './require-words-of-run.js';
 import { upgrade, type CommandOutcome } from './upgrade-command.js';
 import { decidedByRun } from './upgrade-in-run.js';
 
-const { ok, usage, refused, rolledBack, failed, busy } = EXIT.upgrade;
+const { ok, refused, rolledBack, failed, busy } = EXIT.upgrade;
 const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
   ...{ upgraded: ok, nothing: ok, handedOver: ok },
   ...{ refused, rolledBack, failed },
 };
-const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { usage, refused, busy };
-const COMPLETION_REQUEST = '--get-yargs-completions';
+const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
+
+/** What `wins up` gets beside its options. */
+export interface UpgradeSurroundings extends CommandSurroundings {
+  /** The run that this process is in; undefined for none. */
+  readonly inside?: DaemonRun | undefined;
+  /** Sees every effect. Default: nobody does. */
+  readonly around?: Around | undefined;
+}
 
 /**
- * Runs `wins up`.
+ * Judges the words of a process that a daemon has started for a client, before anything else reads them or the environment.
  *
  * @param argv - Words after `wins`, as they were typed.
- * @param around - Sees every effect. Default: nobody does.
- * @returns The exit code, one of those of `EXIT.upgrade`.
+ * @param follow - Does what the judged words say.
+ * @returns The exit code.
  */
-export async function run(argv: readonly string[], around?: Around): Promise<number> {
+export async function runInRun(
+  argv: readonly string[],
+  follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,
+): Promise<number> {
   // First of all: what the environment says in a run is a client's.
   const inside = enterRun();
-  if (inside === undefined && argv[0] === COMPLETION_REQUEST) return print(COMPLETIONS);
-  // The reader may go away.
-  process.stdout.on('error', () => undefined);
-  process.stderr.on('error', () => undefined);
-  let command: UpgradeCommand | undefined;
+  if (inside === undefined) throw new Error('this is no run of a daemon');
+  let words: readonly string[];
   try {
-    const said = parseCommandLine(argv, inside !== undefined);
-    command = inside === undefined ? said : { ...said, ...decidedByRun(inside, said) };
-    if (command.show === 'help') return print(USAGE);
-    if (command.show === 'version') return print(`rancher-wins version ${VERSION}\n`);
-    if (command.show === 'result') return await showResult(command, inside !== undefined);
-    if (command.sweep) {
+    words = requireWordsOfRun(argv);
+  } catch (error) {
+    const reason = messageOf(error);
+    if (argv.includes('--json'))
+      process.stdout.write(`${JSON.stringify({ outcome: 'refused', reason })}\n`);
+    else complain(`wins: ${reason}`);
+    return refused;
+  }
+  return follow(words, inside);
+}
+
+/** `wins up`: replaces the program of the daemon's service, or leaves it as it was. */
+export async function runUpgrade(
+  options: UpgradeOptions,
+  surroundings: UpgradeSurroundings,
+): Promise<number> {
+  const { inside, around } = surroundings;
+  let command = commandOf(options);
+  const isText = options.output === 'text' || options.output === undefined;
+  try {
+    if (inside !== undefined) command = { ...command, ...decidedByRun(inside, command) };
+    if (options['show-result']) return await showResult(command, isText, surroundings);
+    if (options.sweep) {
       await sweepHelpers(await composeUpgrade({ ...command, log: new UpgradeLog() }));
       return ok;
     }
-    return report(await upgrade(command, inside !== undefined, around), command);
+    return await report(
+      await upgrade(command, inside !== undefined, around),
+      command,
+      isText,
+      surroundings,
+    );
   } catch (error) {
     const code = error instanceof UpgradeError ? error.code : undefined;
     const reason = messageOf(error);
-    if (command?.json ?? argv.includes('--json')) {
+    if (!isText) {
       const outcome = code === 'refused' ? 'refused' : 'failed';
-      print(`${JSON.stringify({ id: command?.id, outcome, reason })}\n`);
-    } else if (inside !== undefined || !argv.includes('--quiet')) complain(`wins: ${reason}`);
-    if (inside === undefined && argv.includes('--debug') && error instanceof Error) {
-      complain(error.stack ?? '');
-    }
+      await surroundings.show({ value: { id: command.id, outcome, reason } });
+    } else if (!command.quiet) complain(`wins: ${reason}`);
+    if (command.debug && error instanceof Error) complain(error.stack ?? '');
     return (code && EXIT_OF_ERROR[code]) ?? failed;
   }
 }
 
-function report(outcome: CommandOutcome, { json, quiet }: UpgradeCommand): number {
+async function report(
+  outcome: CommandOutcome,
+  { quiet }: Pick<UpgradeOptions, 'quiet'>,
+  isText: boolean,
+  { show }: CommandSurroundings,
+): Promise<number> {
   if (outcome.outcome === 'planned') {
-    print(json ? `${JSON.stringify(outcome)}\n` : outcome.text);
+    await show({ value: outcome, text: outcome.text });
     return outcome.exitCode;
   }
   const exitCode = EXIT_OF[outcome.outcome];
   const text = `wins: ${outcome.outcome}: ${outcome.reason}`;
-  if (json) print(`${JSON.stringify(outcome)}\n`);
-  else if (!quiet && exitCode === ok) print(`${printable(text)}\n`);
+  if (!isText) await show({ value: outcome });
+  else if (!quiet && exitCode === ok) process.stdout.write(`${printable(text)}\n`);
   else if (!quiet) complain(text);
   return exitCode;
 }
 
 /** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and people are told. */
-async function showResult(command: UpgradeCommand, inRun: boolean): Promise<number> {
+async function showResult(
+  command: UpgradeCommand,
+  isText: boolean,
+  { inside, show }: UpgradeSurroundings,
+): Promise<number> {
   const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
   const places = await findPlaces(service);
   const result = await readResult(places);
-  if (result !== undefined) return print(result);
-  if (command.json || inRun) return print('null\n');
-  if (!command.quiet) {
+  if (result !== undefined || !isText || inside !== undefined) {
+    const text = result ?? 'null\n';
+    await show({ value: JSON.parse(text) as unknown, text });
+  } else if (!command.quiet) {
     complain(
       `wins: there is no result: no upgrade of the service ${service.name} has ended here; wanted ${places.result}`,
     );
   }
-  return ok;
-}
-
-function print(text: string): number {
-  process.stdout.write(text);
   return ok;
 }
 

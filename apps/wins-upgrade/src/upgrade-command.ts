@@ -17,7 +17,7 @@ import {
   type UpgradeResult,
 } from '@wins/service-upgrade';
 import { EXIT, messageOf, VERSION } from '@wins/wins-program';
-import { apartArguments, type UpgradeCommand } from './command-line.js';
+import { apartArguments, type UpgradeCommand } from './command-of.js';
 import { composeUpgrade } from './compose-upgrade.js';
 import { removeHelper, withLockOfHelper } from './helper-process.js';
 import { requireOwnDaemon } from './upgrade-in-run.js';

@@ -4,7 +4,7 @@ import {
   type UpgradeContext,
   UpgradeError,
 } from '@wins/service-upgrade';
-import type { UpgradeCommand } from './command-line.js';
+import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
 import { refusal } from './require-words-of-run.js';
 

@@ -6,7 +6,7 @@ import {
   UpgradeLog,
   type Upgrader,
 } from '@wins/service-upgrade';
-import { apartArguments } from './command-line.js';
+import { apartArguments } from './command-of.js';
 import { composeUpgrade, isServiceNamed } from './compose-upgrade.js';
 
 export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {

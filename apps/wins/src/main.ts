@@ -1,52 +1,39 @@
 /**
- * The program `wins`: picks the application that a command belongs to and loads only that one.
+ * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
-import { EXIT, quoteText, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
-import { completionScript } from './completion-script.js';
-import { normalizeArgv } from './go-style-argv.js';
-import { loadApplication, loadUpgradeHelper } from './load-application.js';
-import { COMMANDS, COMPLETION_USAGE, USAGE } from './usage.js';
+import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
+import { upgradeHelper } from './load-applications.js';
 
-/** What yargs' completion scripts call the program with. */
-const COMPLETION_REQUEST = '--get-yargs-completions';
+/** Asked often, by programs; answered without reading anything else. */
+const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-/** Only the upgrade helper knows which words its options take, so it reads what was typed. */
-const UPGRADE = new Set<string | undefined>(['up', 'upgrade']);
+const commandLine = () => import('./command-line/run-command-line.js');
 
-async function run(typedArgv: readonly string[]): Promise<number> {
+async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them.
-  if (process.env[RUN_MARKER_VARIABLE] !== undefined) return loadUpgradeHelper().run(typedArgv);
-  if (typedArgv[0] === COMPLETION_REQUEST) return complete(typedArgv);
-  const argv = normalizeArgv(typedArgv);
-  const words = argv.filter((word) => !word.startsWith('-'));
-  const [command] = words;
-  const isUpgrade = UPGRADE.has(command);
-  if (command !== undefined && !isUpgrade && !hasWorkingDirectory()) {
-    return refuse('the working directory does not exist any more; change to one that does');
+  if (process.env[RUN_MARKER_VARIABLE] !== undefined)
+    return upgradeHelper().runInRun(typed, async (words, inside) => {
+      const { rootInRun } = await import('./commands/root.js');
+      return (await commandLine()).runCommandLine(rootInRun(inside), words);
+    });
+  const [first = ''] = typed;
+  if (typed.length === 1 && VERSION_WORDS.has(first)) {
+    process.stdout.write(`rancher-wins version ${VERSION}\n`);
+    return EXIT.client.ok;
   }
-  const application = loadApplication(command);
-  if (application !== undefined) return application.run(isUpgrade ? typedArgv : argv);
-  if (argv.includes('--version') || argv.includes('-v')) {
-    return print(`rancher-wins version ${VERSION}\n`);
+  const { root } = await import('./commands/root.js');
+  if (first.startsWith('--get-')) {
+    const { completeWords } = await import('./completion/complete-words.js');
+    if (await completeWords(root, typed)) return EXIT.client.ok;
   }
-  if (command === 'completion') {
-    if (argv.includes('--help') || argv.includes('-h')) return print(COMPLETION_USAGE);
-    const script = completionScript(words[1] ?? process.env['SHELL'] ?? 'powershell');
-    if (script !== undefined) return print(script);
-    return refuse(
-      `there is no completion script for ${quoteText(words[1] ?? '')}: choose bash, zsh or powershell`,
+  if (!hasWorkingDirectory()) {
+    process.stderr.write(
+      'wins: the working directory does not exist any more; change to one that does\n',
     );
+    return EXIT.client.failed;
   }
-  if (command === undefined || command === 'help') return print(USAGE);
-  return refuse(
-    `there is no command ${quoteText(command)}: choose cli, srv, up, doctor or completion (see wins --help)`,
-  );
-}
-
-/** Prints what may follow. @param argv - The request, the program, the words typed and the word being typed. */
-async function complete(argv: readonly string[]): Promise<number> {
-  const application = loadApplication(argv[2]);
-  return application === undefined ? print(COMMANDS) : application.run(argv);
+  const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
+  return (await commandLine()).runCommandLine(root, argv);
 }
 
 /** Without one, what reads most command lines fails. */
@@ -58,16 +45,9 @@ function hasWorkingDirectory(): boolean {
   }
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return EXIT.client.ok;
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`wins: ${reason}\n`);
-  return EXIT.client.failed;
-}
-
+// A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
 void run(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

@@ -7,7 +7,9 @@ export const EXIT = {
   /** `wins cli`, and `wins` itself. */
   client: {
     ok: 0,
-    /** The daemon or the way to it failed, or the command line is invalid. */
+    /** The command line is invalid; of `prc run`, whose codes are those of the program, `failed`. */
+    usage: 64,
+    /** The daemon or the way to it failed. */
     failed: 125,
     /** The daemon refused. */
     refused: 126,

@@ -6,6 +6,7 @@
  *
  * @packageDocumentation
  */
+export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
@@ -19,6 +20,7 @@ export {
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
 } from './names.js';
+export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
 export {
   DurationError,

@@ -1,30 +1,28 @@
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { ownDigest } from '../daemon/own-digest.js';
-import { formatTable, writeAll, writeJson } from '../output.js';
-
-interface InfoOptions extends DaemonOptions {
-  readonly output: 'json' | 'table';
-}
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
-export async function showInfo(options: InfoOptions): Promise<number> {
+export async function showInfo(
+  options: DaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const server = await withDaemon(daemonAddress(options), (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
-  if (options.output === 'table') {
-    const rows = Object.entries({ client, server }).map(([side, info]) => [
-      side,
-      info.Version,
-      info.Commit,
-      info.Checksum,
-    ]);
-    const table = formatTable(['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows);
-    await writeAll(process.stdout, Buffer.from(table));
-  } else {
-    await writeJson({ Client: omitEmpty(client), Server: omitEmpty(server) });
-  }
+  const rows = Object.entries({ client, server }).map(([side, info]) => [
+    side,
+    info.Version,
+    info.Commit,
+    info.Checksum,
+  ]);
+  await show({
+    value: { Client: omitEmpty(client), Server: omitEmpty(server) },
+    isAsOriginal: true,
+    table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows },
+    names: [client.Version, server.Version],
+  });
   return EXIT.client.ok;
 }
 

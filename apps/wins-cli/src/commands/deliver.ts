@@ -2,10 +2,10 @@ import { escapeText, EXIT } from '@wins/wins-program';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deliverFile } from '../delivery/deliver-file.js';
-import { writeAll } from '../output.js';
 import { showProgress } from '../progress.js';
+import { writeAll } from '../write-all.js';
 
-interface DeliverOptions {
+export interface DeliverOptions {
   readonly from: string;
   readonly to: string;
   readonly sha256?: string | undefined;

@@ -1,29 +1,26 @@
 import type { NameOrAddress } from '@wins/wins-api';
-import { EXIT, quoteText } from '@wins/wins-program';
+import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
-import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
-import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface ShowOptions extends DaemonOptions {
-  readonly output: 'json' | 'table';
-}
-
-interface ChoiceOptions extends ShowOptions {
+export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;
   readonly address?: string | undefined;
 }
 
-interface RouteOptions extends DaemonOptions {
+export interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
 
 /** `wins cli hst get-version`: which release of the system the host has. */
-export async function showVersion(options: ShowOptions): Promise<number> {
+export async function showVersion(
+  options: DaemonOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
   const version = await withDaemon(daemonAddress(options), (client) => client.host.version());
   // Spelt out, because the Go client writes fields in the order of their numbers.
-  return show(options, {
+  return describe(surroundings, version.BuildLabEx, {
     CurrentMajorVersionNumber: version.CurrentMajorVersionNumber,
     CurrentMinorVersionNumber: version.CurrentMinorVersionNumber,
     CurrentBuildNumber: version.CurrentBuildNumber,
@@ -35,10 +32,13 @@ export async function showVersion(options: ShowOptions): Promise<number> {
 }
 
 /** `wins cli net get`: one network adapter. */
-export async function showAdapter(options: ChoiceOptions): Promise<number> {
+export async function showAdapter(
+  options: ChoiceOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
   const which = choiceOf(options);
   const adapter = await withDaemon(daemonAddress(options), (client) => client.host.adapter(which));
-  return show(options, {
+  return describe(surroundings, adapter.InterfaceIndex, {
     InterfaceIndex: adapter.InterfaceIndex,
     GatewayAddress: adapter.GatewayAddress,
     SubnetCIDR: adapter.SubnetCIDR,
@@ -48,13 +48,16 @@ export async function showAdapter(options: ChoiceOptions): Promise<number> {
 }
 
 /** `wins cli hns get-network`: one network of the Host Networking Service. */
-export async function showHnsNetwork(options: ChoiceOptions): Promise<number> {
+export async function showHnsNetwork(
+  options: ChoiceOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
   const which = choiceOf(options);
-  if (which === undefined) throw new CommandError('which network? wanted --name or --address');
+  if (which === undefined) throw new UsageError('which network? wanted --name or --address');
   const network = await withDaemon(daemonAddress(options), (client) =>
     client.host.hnsNetwork(which),
   );
-  return show(options, {
+  return describe(surroundings, network.ID, {
     ID: network.ID,
     Type: network.Type,
     Subnets: network.Subnets.map(({ AddressCIDR, GatewayAddress }) =>
@@ -79,33 +82,30 @@ export async function removeRoutes(options: RouteOptions): Promise<number> {
 }
 
 /** `wins cli route ls`: the routing table. */
-export async function listRoutes(options: ShowOptions): Promise<number> {
+export async function listRoutes(
+  options: DaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const routes = await withDaemon(daemonAddress(options), (client) => client.host.routes());
-  if (options.output === 'json') {
-    await writeJson(
-      routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({
-        DestinationCIDR,
-        Gateway,
-        InterfaceIndex,
-        Metric,
-      })),
-    );
-    return EXIT.client.ok;
-  }
-  const rows = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => [
+  const value = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({
     DestinationCIDR,
     Gateway,
-    String(InterfaceIndex),
-    String(Metric),
-  ]);
-  const table = formatTable(['DESTINATION', 'GATEWAY', 'INTERFACE', 'METRIC'], rows);
-  await writeAll(process.stdout, Buffer.from(table));
+    InterfaceIndex,
+    Metric,
+  }));
+  await show({
+    value,
+    table: {
+      headings: ['DESTINATION', 'GATEWAY', 'INTERFACE', 'METRIC'],
+      rows: value.map((route) => Object.values(route).map(String)),
+    },
+    names: value.map(({ DestinationCIDR }) => DestinationCIDR),
+  });
   return EXIT.client.ok;
 }
 
 /** An empty text counts as none, as with the Go client. */
 function choiceOf({ name, address }: ChoiceOptions): NameOrAddress | undefined {
-  if (name && address) throw new CommandError('choose by --name or by --address, not by both');
   if (name) return { name };
   return address ? { address } : undefined;
 }
@@ -114,13 +114,13 @@ function choiceOf({ name, address }: ChoiceOptions): NameOrAddress | undefined {
 function destinationsOf(text: string): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) {
-    throw new CommandError('--addresses is empty; wanted for example "8.8.8.8 2001:db8::1"');
+    throw new UsageError('--addresses is empty; wanted for example "8.8.8.8 2001:db8::1"');
   }
   return words.map((word) => {
     const slash = word.indexOf('/');
     const version = isIP(slash < 0 ? word : word.slice(0, slash));
     if (version === 0) {
-      throw new CommandError(`--addresses: ${quoteText(word)} is not an IP address`);
+      throw new UsageError(`--addresses: ${quoteText(word)} is not an IP address`);
     }
     return slash < 0 ? `${word}/${version === 4 ? 32 : 128}` : word;
   });
@@ -128,20 +128,25 @@ function destinationsOf(text: string): string[] {
 
 type Fields = Readonly<Record<string, string | readonly object[]>>;
 
-async function show({ output }: ShowOptions, answer: Fields): Promise<number> {
-  if (output === 'json') {
-    await writeJson(omitEmpty(answer));
-    return EXIT.client.ok;
-  }
-  const rows = Object.entries(answer).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : value.map(describe).join(', '),
+async function describe(
+  { show }: CommandSurroundings,
+  name: string,
+  answer: Fields,
+): Promise<number> {
+  const rows = Object.entries(answer).map(([field, value]) => [
+    field,
+    typeof value === 'string' ? value : value.map(describePart).join(', '),
   ]);
-  await writeAll(process.stdout, Buffer.from(formatTable(['FIELD', 'VALUE'], rows)));
+  await show({
+    value: omitEmpty(answer),
+    isAsOriginal: true,
+    table: { headings: ['FIELD', 'VALUE'], rows },
+    names: [name],
+  });
   return EXIT.client.ok;
 }
 
-function describe(part: object): string {
+function describePart(part: object): string {
   return Object.values(part).join(' via ');
 }
 

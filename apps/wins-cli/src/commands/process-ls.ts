@@ -1,12 +1,7 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
-import { EXIT } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
-import { formatTable, writeAll, writeJson } from '../output.js';
-
-interface ListOptions extends DaemonOptions {
-  readonly output: 'json' | 'table';
-}
 
 function exposesOf(process: ProcessSummary): string[] {
   return process.Exposes.map(
@@ -15,31 +10,31 @@ function exposesOf(process: ProcessSummary): string[] {
 }
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
-export async function listProcesses(options: ListOptions): Promise<number> {
+export async function listProcesses(
+  options: DaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const processes = await withDaemon(daemonAddress(options), (client) => client.listProcesses());
-  if (options.output === 'table') {
-    const rows = processes.map((process) => [
-      process.Name?.Value ?? '',
-      String(process.PID),
-      process.State,
-      new Date(Number(process.StartedAtMs)).toISOString(),
-      exposesOf(process).join(' '),
-      process.Path,
-    ]);
-    const table = formatTable(['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'PATH'], rows);
-    await writeAll(process.stdout, Buffer.from(table));
-  } else {
-    await writeJson(
-      processes.map((process) => ({
-        Name: process.Name?.Value ?? '',
-        Path: process.Path,
-        State: process.State,
-        PID: process.PID,
-        StartedAt: new Date(Number(process.StartedAtMs)).toISOString(),
-        Exposes: exposesOf(process),
-        DigestSHA256: process.DigestSHA256,
-      })),
-    );
-  }
+  const rows = processes.map((process) => [
+    process.Name?.Value ?? '',
+    String(process.PID),
+    process.State,
+    new Date(Number(process.StartedAtMs)).toISOString(),
+    exposesOf(process).join(' '),
+    process.Path,
+  ]);
+  await show({
+    value: processes.map((process) => ({
+      Name: process.Name?.Value ?? '',
+      Path: process.Path,
+      State: process.State,
+      PID: process.PID,
+      StartedAt: new Date(Number(process.StartedAtMs)).toISOString(),
+      Exposes: exposesOf(process),
+      DigestSHA256: process.DigestSHA256,
+    })),
+    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'PATH'], rows },
+    names: processes.map(({ Name }) => Name?.Value ?? ''),
+  });
   return EXIT.client.ok;
 }

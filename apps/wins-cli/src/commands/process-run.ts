@@ -1,8 +1,7 @@
 import type { ProcessExit, ProcessName } from '@wins/wins-api';
 import type { RawClient } from '@wins/wins-api/raw';
-import { escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
@@ -10,17 +9,18 @@ import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { ListValueError, splitListValue } from '../options/list-value.js';
 import { OutputFailure } from '../output-failure.js';
-import { writeAll } from '../output.js';
 import { outputError } from '../output-error.js';
+import { writeAll } from '../write-all.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
-interface RunOptions extends DaemonOptions {
+export interface RunOptions extends DaemonOptions {
   readonly path: string;
   readonly args?: string | undefined;
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
   readonly dir?: string | undefined;
-  readonly '--'?: readonly string[] | undefined;
+  /** What follows `--`. */
+  readonly rest?: readonly string[] | undefined;
 }
 
 /** How long a daemon asks a run to end before it makes it. */
@@ -37,17 +37,17 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
     return read(text === undefined ? [] : splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--${option}: ${error.message}`, EXIT.client.failed, { cause: error });
+    throw new UsageError(`--${option}: ${error.message}`, { cause: error });
   }
 }
 
 /** `wins cli prc run`: runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
-  if (options.path === '') throw new CommandError('--path is empty; wanted the path of a program');
+  if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
   const program = path.resolve(options.path);
-  const exactArguments = options['--'];
+  const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
-    throw new CommandError('arguments come from --args or from what follows --, not from both');
+    throw new UsageError('arguments come from --args or from what follows --, not from both');
   }
   const request = {
     Path: program,

@@ -1,30 +1,25 @@
-import { EXIT } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
-import { formatTable, writeAll, writeJson } from '../output.js';
 
-interface StopOptions extends DaemonOptions {
-  readonly output: 'json' | 'table';
+export interface StopOptions extends DaemonOptions {
   readonly name: string;
 }
 
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
-export async function stopProcess(options: StopOptions): Promise<number> {
+export async function stopProcess(
+  options: StopOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const exit = await withDaemon(daemonAddress(options), (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
-  if (options.output === 'table') {
-    const rows = [
-      [options.name, exit.Signal === '' ? String(exit.Code) : exit.Signal, exit.Reason],
-    ];
-    await writeAll(process.stdout, Buffer.from(formatTable(['NAME', 'EXIT', 'REASON'], rows)));
-  } else {
-    await writeJson({
-      Name: options.name,
-      Code: exit.Code,
-      Signal: exit.Signal,
-      Reason: exit.Reason,
-    });
-  }
+  const { Code, Signal, Reason } = exit;
+  const rows = [[options.name, Signal === '' ? String(Code) : Signal, Reason]];
+  await show({
+    value: { Name: options.name, Code, Signal, Reason },
+    table: { headings: ['NAME', 'EXIT', 'REASON'], rows },
+    names: [options.name],
+  });
   return EXIT.client.ok;
 }

@@ -1,6 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
-import { EXIT, messageOf } from '@wins/wins-program';
+import { EXIT, isUsageError, messageOf, UsageError } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
@@ -18,14 +18,14 @@ import { Refusals } from '../refusals.js';
 import { msSince, traceStream } from '../tunnel/trace-stream.js';
 import { TunnelKeeper } from '../tunnel/tunnel-keeper.js';
 
-interface ProxyOptions {
+export interface ProxyOptions {
   readonly publish: string;
   readonly proxy: string;
   readonly 'listen-address'?: string | undefined;
   readonly 'wait-timeout': number;
   readonly timeout?: number | undefined;
   readonly 'ready-file'?: string | undefined;
-  readonly 'log-format': LogFormat;
+  readonly 'log-format'?: LogFormat | undefined;
   readonly debug: boolean;
   readonly quiet: boolean;
 }
@@ -45,7 +45,8 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
   try {
     return await proxy(options, log);
   } catch (error) {
-    if (options['log-format'] !== 'json' || !(error instanceof Error)) throw error;
+    const isJson = options['log-format'] === 'json';
+    if (!isJson || isUsageError(error) || !(error instanceof Error)) throw error;
     const exitCode = error instanceof CommandError ? error.exitCode : EXIT.client.failed;
     log.fatal(error.message, { exitCode, ...(options.debug && { stack: error.stack }) });
     return exitCode;
@@ -151,19 +152,20 @@ function readPublished(text: string): PublishedPort[] {
     return parsePublished(splitListValue(text));
   } catch (error) {
     if (!(error instanceof ListValueError)) throw error;
-    throw new CommandError(`--publish: ${error.message}`, EXIT.client.failed, { cause: error });
+    throw new UsageError(`--publish: ${error.message}`, { cause: error });
   }
 }
 
 function readAddress(text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) !== 0) return text;
-  throw new CommandError(
+  throw new UsageError(
     `--listen-address: "${text}" is not an address; wanted one such as 127.0.0.1 or ::1`,
   );
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof CommandError || !(error instanceof Error)) return error;
+  if (isUsageError(error) || error instanceof CommandError || !(error instanceof Error))
+    return error;
   if (error instanceof PipeError) return pipeFailure(error);
   return new CommandError(error.message, EXIT.client.failed, { cause: error });
 }

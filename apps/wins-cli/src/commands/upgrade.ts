@@ -1,6 +1,6 @@
 import { WinsClientError } from '@wins/wins-api';
-import { type RawClient } from '@wins/wins-api/raw';
-import { escapeText, EXIT, messageOf, quoteText } from '@wins/wins-program';
+import type { RawClient } from '@wins/wins-api/raw';
+import { escapeText, EXIT, messageOf, quoteText, UsageError } from '@wins/wins-program';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -9,11 +9,11 @@ import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
-import { writeAll } from '../output.js';
 import { showProgress } from '../progress.js';
+import { writeAll } from '../write-all.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
-interface UpgradeOptions extends DaemonOptions {
+export interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
   readonly from?: string | undefined;
   readonly once?: string | undefined;
@@ -182,7 +182,7 @@ async function compare(options: UpgradeOptions, program: Program): Promise<void>
 
 function winsArgs(config: string): string {
   if (!config.includes('"')) return `--config "${config}"`;
-  throw new CommandError(`--config ${config}: a path cannot have a quote in it`);
+  throw new UsageError(`--config ${config}: a path cannot have a quote in it`);
 }
 
 async function report({ outcome, reason }: UpgradeReport): Promise<number> {

@@ -83,7 +83,7 @@ describe('a daemon that is frozen', () => {
   it('--timeout is a duration, and not none', async () => {
     const { code, stderr } = await wins('cli', 'prc', 'ls', '--timeout', '0');
     expect([code, stderr]).toEqual([
-      125,
+      64,
       expect.stringMatching(/^wins: --timeout: found "0"; wanted a duration from 1ms to 1d/),
     ]);
   });

@@ -202,7 +202,7 @@ describe('the package', () => {
       [['srv', 'config', 'schema'], 0, /"white_list"/, /^$/],
       [['completion', 'bash'], 0, /complete/, /^$/],
       [['--get-yargs-completions', 'wins', 'cli', ''], 0, /^prc/m, /^$/],
-      [['a "b" \\'], 125, /^$/, /^wins: there is no command "a \\"b\\" \\\\": [^\n]*\n$/],
+      [['a "b" \\'], 64, /^$/, /^wins: unknown command "a \\"b\\" \\\\"; [^\n]*\n$/],
       [['cli', 'app', 'info'], 125, /^$/, /^wins: [^\n]+\n$/],
     ])('runs %j', async (args, code, out, err) => {
       const outcome = await run(args);

@@ -91,7 +91,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const { client } = await stayingTool(host);
     client.child.kill('SIGKILL');
     await client.outcome;
-    while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]');
+    while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]\n');
   },
   'cli prc stop': async (host) => {
     const { client, name } = await stayingTool(host);
@@ -107,7 +107,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.equal((json(allowed) as { Allowed: boolean }).Allowed, true);
     const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'table'];
     assert.match(String((await run(host, 126, ...words)).stdout), /: not allowed\n/);
-    await fail(host, 125, 'cli', 'explain', ...on(host));
+    await fail(host, 64, 'cli', 'explain', ...on(host));
   },
   'cli proxy': async (host) => {
     const [port = 0] = await freePorts(1);
@@ -245,11 +245,14 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
   },
+  version: async (host) => {
+    assert.match(await print(host, 'version'), /^rancher-wins version v\d+\.\d+\.\d+\n$/);
+  },
   completion: async (host) => {
     for (const [shell, text] of [
       ['bash', /^complete .* wins$/m],
       ['zsh', /^#compdef wins/],
-      ['powershell', /^Register-ArgumentCompleter/],
+      ['powershell', /^Register-ArgumentCompleter/m],
     ] as const)
       assert.match(await print(host, 'completion', shell), text);
   },

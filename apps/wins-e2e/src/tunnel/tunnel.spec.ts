@@ -215,12 +215,12 @@ describe('wins cli proxy', () => {
   it.each([
     [['--publish', 'UDP:53'], /^wins: --publish: "UDP:53"[^\n]*TCP only, not UDP[^\n]*\n$/],
     [['--publish', 'TCP:x'], /^wins: --publish: "TCP:x"[^\n]*\n$/],
-    [[], /^wins: [^\n]*which ports\?[^\n]*--publish "TCP:[^\n]*\n$/],
+    [[], /^wins: option --publish is missing; wanted --publish "TCP:[^\n]*\n$/],
     [['--publish', 'TCP:1', '--listen-address', 'localhost'], /^wins: --listen-address[^\n]*\n$/],
     [['--publish', 'TCP:1', '--wait-timeout', 'long'], /^wins: --wait-timeout[^\n]*\n$/],
   ])('says in one line what is wrong with %j', async (args, line) => {
     const { code, stderr } = await proxy(...args);
-    expect(code).toBe(125);
+    expect(code).toBe(64);
     expect(stderr).toMatch(line);
   });
 

@@ -253,7 +253,7 @@ describe('what is refused', () => {
     [['--sha256', 'xyz'], '64 hexadecimal digits'],
     [['--wait', 'soon'], 'wanted a duration'],
     [['--unknown'], 'unknown'],
-    [['more', 'words'], 'wanted up and options'],
+    [['more', 'words'], 'found the word "more"'],
   ])('is the command line %j', async (args, reason) => {
     await using world = await UpgradeWorld.empty();
     const { code, stderr } = await world.up(args);

@@ -28,17 +28,22 @@ const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 /** `wins up`, which tells of each of its effects, and dies at one. */
 const DRIVER = `
 const fs = require('node:fs');
-const { run } = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
+const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
 const { deaths, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
-run(process.argv.slice(2), async (effect, act) => {
+const around = async (effect, act) => {
   const death = deaths[++count];
   fs.appendFileSync(trace, effect + '\\n');
   if (death === 'before') return die();
   const result = await act();
   return death === 'after' ? die() : result;
-}).then((code) => (process.exitCode = code));
+};
+require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))})].exports = {
+  ...upgrade,
+  runUpgrade: (options, more) => upgrade.runUpgrade(options, { ...more, around }),
+};
+require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
 /** A release that was built before the specs ran. */

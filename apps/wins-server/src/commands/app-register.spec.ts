@@ -1,4 +1,10 @@
-import { run } from '../main.js';
+import { runApp } from '../main.js';
+
+const run = (options: Partial<Parameters<typeof runApp>[0]>) =>
+  runApp(
+    { debug: false, quiet: false, register: false, unregister: false, ...options },
+    { show: () => Promise.resolve(true) },
+  );
 
 describe('wins srv app run', () => {
   let said: string;
@@ -12,27 +18,33 @@ describe('wins srv app run', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it.each([
-    ['--register', 'register the service rancher-wins'],
-    ['--unregister', 'remove the service rancher-wins'],
+    ['register', 'register the service rancher-wins'],
+    ['unregister', 'remove the service rancher-wins'],
   ])(
-    '%s fails elsewhere than on Windows, and says who starts the daemon there',
+    '--%s fails elsewhere than on Windows, and says who starts the daemon there',
     async (flag, action) => {
-      await expect(run(['srv', 'app', 'run', flag])).resolves.toBe(69);
+      await expect(run({ [flag]: true })).resolves.toBe(69);
       expect(said).toBe(
         `wins: cannot ${action}: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"\n`,
       );
     },
   );
 
-  it('cannot register and unregister at once', async () => {
-    await expect(run(['srv', 'app', 'run', '--register', '--unregister'])).resolves.toBe(64);
-    expect(said).toContain('exclude each other');
-  });
+  const profile = { 'delayed-start': true, profile: 'cpu', 'profile-output': 'x' };
 
   it('starts with the options that a service of an earlier release may have', async () => {
-    const options = ['--delayed-start', '--profile', 'cpu', '--profile-output', 'x'];
-    const config = ['--config', __filename];
-    // As far as the config, which this file is not.
-    await expect(run(['srv', 'app', 'run', ...options, ...config])).resolves.toBe(78);
+    process.env['WINS_SERVICE'] = __filename;
+    try {
+      // As far as the config, which this file is not.
+      await expect(run({ ...profile, config: __filename })).resolves.toBe(78);
+    } finally {
+      delete process.env['WINS_SERVICE'];
+    }
+  });
+
+  it.each([{}, { register: true }])('is told no profile by anybody else: %j', async (options) => {
+    await expect(run({ ...profile, ...options })).rejects.toThrow(
+      'found --profile; wanted other options: it is not supported yet',
+    );
   });
 });

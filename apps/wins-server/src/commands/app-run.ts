@@ -1,4 +1,4 @@
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, UsageError, VERSION } from '@wins/wins-program';
 import path from 'node:path';
 import type { ConfigChange } from '../configuration/changed-keys.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
@@ -7,6 +7,7 @@ import { composeDaemon } from '../compose-daemon.js';
 import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
+import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -20,13 +21,33 @@ import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 
-interface RunOptions extends RegisterOptions {
+/** The options, as they were typed. */
+export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
   readonly register: boolean;
   readonly unregister: boolean;
+  readonly 'log-file-size'?: string | undefined;
+  readonly 'log-files'?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly 'profile-output'?: string | undefined;
 }
 
+/** Releases of the original could be registered with them: a service that was is started none the less. */
+const PROFILES = ['profile', 'profile-output'] as const;
+
 /** `wins srv app run`: serves, or registers or removes the service that serves. */
-export async function runApp(options: RunOptions): Promise<number> {
+export async function runApp(typed: RunOptions): Promise<number> {
+  const { 'log-file-size': size, 'log-files': files } = typed;
+  const options = {
+    ...typed,
+    'log-file-size': size === undefined ? undefined : parseLogFileSize(size),
+    'log-files': files === undefined ? undefined : parseLogFileCount(files),
+  };
+  const profile = PROFILES.find((name) => options[name] !== undefined);
+  const refuseProfile = (): void => {
+    if (profile !== undefined)
+      throw new UsageError(`found --${profile}; wanted other options: it is not supported yet`);
+  };
+  if (options.register || options.unregister) refuseProfile();
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
@@ -37,20 +58,25 @@ export async function runApp(options: RunOptions): Promise<number> {
     // A stopped service that hangs must not keep its process: the next one would find its pipes taken.
     if (exitCode !== undefined) process.exit(exitCode);
   }
+  if (serviceOfSupervisor() === undefined) refuseProfile();
   return runAtTerminal(options);
 }
 
-async function runAtTerminal(options: RunOptions): Promise<number> {
+/** On other systems than Windows the supervisor of the daemon names the service in a variable. */
+function serviceOfSupervisor(): string | undefined {
+  return process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
+}
+
+async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // On other systems the supervisor of the daemon names the service in a variable.
-  const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
+  const service = serviceOfSupervisor();
   return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
 }
 
 /** Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is logged. */
-async function runDaemon(options: RunOptions, surroundings: Surroundings): Promise<number> {
+async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
@@ -80,7 +106,7 @@ async function runDaemon(options: RunOptions, surroundings: Surroundings): Promi
  * @throws ConfigError and PipeError when it cannot serve.
  */
 async function serve(
-  options: RunOptions,
+  options: RegisterOptions,
   { service, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {

@@ -1,9 +1,8 @@
 import { fileSystemError } from '@wins/trusted-files';
-import { escapeText, messageOf } from '@wins/wins-program';
+import { escapeText, messageOf, UsageError } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { UsageError } from '../usage-error.js';
 
 /** Which audit log a command is about. */
 export interface AuditPlaceOptions {

@@ -1,28 +1,25 @@
 import { readAuditLog } from '@wins/audit-log';
-import { escapeJson, EXIT, quoteText } from '@wins/wins-program';
-import { once } from 'node:events';
+import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { parseSince } from '../audit/parse-since.js';
 import { RECORD_HEAD, recordRow } from '../audit/record-row.js';
-import { UsageError } from '../usage-error.js';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
-interface ShowOptions extends AuditPlaceOptions {
-  readonly output: 'table' | 'json';
+export interface ShowOptions extends AuditPlaceOptions {
+  readonly output?: string | undefined;
   readonly since?: string | undefined;
 }
 
-/** `wins srv audit show`: the records of the audit log, the oldest first; for programs one JSON text per line. */
-export async function showAudit(options: ShowOptions): Promise<number> {
+/** `wins srv audit show`: the records of the audit log, the oldest first; for programs one JSON text per line, or one document of YAML each. */
+export async function showAudit(
+  options: ShowOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const since = sinceOf(options.since);
   const directory = await auditPlace(options);
-  const isTable = options.output === 'table';
-  const { stdout } = process;
-  if (isTable) stdout.write(`${RECORD_HEAD}\n`);
+  if (options.output === 'table') process.stdout.write(`${RECORD_HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {
-    if (stdout.destroyed) break;
-    const line = isTable ? recordRow(record) : escapeJson(JSON.stringify(record));
-    if (!stdout.write(`${line}\n`))
-      await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]);
+    const text = `${recordRow(record)}\n`;
+    if (!(await show({ value: record, text, isOneOfMany: true }))) break;
   }
   return EXIT.server.ok;
 }

@@ -1,20 +1,15 @@
 import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
-import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
-interface VerifyOptions extends AuditPlaceOptions {
-  readonly output: 'text' | 'json';
-}
-
 /** `wins srv audit verify`: whether the audit log is complete and unchanged, and what is wrong with it. */
-export async function verifyAudit(options: VerifyOptions): Promise<number> {
+export async function verifyAudit(
+  options: AuditPlaceOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const directory = await auditPlace(options);
   const verdict = await verifyAuditLog(directory);
-  const text =
-    options.output === 'json'
-      ? `${escapeJson(JSON.stringify({ directory, ...verdict }, null, 2))}\n`
-      : reportOf(directory, verdict);
-  process.stdout.write(text);
+  await show({ value: { directory, ...verdict }, text: reportOf(directory, verdict) });
   return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
 }
 

@@ -1,12 +1,12 @@
 import { ConfigError, type ConfigProblem, type LoadedConfig } from '@wins/config';
-import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
+import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { explainMigration } from '../configuration/explain-migration.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
 /** The options of `wins srv config check`. */
 export interface CheckOptions {
   readonly config?: string | undefined;
-  readonly output: 'text' | 'json';
+  readonly output?: string | undefined;
   readonly lenient: boolean;
   readonly 'content-only': boolean;
   readonly 'explain-migration': boolean;
@@ -19,7 +19,10 @@ export interface CheckOptions {
  * wrong with the file, or what a config of an earlier release may lack. An unknown key and an entry that can never match are errors
  * here, unless the file is to be judged as the daemon judges it when it starts.
  */
-export async function checkConfig(options: CheckOptions): Promise<number> {
+export async function checkConfig(
+  options: CheckOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const { platform } = options;
   let loaded: LoadedConfig;
   try {
@@ -30,20 +33,20 @@ export async function checkConfig(options: CheckOptions): Promise<number> {
     });
   } catch (error) {
     // The lines for people go to standard error, with the exit code of the error.
-    if (error instanceof ConfigError && options.output === 'json') {
+    if (error instanceof ConfigError && options.output !== 'text') {
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';
-      printJson({ file, found, valid: false, problems: error.problems.map(problemRecord) });
+      const problems = error.problems.map(problemRecord);
+      await show({ value: { file, found, valid: false, problems } });
     }
     throw error;
   }
   if (options['explain-migration']) {
     process.stdout.write(escapeJson(explainMigration(loaded.config)));
-  } else if (options.output === 'json') {
-    const { path: file, found, origins: values, warnings } = loaded;
-    printJson({ file, found, valid: true, problems: warnings.map(problemRecord), values });
   } else {
-    printValues(loaded);
+    const { path: file, found, origins: values, warnings } = loaded;
+    const value = { file, found, valid: true, problems: warnings.map(problemRecord), values };
+    await show({ value, text: describeValues(loaded) });
   }
   for (const { message } of loaded.warnings) process.stderr.write(`${message}\n`);
   return EXIT.server.ok;
@@ -59,19 +62,17 @@ function problemRecord({ severity, code, keyPath, line, column, ...words }: Conf
   };
 }
 
-function printJson(value: object): void {
-  process.stdout.write(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
-}
-
-function printValues({ path, found, origins }: LoadedConfig): void {
-  process.stdout.write(`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`);
+function describeValues({ path, found, origins }: LoadedConfig): string {
   const lines = origins.map(({ key, value }) =>
     value === undefined ? `# ${key} is not set` : escapeJson(`${key}: ${JSON.stringify(value)}`),
   );
   const width = Math.max(...lines.map((line) => line.length));
-  for (const [index, { value, origin }] of origins.entries()) {
+  const values = origins.map(({ value, origin }, index) => {
     const line = lines[index] ?? '';
     const place = origin === 'default' ? 'default' : `line ${origin.line}`;
-    process.stdout.write(value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${place}\n`);
-  }
+    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${place}\n`;
+  });
+  return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join(
+    '',
+  );
 }

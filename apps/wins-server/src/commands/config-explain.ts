@@ -1,6 +1,13 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import { judgeStart, MAX_EXECUTABLE_BYTES } from '@wins/process-manager';
-import { escapeJson, escapeText, EXIT, quoteText } from '@wins/wins-program';
+import {
+  escapeText,
+  EXIT,
+  quoteText,
+  UsageError,
+  type CommandSurroundings,
+  type Show,
+} from '@wins/wins-program';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {
@@ -9,7 +16,6 @@ import {
   type SubjectVerdict,
 } from '../configuration/subject-verdict.js';
 import { thisSystem } from '../this-system.js';
-import { UsageError } from '../usage-error.js';
 import { askRunningDaemon } from './running-daemon.js';
 
 /** The options of `wins srv config explain`. */
@@ -25,7 +31,6 @@ export interface ExplainOptions {
   readonly port?: number | undefined;
   /** Asks the daemon on this pipe, rather than the file. */
   readonly server?: string | undefined;
-  readonly output: 'text' | 'json';
 }
 
 /** What to do about a refusal, by its code. */
@@ -43,7 +48,10 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
  * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
  * which line, or why not, by the very functions that judge. Ends with 1 when it would not be allowed.
  */
-export async function explainConfig(options: ExplainOptions): Promise<number> {
+export async function explainConfig(
+  options: ExplainOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
   if (chosen.length > 1) {
@@ -54,13 +62,13 @@ export async function explainConfig(options: ExplainOptions): Promise<number> {
   }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
-    return printVerdict(what, await verdictOf(options), options);
+    return showVerdict(what, await verdictOf(options), server !== undefined, show);
   }
   if (sha256 !== undefined || server !== undefined) {
     const found = sha256 !== undefined ? '--sha256 without --path' : '--server without a question';
     throw new UsageError(`cannot explain: found ${found}; wanted --path PROGRAM or --port N`);
   }
-  printKeys(key, options.output);
+  await showKeys(key, show);
   return EXIT.server.ok;
 }
 
@@ -84,34 +92,33 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   return programVerdict(await judgeStart(question, context), sha256 !== undefined, loaded);
 }
 
-function printVerdict(
+async function showVerdict(
   what: string,
   verdict: SubjectVerdict,
-  { output, server }: ExplainOptions,
-): number {
+  isFromDaemon: boolean,
+  show: Show,
+): Promise<number> {
   const { allowed, code, reason, entry } = verdict;
   // A daemon says itself how to allow what is not listed.
-  const isSaid = allowed || (server !== undefined && code === 'pathNotAllowed');
+  const isSaid = allowed || (isFromDaemon && code === 'pathNotAllowed');
   const nextStep = isSaid ? undefined : NEXT_STEP[code];
-  if (output === 'json') {
-    const answer = { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry };
-    process.stdout.write(`${escapeJson(JSON.stringify(answer, null, 2))}\n`);
-  } else {
-    const line = entry.line === undefined ? '' : `, line ${entry.line}`;
-    const where = entry.file === '' ? '' : ` of ${entry.file}${line}`;
-    const by = entry.key === '' ? `no entry${where}` : `${entry.key}${where}`;
-    const lines = [
-      `${what}: ${allowed ? 'allowed' : 'not allowed'}`,
-      `  by ${by}`,
-      ...(reason === '' ? [] : [`  ${reason}`]),
-      ...(nextStep === undefined ? [] : [`  → ${nextStep}`]),
-    ];
-    process.stdout.write(lines.map((text) => `${escapeText(text)}\n`).join(''));
-  }
+  const line = entry.line === undefined ? '' : `, line ${entry.line}`;
+  const where = entry.file === '' ? '' : ` of ${entry.file}${line}`;
+  const by = entry.key === '' ? `no entry${where}` : `${entry.key}${where}`;
+  const lines = [
+    `${what}: ${allowed ? 'allowed' : 'not allowed'}`,
+    `  by ${by}`,
+    ...(reason === '' ? [] : [`  ${reason}`]),
+    ...(nextStep === undefined ? [] : [`  → ${nextStep}`]),
+  ];
+  await show({
+    value: { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
+    text: lines.map((text) => `${escapeText(text)}\n`).join(''),
+  });
   return allowed ? EXIT.server.ok : EXIT.server.notAllowed;
 }
 
-function printKeys(key: string | undefined, output: 'text' | 'json'): void {
+async function showKeys(key: string | undefined, show: Show): Promise<void> {
   const { keys, nearest } = key === undefined ? { keys: configKeys() } : findConfigKeys(key);
   if (keys.length === 0) {
     const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
@@ -119,14 +126,12 @@ function printKeys(key: string | undefined, output: 'text' | 'json'): void {
       `cannot explain ${quoteText(key ?? '')}: found no such key; wanted one that "wins srv config explain" lists${meant}`,
     );
   }
-  if (output === 'json') {
-    process.stdout.write(`${JSON.stringify(keys.map(keyRecord), null, 2)}\n`);
-  } else if (key === undefined) {
-    const width = Math.max(...keys.map((one) => one.key.length));
-    for (const one of keys) process.stdout.write(`${one.key.padEnd(width)}  ${one.meaning}\n`);
-  } else {
-    process.stdout.write(keys.map(describeKey).join('\n'));
-  }
+  const width = Math.max(...keys.map((one) => one.key.length));
+  const text =
+    key === undefined
+      ? keys.map((one) => `${one.key.padEnd(width)}  ${one.meaning}\n`).join('')
+      : keys.map(describeKey).join('\n');
+  await show({ value: keys.map(keyRecord), text });
 }
 
 function keyRecord({ absent, ...key }: ConfigKey) {

@@ -1,22 +1,19 @@
 import type { ConfigReloadResponse } from '@wins/wins-api';
-import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
-
-/** The options of `wins srv config reload`. */
-export interface ReloadOptions extends RunningDaemonOptions {
-  readonly output: 'text' | 'json';
-}
 
 /**
  * `wins srv config reload`: has the running daemon read its config again, and says what changed, what needs a restart, or what is
  * wrong; then the config that was in force stays, and the exit code is 78.
  */
-export async function reloadConfig(options: ReloadOptions): Promise<number> {
+export async function reloadConfig(
+  options: RunningDaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const answer = await askRunningDaemon(options, (client, signal) =>
     client.config.reload({ signal }),
   );
-  if (options.output === 'json') process.stdout.write(jsonOf(answer));
-  else process.stdout.write(textOf(answer));
+  await show({ value: valueOf(answer), text: textOf(answer) });
   for (const { Message } of answer.Problems) process.stderr.write(`${escapeText(Message)}\n`);
   return answer.Rejected ? EXIT.server.config : EXIT.server.ok;
 }
@@ -33,18 +30,11 @@ function textOf({ File, Rejected, Changed, NeedRestart }: ConfigReloadResponse):
   return `${file} is in force; ${changed}\n${restart}`;
 }
 
-function jsonOf({ File, Rejected, Changed, NeedRestart, Problems }: ConfigReloadResponse): string {
+function valueOf({ File, Rejected, Changed, NeedRestart, Problems }: ConfigReloadResponse) {
   const problems = Problems.map(({ Severity, Code, Key, Line, Column, Message, NextStep }) => ({
     ...{ severity: Severity, code: Code, key: Key },
     ...(Line > 0 && { line: Line, column: Column }),
     ...{ message: Message, nextStep: NextStep },
   }));
-  const answer = {
-    file: File,
-    valid: !Rejected,
-    changed: Changed,
-    needRestart: NeedRestart,
-    problems,
-  };
-  return `${escapeJson(JSON.stringify(answer, null, 2))}\n`;
+  return { file: File, valid: !Rejected, changed: Changed, needRestart: NeedRestart, problems };
 }

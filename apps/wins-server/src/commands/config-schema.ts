@@ -1,8 +1,11 @@
 import { configJsonSchema } from '@wins/config';
-import { EXIT } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 
-/** `wins srv config schema`: a JSON Schema of the config file. */
-export function printSchema(): Promise<number> {
-  process.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
-  return Promise.resolve(EXIT.server.ok);
+/** `wins srv config schema`: a JSON Schema of the config file, in lines that people read. */
+export async function printSchema(
+  _options: unknown,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  await show({ value: configJsonSchema(), isForReaders: true });
+  return EXIT.server.ok;
 }

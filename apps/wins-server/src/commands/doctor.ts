@@ -1,16 +1,19 @@
+import type { CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { examine } from '../doctor/examine.js';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
-import { exitCodeForFindings, jsonReport, textReport } from '../doctor/report.js';
+import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
 import { thisSystem } from '../this-system.js';
 
-interface DoctorOptions {
+export interface DoctorOptions {
   readonly config?: string | undefined;
-  readonly json: boolean;
 }
 
 /** `wins doctor`: one report of what is well and what is not, with what to do. */
-export async function runDoctor(options: DoctorOptions): Promise<number> {
+export async function runDoctor(
+  options: DoctorOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const host =
     process.platform === 'win32'
       ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
@@ -18,6 +21,6 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
   const executable = process.argv[1] ?? process.execPath;
   const findings = await examine(host({ config, executable, system: await thisSystem() }));
-  process.stdout.write(options.json ? jsonReport(findings) : textReport(findings));
+  await show({ value: reportValue(findings), text: textReport(findings) });
   return exitCodeForFindings(findings);
 }

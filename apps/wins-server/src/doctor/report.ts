@@ -1,4 +1,4 @@
-import { escapeJson, escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT } from '@wins/wins-program';
 import type { Finding } from './finding.js';
 
 /** The report for people: a line for each finding, what to do below it. */
@@ -14,8 +14,8 @@ export function textReport(findings: readonly Finding[]): string {
 }
 
 /** The report for programs. */
-export function jsonReport(findings: readonly Finding[]): string {
-  return `${escapeJson(JSON.stringify({ healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings }, null, 2))}\n`;
+export function reportValue(findings: readonly Finding[]) {
+  return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings };
 }
 
 /** 0 when all is well, 2 when something is wrong, else 1. */

@@ -1,5 +1,4 @@
-import { quoteText } from '@wins/wins-program';
-import { UsageError } from '../usage-error.js';
+import { quoteText, UsageError } from '@wins/wins-program';
 
 const KIB = 1024;
 const MIB = KIB * KIB;

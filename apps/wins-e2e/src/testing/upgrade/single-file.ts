@@ -8,6 +8,7 @@ const PARTS = [
   'wins-cli-proxy.cjs',
   'wins-cli-windows.cjs',
   'wins-upgrade.cjs',
+  'wins-yaml.cjs',
 ];
 
 /** The built program as one file that can be run by its path, as a release of this version. */

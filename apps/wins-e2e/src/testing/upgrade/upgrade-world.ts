@@ -25,18 +25,23 @@ export interface Result {
 /** A process that upgrades, and counts what it does. */
 const DRIVER = `
 const fs = require('node:fs');
-const { run } = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
+const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
 const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
-run(process.argv.slice(2), async (effect, act) => {
+const around = async (effect, act) => {
   const fault = faults[++count] ?? faults[effect];
   fs.appendFileSync(trace, effect + '\\n');
   if (fault === 'before') return die();
   if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault, errno: -1 });
   const result = await act();
   return fault === 'after' ? die() : result;
-}).then((code) => (process.exitCode = code));
+};
+require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))})].exports = {
+  ...upgrade,
+  runUpgrade: (options, more) => upgrade.runUpgrade(options, { ...more, around }),
+};
+require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
 /** A node with the service on it, in a folder of its own. */

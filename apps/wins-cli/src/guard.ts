@@ -1,0 +1,38 @@
+import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/wins-program';
+import { CommandError } from './command-error.js';
+import { OutputFailure } from './output-failure.js';
+
+/** What every command is told of what it prints. */
+export interface Verbosity {
+  readonly debug: boolean;
+  readonly quiet: boolean;
+}
+
+/**
+ * Makes a command of a function that is loaded when it runs: what it throws becomes a line on standard error and an exit code. Only
+ * a `UsageError` is left to whoever read the command line.
+ */
+export function guard<Options>(
+  load: () => Promise<CommandHandler<Options>>,
+): CommandHandler<Options & Verbosity> {
+  return async (options, surroundings) => {
+    const output = new OutputFailure(process.stdout);
+    try {
+      const command = await load();
+      const exitCode = await command(options, surroundings);
+      const error = output.found;
+      if (error === undefined) return exitCode;
+      throw (await import('./output-error.js')).outputError('to standard output', error);
+    } catch (error) {
+      if (isUsageError(error)) throw error;
+      if (!options.quiet) {
+        process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);
+        if (options.debug && error instanceof Error) {
+          for (const line of (error.stack ?? '').split('\n'))
+            process.stderr.write(`${escapeText(line)}\n`);
+        }
+      }
+      return error instanceof CommandError ? error.exitCode : EXIT.client.failed;
+    }
+  };
+}

@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { Daemon } from '../testing/daemon.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+const ZSH = '/usr/bin/zsh';
+/** Gives a shell a terminal of its own. */
+const SCRIPT = '/usr/bin/script';
+
+/** A folder with what could be taken for commands, and `wins` on the path. */
+const workspace = new Workspace();
+const here = workspace.path('here');
+const environment = {
+  ...workspace.environment,
+  PATH: `${workspace.path('bin')}:/usr/bin:/bin`,
+  HOME: workspace.folder,
+  TERM: 'dumb',
+};
+let daemon: Daemon;
+let name: string;
+
+beforeAll(async () => {
+  workspace.script('bin/wins', `exec ${process.execPath} ${WINS} "$@"`);
+  for (const folder of ['srv', 'cli', 'docs', 'run'])
+    mkdirSync(`${here}/${folder}`, { recursive: true });
+  writeFileSync(`${here}/wins.yaml`, '');
+  const stay = workspace.script('stay', 'echo up; exec sleep 1000');
+  daemon = await Daemon.start(workspace, workspace.config([stay]));
+  const client = startWins(['cli', 'prc', 'run', '--path', stay], workspace.environment);
+  await client.printed('up');
+  name = 'rancher-wins-stay';
+});
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]();
+  workspace[Symbol.dispose]();
+});
+
+/** What a person has typed, a tab at the end, and what stands there then. */
+const TYPED = [
+  ['wins sr', 'wins srv '],
+  ['wins cl', 'wins cli '],
+  ['wins cli prc r', 'wins cli prc run '],
+  ['wins help cli prc r', 'wins help cli prc run '],
+  ['wins completion b', 'wins completion bash '],
+  ['wins cli prc stop ran', 'wins cli prc stop rancher-wins-stay '],
+  ['wins cli net get --name l', 'wins cli net get --name lo '],
+  ['wins cli prc ls -o ya', 'wins cli prc ls -o yaml '],
+  ['wins srv app run --con', 'wins srv app run --config '],
+  ['wins srv app run --config w', 'wins srv app run --config wins.yaml '],
+  ['wins srv app run --config=w', 'wins srv app run --config=wins.yaml '],
+  ['wins cli prc run --dir do', 'wins cli prc run --dir docs/'],
+  ['wins cli do', 'wins cli do'],
+] as const;
+
+/** Types into a shell at a terminal, and gives what stood in its lines after the tabs. */
+function type(shell: string, begin: readonly string[]): string[] {
+  // Ctrl-A, Ctrl-E: what was completed is printed instead of being run.
+  const lines = TYPED.map(([typed]) => `${typed}\t\u0001echo "<\u0005>"\n`);
+  const { stdout } = spawnSync(SCRIPT, ['-qec', shell, '/dev/null'], {
+    cwd: here,
+    env: environment,
+    input: [...begin.map((line) => `${line}\n`), ...lines, 'exit\n'].join(''),
+    encoding: 'utf8',
+  });
+  return [...stdout.matchAll(/^<([^>]*)>\r$/gm)].map(([, line = '']) => line);
+}
+
+const completed = TYPED.map(([, line]) => line);
+const hasTerminal = existsSync(SCRIPT);
+
+describe('a tab (finding 15)', () => {
+  wherePossible(
+    it,
+    hasTerminal,
+    'completion in bash: there is no script(1)',
+  )(
+    'completes commands, options and values in bash, and never takes a folder for a command',
+    () => {
+      const begin = ['source <(wins completion bash); PS1='];
+      expect(type('bash --norc -i', begin)).toEqual(completed);
+    },
+  );
+
+  wherePossible(
+    it,
+    hasTerminal && existsSync(ZSH),
+    'completion in zsh: it is not installed',
+  )('does the same in zsh', async () => {
+    const { stdout } = await runWins(['completion', 'zsh'], environment);
+    writeFileSync(workspace.path('_wins'), stdout);
+    const begin = [
+      `fpath=(${workspace.folder} $fpath); autoload -Uz compinit; compinit -u -D`,
+      'PS1=; bindkey -e',
+    ];
+    // zsh shows the blank after a word only while one goes on typing.
+    const trimmed = (lines: readonly string[]) => lines.map((line) => line.trim());
+    expect(trimmed(type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
+  });
+
+  it('is told what each word is, for the shells that show it', async () => {
+    const ask = async (...words: string[]) =>
+      (await runWins(['--get-completions', 'wins', ...words], environment)).stdout.toString();
+    expect(await ask('cli', 'prc', '')).toContain('ls\tList the processes that the daemon runs\n');
+    expect(await ask('cli', 'prc', 'stop', '')).toBe(`:words\n${name}\ta run of the daemon\n`);
+    // Windows PowerShell leaves the empty word out.
+    const { stdout } = await runWins(
+      ['--get-completions=4', 'wins', 'cli', 'prc'],
+      workspace.environment,
+    );
+    expect(stdout.toString()).toContain('stop\t');
+  });
+
+  it('asks a daemon that does not answer for a second, and says nothing', async () => {
+    daemon.child.kill('SIGSTOP');
+    try {
+      const words = ['--get-completions', 'wins', 'cli', 'prc', 'stop', ''];
+      const { code, stdout, stderr } = await runWins(words, environment);
+      expect([code, stdout.toString(), stderr]).toEqual([0, ':words\n', '']);
+    } finally {
+      daemon.child.kill('SIGCONT');
+    }
+  });
+
+  it('still answers the scripts of earlier releases, with words alone', async () => {
+    const words = ['--get-yargs-completions', 'wins', 'cli', 'prc', ''];
+    const { stdout } = await runWins(words, environment);
+    expect(stdout.toString()).toBe('run\nls\nstop\n');
+  });
+});

@@ -1,0 +1,88 @@
+import { Daemon } from '../testing/daemon.js';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Workspace } from '../testing/workspace.js';
+
+describe('one command line', () => {
+  const workspace = new Workspace();
+  let daemon: Daemon;
+  beforeAll(async () => {
+    const stay = workspace.script('stay', 'echo up; exec sleep 1000');
+    daemon = await Daemon.start(workspace, workspace.config([stay]));
+    await startWins(['cli', 'prc', 'run', '--path', stay], workspace.environment).printed('up');
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+  const print = async (...args: string[]) => {
+    const { code, stdout, stderr } = await wins(...args);
+    expect([code, stderr]).toEqual([0, '']);
+    return stdout.toString();
+  };
+
+  it.each([
+    [['cli', 'app', 'info', '--server'], 64],
+    [['srv', 'config', 'check', '--config'], 64],
+    [['cli', 'prc', 'run', '--path', '/bin/true', '--dir'], 125],
+  ])('wants the value of an option that has one (finding 13): %j', async (args, code) => {
+    const outcome = await wins(...args);
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr).toMatch(/^wins: option --[a-z]+ has no value; wanted --[a-z]+ [A-Z]+; /);
+  });
+
+  it.each([
+    [['--debg'], 'unknown option "--debg"; did you mean "--debug"?'],
+    [['--debug=maybe', 'cli', 'app', 'info'], '--debug: found "maybe"; wanted true or false'],
+    [['cli', 'prc', 'rn'], 'unknown command "rn"; did you mean "run"?'],
+    [['srv', 'ap', 'run'], 'unknown command "ap"; did you mean "app"?'],
+    [['cli', 'prc', 'ls', '-o', 'xml'], 'wanted json, yaml, table or name'],
+    [['up', '--foo'], 'unknown option "--foo"'],
+    [['srv', 'app', 'run', '--profile', 'cpu'], 'found --profile'],
+  ])('accepts nothing that it does not know (finding 14): %j', async (args, message) => {
+    const { code, stdout, stderr } = await wins(...args);
+    expect([code, stdout.toString()]).toEqual([64, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^wins: [^\n]*[Rr]un 'wins help[^']*' for its (?:commands|options)\n$/);
+  });
+
+  it.each([[['help', 'cli', 'prc', 'run']], [['cli', 'prc', 'run', '-h']]])(
+    'helps with what a command does, its options, variables and examples (finding 14): %j',
+    async (args) => {
+      const help = await print(...args);
+      for (const part of [
+        'wins cli prc run --path FILE [options] [-- ARGUMENT…]',
+        'Run a program of the host and follow it to its end',
+        '[default: "rancher_wins"]',
+        'which stay part of them; -- passes words exactly',
+        'Options of every command:',
+        'Examples:',
+        'WINS_RUNTIME_DIR',
+        'Read more: docs/',
+      ])
+        expect(help).toContain(part);
+    },
+  );
+
+  it('prints a list in the form that is asked for (findings 14 and 25)', async () => {
+    const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { Name: string }[];
+    expect(row).toMatchObject({ Name: 'rancher-wins-stay', State: 'running' });
+    expect(await print('cli', 'prc', 'ls', '-oyaml')).toMatch(
+      /^- Name: "rancher-wins-stay"\n {2}Path: /,
+    );
+    expect(JSON.parse(await print('cli', 'prc', 'ls', '--json'))).toEqual([row]);
+    expect(await print('cli', 'prc', 'ls', '-o', 'name')).toBe('rancher-wins-stay\n');
+    expect(await print('cli', 'prc', 'ls', '-o=table')).toMatch(/^NAME +PID +STATE .*\nrancher/);
+  });
+
+  it('has the same forms for one answer, and JSON as of the original without one', async () => {
+    expect(JSON.parse(await print('cli', 'app', 'info'))).toHaveProperty('Server.Checksum');
+    expect(await print('cli', 'app', 'info', '-o', 'yaml')).toMatch(/^Client:\n {2}Checksum: "/);
+    expect(await print('cli', 'app', 'info', '-oname')).toMatch(/^(v\d+\.\d+\.\d+\n){2}$/);
+    const config = workspace.path('config');
+    const checked = await print('srv', 'config', 'check', '--config', config, '-oyaml');
+    expect(checked).toContain(`file: "${config}"\nfound: true\n`);
+    const doctor = await wins('doctor', '--config', config, '-o', 'yaml');
+    expect(doctor.stdout.toString()).toMatch(/^healthy: (?:true|false)\nfindings:\n {2}- check: "/);
+  });
+});

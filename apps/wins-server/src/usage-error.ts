@@ -1,4 +1,0 @@
-/** An invalid command line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}

@@ -1,0 +1,117 @@
+import { messageOf, parseDuration, quoteText, UsageError } from '@wins/wins-program';
+
+/** What a shell offers for a value. */
+export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'nothing';
+
+/** An option of a command; `Value` is what the handler gets. */
+export interface Option<Value = unknown> {
+  readonly kind: 'switch' | 'text' | 'list';
+  readonly describe: string;
+  /** Stands for the value in a usage line. Default: `TEXT`. */
+  readonly placeholder?: string;
+  readonly short?: string;
+  readonly byDefault?: string;
+  readonly choices?: readonly string[];
+  /** What was wanted when it is not there; without this the option may be left out. */
+  readonly wanted?: string;
+  /** Is accepted, and told nobody. */
+  readonly isHidden?: boolean;
+  readonly completes?: Completed;
+  /** @throws UsageError for a value that cannot be. */
+  readonly read?: (text: string) => Value;
+}
+
+/** Options by name. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** What the handler of a command with these options gets. */
+export type ValuesOf<Given extends Options> = {
+  readonly [Name in keyof Given]: Given[Name] extends Option<infer Value> ? Value : never;
+};
+
+type More = Partial<
+  Pick<Option, 'placeholder' | 'byDefault' | 'isHidden' | 'completes' | 'short' | 'choices'>
+>;
+
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+
+/** An option that takes no value. */
+export function switchOption(describe: string, more: More = {}): Option<boolean> {
+  return { kind: 'switch', describe, ...more };
+}
+
+/** A text that may be left out. */
+export function textOption(describe: string, more: More = {}): Option<string | undefined> {
+  return { kind: 'text', describe, ...more };
+}
+
+/** A text that may be given more than once. */
+export function listOption(describe: string, more: More = {}): Option<readonly string[]> {
+  return { kind: 'list', describe, ...more };
+}
+
+/** A text that must be there. */
+export function requiredOption(describe: string, wanted: string, more: More = {}): Option<string> {
+  return { kind: 'text', describe, wanted, ...more };
+}
+
+/** A text that is read by a function; undefined when it is not there. */
+export function readOption<Value>(
+  describe: string,
+  read: (text: string) => Value,
+  more: More = {},
+): Option<Value | undefined> {
+  return { kind: 'text', describe, read, ...more };
+}
+
+/** One of some words. */
+export function choiceOption<Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  describe: string,
+  more: More = {},
+): Option<Choice | undefined> {
+  const read = (text: string): Choice => {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    const last = choices.at(-1) ?? '';
+    const wanted = choices.length > 1 ? `${choices.slice(0, -1).join(', ')} or ${last}` : last;
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
+  };
+  return { kind: 'text', describe, choices, read, ...more };
+}
+
+/** A duration of up to a day, in milliseconds. */
+export function durationOption(
+  name: string,
+  byDefault: string,
+  describe: string,
+  minMs = 0,
+): Option<number> {
+  const read = (text: string): number => {
+    try {
+      return parseDuration(text, { minMs, maxMs: LONGEST_WAIT_MS });
+    } catch (cause) {
+      throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
+    }
+  };
+  return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
+}
+
+/** A SHA-256 digest, in lower case. */
+export function digestOption(name: string, describe: string): Option<string | undefined> {
+  const read = (text: string): string => {
+    if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted 64 hexadecimal digits`);
+  };
+  return { kind: 'text', placeholder: 'DIGEST', describe, read };
+}
+
+/** A number that a message between two programs can hold; whether it is a port is judged elsewhere. */
+export function numberOption(name: string, describe: string): Option<number | undefined> {
+  const read = (text: string): number => {
+    if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
+  };
+  return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
+}

@@ -1,0 +1,181 @@
+import { messageOf, quoteText } from '@wins/wins-program';
+import { isGroup, type Command, type Group } from './command.js';
+import { GLOBAL_OPTIONS } from './global-options.js';
+import type { Option, Options } from './option.js';
+import { suggest } from './suggest.js';
+import { WordsError } from './words-error.js';
+
+/** A command line, as the tree of commands understands it. */
+export interface ReadWords {
+  /** From the root to the command that is meant. */
+  readonly path: readonly [Group, ...(Group | Command)[]];
+  /** By the names of options; a switch that is on has `true`. The last one counts, but of a list. */
+  readonly options: ReadonlyMap<string, readonly string[]>;
+  readonly words: readonly string[];
+  /** What follows `--`, if the command takes it. */
+  readonly rest: readonly string[] | undefined;
+}
+
+const YES = /^(?:1|t|true)$/i;
+const NO = /^(?:0|f|false)$/i;
+
+/**
+ * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word whatever that
+ * looks like: `--args -v` passes `-v`. Nothing is accepted that is not in the tree.
+ *
+ * @throws WordsError with what was meant perhaps.
+ */
+export function readWords(root: Group, argv: readonly string[]): ReadWords {
+  return new WordReader(root, argv).read();
+}
+
+/** The options that may stand behind the words of a path. */
+export function optionsAt(path: readonly (Group | Command)[]): Options {
+  return Object.assign({}, GLOBAL_OPTIONS, ...path.map(({ options }) => options)) as Options;
+}
+
+class WordReader {
+  readonly #argv: readonly string[];
+  readonly #path: [Group, ...(Group | Command)[]];
+  readonly #options = new Map<string, readonly string[]>();
+  readonly #words: string[] = [];
+  #known: Options;
+  #rest: readonly string[] | undefined;
+  #next = 0;
+
+  constructor(root: Group, argv: readonly string[]) {
+    this.#argv = argv;
+    this.#path = [root];
+    this.#known = optionsAt(this.#path);
+  }
+
+  read(): ReadWords {
+    while (this.#next < this.#argv.length) {
+      const word = this.#take() ?? '';
+      if (word === '--') this.#takeRest();
+      else if (word.length > 1 && word.startsWith('-')) this.#readOption(word);
+      else this.#readWord(word);
+    }
+    const [path, options, words, rest] = [this.#path, this.#options, this.#words, this.#rest];
+    if (!options.has('help') && !options.has('version')) this.#requireWhole();
+    return { path, options, words, rest };
+  }
+
+  get #at(): Group | Command {
+    return this.#path.at(-1) ?? this.#path[0];
+  }
+
+  #take(): string | undefined {
+    return this.#argv[this.#next++];
+  }
+
+  #takeRest(): void {
+    const rest = this.#argv.slice(this.#next);
+    this.#next = this.#argv.length;
+    if ('rest' in this.#at) this.#rest = rest;
+    else for (const word of rest) this.#readWord(word);
+  }
+
+  #readWord(word: string): void {
+    const at = this.#at;
+    if (isGroup(at)) {
+      const found = at.commands.find(
+        ({ name, aliases }) => name === word || aliases?.includes(word),
+      );
+      if (found === undefined) {
+        const known = at.commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+        throw this.#error(`unknown command ${quoteText(word)}${suggest(word, known)}`);
+      }
+      this.#path.push(found);
+      this.#known = optionsAt(this.#path);
+    } else {
+      if (at.positional === undefined || this.#words.length > 0)
+        throw this.#error(`found the word ${quoteText(word)}; wanted options alone`);
+      this.#words.push(word);
+    }
+  }
+
+  #readOption(word: string): void {
+    const [, dashes = '', name = '', equals] = /^(--?)([^=]*)(=[^]*)?$/.exec(word) ?? [];
+    const value = equals?.slice(1);
+    const long = this.#find(name);
+    if (long !== undefined && name.length > 1) {
+      this.#give(name, long, value);
+      return;
+    }
+    if (dashes === '-') {
+      const found = Object.entries(this.#known).find(([, { short }]) => short === name.charAt(0));
+      const isAlone = name.length === 1;
+      // -ojson
+      if (found !== undefined && (isAlone || found[1].kind === 'text')) {
+        this.#give(...found, isAlone ? value : word.slice(2));
+        return;
+      }
+    }
+    if (name === 'json' && this.#find('output')?.choices?.includes('json') === true) {
+      this.#giveJson(value);
+      return;
+    }
+    const known = Object.entries(this.#known).flatMap(([known, { isHidden }]) =>
+      isHidden === true ? [] : [`--${known}`],
+    );
+    throw this.#error(`unknown option ${quoteText(word)}${suggest(`--${name}`, known)}`);
+  }
+
+  #find(name: string): Option | undefined {
+    return Object.hasOwn(this.#known, name) ? this.#known[name] : undefined;
+  }
+
+  #give(name: string, option: Option, value = option.kind === 'switch' ? 'true' : this.#take()) {
+    if (value === undefined) {
+      const { placeholder = 'TEXT' } = option;
+      throw this.#error(`option --${name} has no value; wanted --${name} ${placeholder}`);
+    }
+    if (option.kind === 'list')
+      this.#options.set(name, [...(this.#options.get(name) ?? []), value]);
+    else if (option.kind === 'text') this.#options.set(name, [value]);
+    else if (this.#isOn(name, value)) this.#options.set(name, ['true']);
+    else this.#options.delete(name);
+  }
+
+  /** `--json` is an older word for `--output=json`. */
+  #giveJson(value = 'true'): void {
+    if (this.#isOn('json', value)) this.#options.set('output', ['json']);
+  }
+
+  #isOn(name: string, value: string): boolean {
+    if (YES.test(value)) return true;
+    if (NO.test(value)) return false;
+    throw this.#error(`--${name}: found ${quoteText(value)}; wanted true or false`);
+  }
+
+  #requireWhole(): void {
+    const at = this.#at;
+    if (isGroup(at)) {
+      if (this.#path.length === 1) return;
+      const names = at.commands.map(({ name }) => name);
+      const [last = ''] = names.slice(-1);
+      const wanted = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
+      throw this.#error(`a command is missing: ${wanted}`);
+    }
+    for (const [name, { wanted, read }] of Object.entries(this.#known)) {
+      const values = this.#options.get(name) ?? [];
+      if (wanted !== undefined && values.length === 0)
+        throw this.#error(`option --${name} is missing; wanted ${wanted}`);
+      try {
+        for (const value of values) read?.(value);
+      } catch (error) {
+        throw this.#error(messageOf(error));
+      }
+    }
+    const { positional } = at;
+    if (positional !== undefined && positional.isOptional !== true && this.#words.length === 0)
+      throw this.#error(
+        `${positional.name.toUpperCase()} is missing; wanted ${positional.describe}`,
+      );
+  }
+
+  #error(message: string): WordsError {
+    return new WordsError(message, this.#path);
+  }
+}

@@ -1,0 +1,121 @@
+import { UsageError } from '@wins/wins-program';
+import { command, type Group } from '../command-line/command.js';
+import { requiredOption, textOption, type Completed } from '../command-line/option.js';
+import { client } from '../load-applications.js';
+import {
+  daemonOptions,
+  dataOutput,
+  outputOfOriginal,
+  PIPE_ENVIRONMENT,
+  refuseBoth,
+} from './daemon-options.js';
+
+const page = 'compatibility.md';
+const environment = PIPE_ENVIRONMENT;
+
+const choice = (what: string, completes: Completed) => ({
+  name: textOption(`Name of the ${what}`, { placeholder: 'NAME', completes }),
+  address: textOption(`An address of the ${what}`, {
+    placeholder: 'ADDRESS',
+    completes: 'nothing',
+  }),
+});
+
+const addresses = {
+  addresses: requiredOption(
+    'Hosts and networks: "8.8.8.8 10.1.0.0/16 2001:db8::1"',
+    '--addresses "8.8.8.8 2001:db8::1"',
+    { placeholder: 'ADDRESSES', completes: 'nothing' },
+  ),
+};
+
+const getVersion = command({
+  name: 'get-version',
+  summary: 'Print the version of the operating system of the host',
+  ...{ page, environment },
+  options: { output: outputOfOriginal, ...daemonOptions() },
+  examples: [['cli hst get-version -o table', 'the same for people']],
+  run: (values, _given, more) => client().showVersion(values, more),
+});
+
+const getAdapter = command({
+  name: 'get',
+  summary: 'Describe an adapter; without a choice, the one with the default route',
+  ...{ page, environment },
+  options: { ...choice('adapter', 'adapters'), output: outputOfOriginal, ...daemonOptions() },
+  examples: [
+    ['cli net get', 'the adapter with the default route'],
+    ['cli net get --name Ethernet', 'the one of this name'],
+  ],
+  check: (values) => refuseBoth(values, 'name', 'address'),
+  run: (values, _given, more) => client().showAdapter(values, more),
+});
+
+const getNetwork = command({
+  name: 'get-network',
+  summary: 'Describe a network',
+  ...{ page, environment },
+  options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
+  examples: [['cli hns get-network --name vxlan0', 'the network of this name']],
+  check: (values) => {
+    refuseBoth(values, 'name', 'address');
+    // An empty text counts as none, as with the Go client.
+    if (!values['name'] && !values['address'])
+      throw new UsageError('which network? wanted --name or --address');
+  },
+  run: (values, _given, more) => client().showHnsNetwork(values, more),
+});
+
+const routes: Group = {
+  name: 'route',
+  summary: 'The routing table of the host',
+  page,
+  commands: [
+    command({
+      name: 'add',
+      summary: 'Route addresses through the gateway of the default adapter',
+      details:
+        'The networks of routes.allow of the config of the daemon are allowed, and no others.',
+      ...{ page, environment },
+      options: { ...addresses, ...daemonOptions() },
+      examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
+      run: (values, _given, more) => client().addRoutes(values, more),
+    }),
+    command({
+      name: 'ls',
+      summary: 'List the routes',
+      ...{ page, environment },
+      options: { output: dataOutput, ...daemonOptions() },
+      examples: [['cli route ls -o table', 'as a table, also in a pipe']],
+      run: (values, _given, more) => client().listRoutes(values, more),
+    }),
+    command({
+      name: 'rm',
+      summary: 'Remove the routes that add created',
+      ...{ page, environment },
+      options: { ...addresses, ...daemonOptions() },
+      examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
+      run: (values, _given, more) => client().removeRoutes(values, more),
+    }),
+  ],
+};
+
+/** The commands about the host itself. */
+export const hostGroups: readonly Group[] = [
+  {
+    name: 'hst',
+    aliases: ['host'],
+    summary: 'The system of the host',
+    page,
+    commands: [getVersion],
+  },
+  {
+    name: 'net',
+    aliases: ['network'],
+    summary: 'Network adapters of the host',
+    page,
+    commands: [getAdapter],
+  },
+  { name: 'hns', summary: 'Networks of the Host Networking Service', page, commands: [getNetwork] },
+  routes,
+];

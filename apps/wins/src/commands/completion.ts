@@ -1,0 +1,33 @@
+import { EXIT, quoteText, UsageError } from '@wins/wins-program';
+import { command } from '../command-line/command.js';
+import { completionScript, SHELLS } from '../completion/completion-script.js';
+
+/** `wins completion` */
+export const completion = command({
+  name: 'completion',
+  summary: 'Print a script that makes a shell complete commands, options and values',
+  details: `To install it, once for all shells to come:
+  bash         wins completion bash > /etc/bash_completion.d/wins
+  zsh          wins completion zsh > "\${fpath[1]}/_wins"
+  powershell   wins completion powershell >> $PROFILE`,
+  page: 'commands.md',
+  environment: [['SHELL', 'the shell, when none is named; without it powershell']],
+  positional: {
+    name: 'shell',
+    describe: 'bash, zsh or powershell',
+    isOptional: true,
+    choices: SHELLS,
+  },
+  options: {},
+  examples: [['completion bash', 'print the script for bash']],
+  run: (_values, { word }) => {
+    const shell = word ?? process.env['SHELL'] ?? 'powershell';
+    const script = completionScript(shell);
+    if (script === undefined)
+      throw new UsageError(
+        `there is no completion script for ${quoteText(shell)}; wanted bash, zsh or powershell`,
+      );
+    process.stdout.write(script);
+    return Promise.resolve(EXIT.client.ok);
+  },
+});

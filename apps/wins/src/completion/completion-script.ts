@@ -1,0 +1,81 @@
+/** The shells that there is a script for. */
+export const SHELLS = ['bash', 'zsh', 'powershell'] as const;
+
+const BASH = `# Install: wins completion bash > /etc/bash_completion.d/wins
+_wins_completions() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} line word IFS=$'\\n'
+  local -a lines
+  [[ $cur == '=' ]] && cur=
+  mapfile -t lines < <(wins --get-completions "\${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+  COMPREPLY=()
+  case \${lines[0]} in
+    :files) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    :folders) compopt -o filenames; COMPREPLY=($(compgen -d -- "$cur")) ;;
+  esac
+  for line in "\${lines[@]:1}"; do
+    word=\${line%%$'\\t'*}
+    [[ $word == "$cur"* ]] && COMPREPLY+=("$(printf %q "$word")")
+  done
+}
+complete -F _wins_completions wins
+`;
+
+const ZSH = `#compdef wins
+# Install: wins completion zsh > "\${fpath[1]}/_wins"
+_wins() {
+  local line
+  local -a lines described
+  lines=("\${(@f)$(wins --get-completions "\${(@)words[1,CURRENT]}" 2>/dev/null)}")
+  [[ $PREFIX == -*=* ]] && compset -P '*='
+  case \${lines[1]} in
+    :files) _files; return ;;
+    :folders) _files -/; return ;;
+  esac
+  for line in "\${(@)lines[2,-1]}"; do
+    described+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  (( \${#described} )) && _describe -t words wins described
+}
+if [[ \${funcstack[1]} == _wins ]]; then _wins "$@"; else compdef _wins wins; fi
+`;
+
+const POWERSHELL = `# Install: wins completion powershell >> $PROFILE
+Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | ForEach-Object { $_.ToString() })
+  if ($wordToComplete -eq '') { $words += '' }
+  $kind, $lines = @(& wins "--get-completions=$($words.Count)" @words)
+  if ($kind -ne ':words') { return }
+  $prefix = if ($wordToComplete -match '^--?[^=]+=') { $Matches[0] } else { '' }
+  $found = @($lines | Where-Object { $_ -and "$prefix$_" -like "$wordToComplete*" } | ForEach-Object {
+    $word, $what = $_ -split "\`t", 2
+    $text = if ($word -match '[^\\w.+@=:-]') { "'" + $word.Replace("'", "''") + "'" } else { $word }
+    if (-not $what) { $what = $word }
+    [System.Management.Automation.CompletionResult]::new("$prefix$text", $word, 'ParameterValue', $what)
+  })
+  # Without an answer PowerShell would offer the files here.
+  if ($found.Count -eq 0 -and $wordToComplete -ne '') { $wordToComplete } else { $found }
+}
+`;
+
+/**
+ * A script that makes a shell complete what `wins` takes.
+ *
+ * @param shell - A name or path of a shell: `bash`, `/bin/zsh`, `powershell`, `pwsh`.
+ * @returns The script, or undefined when there is none for that shell.
+ */
+export function completionScript(shell: string): string | undefined {
+  const name = shell.replace(/^.*[\\/]/, '').replace(/\.exe$/, '');
+  switch (name) {
+    case 'bash':
+    case 'sh':
+      return BASH;
+    case 'zsh':
+      return ZSH;
+    case 'powershell':
+    case 'pwsh':
+      return POWERSHELL;
+    default:
+      return undefined;
+  }
+}

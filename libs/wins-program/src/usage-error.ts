@@ -1,0 +1,9 @@
+/** An invalid command line. Whoever reads command lines says which help to read, and chooses the exit code. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Whether an error is a {@link UsageError}; by its name, as each program that is bundled has a class of its own. */
+export function isUsageError(error: unknown): error is UsageError {
+  return error instanceof Error && error.name === 'UsageError';
+}
