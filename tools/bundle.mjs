@@ -49,6 +49,33 @@ const narrowHelp = {
   },
 };
 
+// yargs reads package.json of the working directory or a folder above it, and texts from a folder beside its own, to find what this program
+// tells it: others may write there.
+const yargsWithoutFiles = {
+  name: 'yargs-without-files',
+  setup({ onLoad }) {
+    const without = (filter, ...changes) =>
+      onLoad({ filter }, (args) => {
+        let contents = readFileSync(args.path, 'utf8');
+        for (const [text, other] of changes) {
+          if (!contents.includes(text)) throw new Error(`${args.path} has no "${text}" any more`);
+          contents = contents.replace(text, other);
+        }
+        return { contents, loader: 'js' };
+      });
+    without(
+      /yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
+      ['findUp: escalade', 'findUp: () => undefined'],
+      ['mainFilename || process.cwd()', "'wins'"],
+    );
+    // Without the function it has the texts that are in the code.
+    without(/y18n[\\/]build[\\/]lib[\\/]platform-shims[\\/]node\.js$/, [
+      'fs: {\n        readFileSync,',
+      'fs: {',
+    ]);
+  },
+};
+
 // The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such
 // file, so the parsed definition is put into it instead.
 const protoFilesInside = {
@@ -145,7 +172,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     }),
     plugins: [
       koffiBesideBundle,
-      ...(usesYargs ? [narrowHelp] : []),
+      ...(usesYargs ? [narrowHelp, yargsWithoutFiles] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]
         : [withoutProtoLoader, withoutServer]),

@@ -59,7 +59,7 @@ async function logged(world: UpgradeWorld, message: string, times = 1): Promise<
 /** The states of the watches of all daemons so far, in order; what is not new is not there. */
 const states = (world: UpgradeWorld) =>
   logOf(world)
-    .filter(({ msg }) => msg === 'the watched file')
+    .filter(({ msg }) => msg === 'the watched file changed its state')
     .map(({ state }) => state as string);
 
 /** Waits until the file, as it is after the first `known` states, is one of which nothing more will come. */
@@ -209,7 +209,7 @@ describe('a daemon that watches a file', () => {
     await logged(world, 'a file is watched for an upgrade');
     const whole = world.workspace.write('program files/next', singleFile('v1.1.0'), 0o755);
     renameSync(whole, world.target);
-    const { found } = await logged(world, 'the watched file cannot be upgraded to now');
+    const { found } = await logged(world, 'cannot upgrade to the watched file now');
     expect(found).toContain('it is the program of the service itself');
     expect(world.supervisor.started).toHaveLength(1);
   });
