@@ -311,7 +311,9 @@ describe('wins cli upgrade', () => {
     silent.close();
     expect([code, stderr]).toEqual([
       125,
-      expect.stringMatching(/^wins: the daemon on pipe .* gave no answer within --wait-timeout; run "wins doctor" on the host to see why\n$/),
+      expect.stringMatching(
+        /^wins: the daemon on pipe .* gave no answer within --wait-timeout; run "wins doctor" on the host to see why\n$/,
+      ),
     ]);
   });
 });

@@ -77,7 +77,9 @@ describe('a service that watches a file on Windows', () => {
       readdirSync(folder).map((name) => path.join(folder, name)),
     );
     const text = files.map((file) => readFileSync(file, 'utf8')).join('');
-    const lines = text.split('\n').filter((line) => line.includes('"the watched file changed its state"'));
+    const lines = text
+      .split('\n')
+      .filter((line) => line.includes('"the watched file changed its state"'));
     return lines.map((line) => (JSON.parse(line) as { state: string }).state);
   };
   /** Waits until the file is found in this state after the first `known`. */
