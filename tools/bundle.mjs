@@ -37,12 +37,13 @@ const narrowHelp = {
         return { path: args.path, namespace: 'narrow' };
       const { importer, resolveDir, kind } = args;
       const real = await resolve(args.path, { importer, resolveDir, kind, pluginData: 'real' });
-      return { path: real.path, namespace: 'when-it-is-needed' };
+      // Bundles name their modules, and no folder of the machine that built them.
+      return { path: args.path, namespace: 'when-it-is-needed', pluginData: { file: real.path } };
     });
     onLoad({ filter: /.*/, namespace: 'narrow' }, () => ({
       contents: 'export default (text) => text.length',
     }));
-    onLoad({ filter: /.*/, namespace: 'when-it-is-needed' }, ({ path: file }) => ({
+    onLoad({ filter: /.*/, namespace: 'when-it-is-needed' }, ({ pluginData: { file } }) => ({
       contents: `export default (text) => require(${JSON.stringify(file)}).default(text)`,
       resolveDir: path.dirname(file),
     }));

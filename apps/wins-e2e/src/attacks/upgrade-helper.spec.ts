@@ -46,7 +46,7 @@ function run(
 function audited({ supervisor }: UpgradeWorld, action: string): Record<string, unknown>[] {
   return supervisor.said
     .split('\n')
-    .filter((line) => line.includes('"audit":true'))
+    .filter((line) => line.includes('"log":"audit"'))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((record) => record['action'] === action);
 }

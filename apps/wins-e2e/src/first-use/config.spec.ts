@@ -138,7 +138,7 @@ describe('a first user of the config', () => {
       /^white_list\.proxyPorts\n {2}Host TCP ports[^]*type: .*1 to 65535\n {2}default: +\[\]\n {2}since: +0\.1\.0\n {2}spelling: .*proxy_ports/,
     );
     const { code, stderr } = await wins('srv', 'config', 'explain', 'proxyPort');
-    expect([code, stderr]).toEqual([64, expect.stringMatching(/did you mean proxyPorts\?\n$/)]);
+    expect([code, stderr]).toEqual([64, expect.stringMatching(/; did you mean proxyPorts\? Run /)]);
   });
 });
 

@@ -55,7 +55,7 @@ describe('the package', () => {
       'wins-upgrade.exe',
       'wins.exe',
     ]);
-    expect(readdirSync(PACKAGE)).toHaveLength(6);
+    expect(readdirSync(PACKAGE)).toHaveLength(7);
   });
 
   it('has the same bytes when the same commit is built elsewhere, by another user’s habits', () => {

@@ -136,6 +136,6 @@ describe('what the daemon started', () => {
     await Promise.all(kills);
     await until(() => everyone().length === 0);
     const { stdout } = await runWins(['cli', 'prc', 'ls'], workspace.environment);
-    expect(stdout.toString()).toBe('[]');
+    expect(stdout.toString()).toBe('[]\n');
   });
 });

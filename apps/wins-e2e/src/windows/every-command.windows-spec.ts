@@ -56,7 +56,7 @@ describe('wins.exe as it is packaged', () => {
   it('is an upgrade helper by another name: it says what there is, and upgrades when told up', async () => {
     const bare = await start(upgrader).outcome;
     assert.deepEqual([bare.code, bare.stderr], [0, '']);
-    assert.match(String(bare.stdout), /^ {2}wins up +upgrades the daemon/m);
+    assert.match(String(bare.stdout), /^ {2}wins up +Replace the program/m);
     const told = await start(upgrader, 'up').outcome;
     assert.deepEqual([told.code, String(told.stdout)], [65, '']);
     assert.match(told.stderr, /^wins: refused: there is no service[^\n]*\n$/);

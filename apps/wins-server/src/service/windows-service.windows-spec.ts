@@ -72,6 +72,7 @@ function theSuite(): void {
 
   describe('the daemon as a service', () => {
     it('is registered, again in place, and removed twice', async () => {
+      writeFileSync(config, '');
       await registerService(options());
       assert.match(
         services.config(SERVICE_NAME).commandLine,
@@ -104,8 +105,9 @@ function theSuite(): void {
     });
 
     it('that has a wrong config ends with the exit code for that, and the log says why', async () => {
-      writeFileSync(config, 'listen: [');
+      writeFileSync(config, '');
       await registerService(options());
+      writeFileSync(config, 'listen: [');
       await assert.rejects(services.start(SERVICE_NAME), {
         message: /it ended with exit code 78$/,
       });

@@ -25,7 +25,10 @@ export function unknownCommands(commands: readonly NamedCommand[]): string[] {
       if (typed === undefined) continue;
       // What a shell reads, what is passed on to a program, and what stands for words.
       const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);
-      const words = told.replace(/"[^"]*"|'[^']*'/g, 'X').split(/[\s[\]]+/);
+      const words = told
+        .replace(/^help( |$)/, '')
+        .replace(/"[^"]*"|'[^']*'/g, 'X')
+        .split(/[\s[\]]+/);
       let command = known.get('');
       for (const word of words) {
         const next = command === undefined ? undefined : below(command, word);
