@@ -153,7 +153,9 @@ void wrong${at};`,
   /** Runs the example of a library, which must be compiled; gives what it prints. */
   runs({ folder }: Library, args: readonly string[], env: NodeJS.ProcessEnv): string {
     const file = `built-nodenext/examples/${path.basename(folder)}.mjs`;
-    const options = { cwd: this.#folder, encoding: 'utf8', env } as const;
+    // What runs the tests may ask for colours, which a README has none of.
+    const plain = { ...env, FORCE_COLOR: '0' };
+    const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;
     return execFileSync(process.execPath, [file, ...args], options);
   }
 
