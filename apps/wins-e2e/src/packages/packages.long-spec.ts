@@ -1,10 +1,16 @@
-import { LIBRARIES, PackageUser, type Library } from '../testing/package-user.js';
+import { readFileSync } from 'node:fs';
+import { exampleOf, LIBRARIES, PackageUser, type Library } from '../testing/package-user.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** A library and the ground that it stands on. */
+/** A library, the ground that it stands on, and what its example is made of besides. */
 function withGround(library: Library): Library[] {
   const { dependencies = {} } = library.manifest;
-  return LIBRARIES.filter(({ name }) => name === library.name || name in dependencies);
+  const example = readFileSync(exampleOf(library.folder), 'utf8');
+  const isUsed = ({ name }: Library): boolean =>
+    name === library.name || name in dependencies || example.includes(`'${name}'`);
+  const used = LIBRARIES.filter(isUsed);
+  const below = new Set(used.flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {})));
+  return LIBRARIES.filter((one) => used.includes(one) || below.has(one.name));
 }
 
 describe.each(LIBRARIES)(

@@ -91,6 +91,7 @@ export class PackageUser {
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
     // A user of the tunnel's server half has it.
     const types = 'node_modules/@types/ws';
+    mkdirSync(path.join(this.#folder, path.dirname(types)), { recursive: true });
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
