@@ -1,0 +1,88 @@
+/** What happened, told to whoever composes the agent: for a log, an audit log and metrics. None of it holds a secret of the plan. */
+export type AgentEvent =
+  /** Told before the act, and awaited: see `AgentOptions.onAct`. */
+  | AgentAct
+  | {
+      readonly kind: 'passEnded';
+      readonly source: string;
+      readonly checksum: string;
+      readonly succeeded: boolean;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'instructionEnded';
+      readonly source: string;
+      readonly checksum: string;
+      readonly instruction: string;
+      /** -1: not started, or ended by a signal. */
+      readonly exitCode: number;
+      /** The end of what it wrote to stderr, at most 4 KiB; the rest is in the file on the node. */
+      readonly stderrEnd: string;
+    }
+  | {
+      readonly kind: 'probeChanged';
+      readonly source: string;
+      readonly checksum: string;
+      readonly probe: string;
+      readonly healthy: boolean;
+    }
+  | {
+      readonly kind: 'stateChanged';
+      readonly source: string;
+      readonly state: SourceState;
+    }
+  /** Something that a person should know; the agent goes on. */
+  | {
+      readonly kind: 'warning';
+      readonly source: string;
+      /** Each reason is told once, until it changes. */
+      readonly message: string;
+      readonly error?: Error;
+    };
+
+/** What is done to the node, recorded before it is done. */
+export type AgentAct =
+  | {
+      readonly kind: 'file';
+      readonly source: string;
+      readonly checksum: string;
+      readonly path: string;
+      readonly action: 'write' | 'delete';
+    }
+  | {
+      readonly kind: 'instruction';
+      readonly source: string;
+      readonly checksum: string;
+      /** Its name, or its place in the list where it has none. */
+      readonly instruction: string;
+      readonly periodic: boolean;
+      readonly command: string;
+      readonly attempt: number;
+    };
+
+/** Where a source of plans stands. */
+export type SourceState =
+  | { readonly kind: 'starting' }
+  /** The Secret, or the folder, has no plan. */
+  | { readonly kind: 'noPlan' }
+  | { readonly kind: 'applying'; readonly checksum: string; readonly attempt: number }
+  /** The plan is applied; probes and periodic instructions go on. */
+  | { readonly kind: 'applied'; readonly checksum: string; readonly nextPassAt: Date }
+  | {
+      readonly kind: 'failed';
+      readonly checksum: string;
+      readonly failures: number;
+      /** Absent: there is no next try. */
+      readonly retryAt?: Date;
+    }
+  /** The plan, a file of it, or a key of the Secret cannot be used. */
+  | { readonly kind: 'invalid'; readonly error: Error; readonly retryAt: Date }
+  /** A result waits on the disk for the API server. */
+  | {
+      readonly kind: 'unwritten';
+      readonly checksum: string;
+      readonly error: Error;
+      readonly retryAt: Date;
+    }
+  /** No connection to the API server; the plan that is known goes on. */
+  | { readonly kind: 'disconnected'; readonly error: Error; readonly retryAt: Date };

@@ -1,0 +1,60 @@
+/**
+ * The face between the decision and the work: a source (the Secret, a local plan) decides what is due, the applier does it, and the
+ * source writes down what came of it.
+ */
+import type { Plan } from '../plan/plan.js';
+
+/** Saved outputs by the name of the instruction; null where there was no output. */
+export type Outputs = Readonly<Record<string, Buffer | null>>;
+
+/** What the Secret and `.pos` files say of a periodic instruction. Times are Go's UnixDate, or empty. */
+export interface PeriodicStatus {
+  readonly name: string;
+  /** Null when empty. */
+  readonly stdout: Buffer | null;
+  /** Undefined when it was not saved. */
+  readonly stderr: Buffer | null | undefined;
+  /** -1 when it could not be started or a signal ended it. */
+  readonly exitCode: number;
+  readonly lastSuccessfulRunTime: string;
+  readonly failures: number;
+  readonly lastFailedRunTime: string;
+}
+
+/** What is known of a probe. Counters stop at their thresholds. */
+export interface ProbeStatus {
+  readonly healthy: boolean;
+  readonly successCount: number;
+  readonly failureCount: number;
+}
+
+/** One pass over a plan. */
+export interface Pass {
+  /** Where the plan is from: `remote`, or the path of a local plan. */
+  readonly source: string;
+  readonly plan: Plan;
+  /** Lower-case SHA-256 of the plan's bytes. */
+  readonly checksum: string;
+  /** Present when files and one-time instructions are due: all periodic instructions are then due too, and probes are delayed. */
+  readonly oneTime?: { readonly attempt: number };
+  /** What was saved before; what this pass saves is merged into it. */
+  readonly outputs: Outputs;
+  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
+  readonly probes: Readonly<Record<string, ProbeStatus>>;
+  readonly startedAt: Date;
+}
+
+/** What came of a pass. Entries of names that the plan no longer has stay. */
+export interface PassResult {
+  /** True also when no one-time instruction was due. */
+  readonly succeeded: boolean;
+  readonly outputs: Outputs;
+  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
+  readonly probes: Readonly<Record<string, ProbeStatus>>;
+}
+
+/** Does one pass at a time; a second one waits for the first. */
+export interface Applier {
+  /** @throws AgentError `fileFailed` when a file cannot be made: nothing after it is done, and the plan has not failed; `closed`. */
+  apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;
+}

@@ -1,0 +1,43 @@
+/**
+ * A node that follows its plan: files, one-time and periodic instructions and probes, from one Secret of a management cluster or
+ * from a folder, and what came of it written back.
+ *
+ * @packageDocumentation
+ */
+export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
+export { AgentError, type AgentErrorCode } from './agent-error.js';
+export type {
+  Applier,
+  Outputs,
+  Pass,
+  PassResult,
+  PeriodicStatus,
+  ProbeStatus,
+} from './apply/pass.js';
+export type {
+  Command,
+  HttpGet,
+  Instruction,
+  PeriodicInstruction,
+  Plan,
+  PlanFile,
+  Probe,
+} from './plan/plan.js';
+export type {
+  Clock,
+  ImageStore,
+  PlanFileRights,
+  PlanFiles,
+  ProgramCommand,
+  ProgramRunner,
+  Secret,
+  SecretStore,
+  WatchState,
+} from './ports.js';
+export type {
+  AgentOptions,
+  AgentStatus,
+  AppliedPlan,
+  PlanStatus,
+  SystemAgent,
+} from './system-agent.js';

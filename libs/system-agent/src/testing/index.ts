@@ -1,0 +1,2 @@
+/** Doubles and contracts for those who compose the agent or implement its ports. */
+export {};
