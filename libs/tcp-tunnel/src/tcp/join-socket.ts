@@ -3,6 +3,8 @@ import { socketError } from '../node-errors.js';
 import { exactBuffer } from '../stream/exact-buffer.js';
 import type { TunnelStream } from '../stream/tunnel-stream.js';
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Carries bytes both ways between a TCP socket and a stream until both are gone. Each direction ends by itself; a reset
  * on one side resets the other. Once the peer of the stream is gone, what the socket still sends is thrown away for up
@@ -21,7 +23,7 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
     stream.once('drain', () => socket.resume());
   };
   socket.on('data', forward);
-  socket.on('end', () => stream.end());
+  socket.on('end', () => confirmEnd(socket, () => stream.end()));
   socket.on('error', (error) => (failure = error));
   socket.on('close', () => {
     clearTimeout(linger);
@@ -54,4 +56,22 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
     if (socket.writableFinished) begin();
     else socket.once('finish', begin);
   });
+}
+
+/**
+ * Calls `then` if the end of what a socket receives is an end, and not a reset: libuv takes a hang-up that comes with the last bytes
+ * for an end (`uv__stream_io`, POLLHUP after a partial read), and the reset behind it is lost. A write of nothing fails then, and the
+ * `error` and `close` of the socket follow. A socket that was ended here cannot be asked.
+ */
+function confirmEnd(socket: Socket, then: () => void): void {
+  if (socket.writableEnded) then();
+  else if (socket.writableLength === 0)
+    socket.write(NOTHING, (error) => {
+      if (!error) then();
+    });
+  // What waits to be written fails in this turn if there was a reset; else it may wait for long.
+  else
+    setImmediate(() => {
+      if (!socket.destroyed) then();
+    });
 }
