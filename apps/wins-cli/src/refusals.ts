@@ -1,7 +1,9 @@
 import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { Fields } from './client-log.js';
 
-const LIMITS: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed']);
+const HERE: ReadonlySet<TunnelErrorCode> = new Set([
+  ...(['tooManyStreams', 'listenFailed', 'connectRefused'] as const),
+]);
 /** Why the daemon reached nothing on its port. */
 const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   dialRefused: 'nothing listens there',
@@ -30,9 +32,9 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${port}`, text, { hostPort: port, code, rule });
   }
 
-  /** Looks whether a connection to a published port failed by a limit here. That there is no tunnel is told elsewhere. */
+  /** Looks whether a connection to a published port was refused by this client. That there is no tunnel is told elsewhere. */
   lookHere(port: number, error: unknown): void {
-    if (!(error instanceof TunnelError) || !LIMITS.has(error.code)) return;
+    if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `a connection to port ${port} was refused here: ${error.message}`;
     this.#once(`here ${port}`, text, { containerPort: port, code: error.code });
   }

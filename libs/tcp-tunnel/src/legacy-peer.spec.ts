@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from './open-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
@@ -35,6 +35,15 @@ async function serverOfOldClient(
   const server = await served;
   closers.push(() => server.close());
   return { client, server };
+}
+
+/** Far more than a session holds. */
+const FLOOD_BYTES = 48_000_000;
+
+/** Sends without a look at any Pause. */
+function flood(peer: RawPeer, id: number): void {
+  const part = Buffer.alloc(64_000);
+  for (let sent = 0; sent < FLOOD_BYTES; sent += part.length) peer.sendData(id, part);
 }
 
 describe('a client of a server that knows no half-close', () => {
@@ -91,6 +100,55 @@ describe('a client of a server that knows no half-close', () => {
     expect(stream.readableEnded).toBe(true);
   });
 
+  it('gives the end up soon after the answer began, and no sooner than it stops', async () => {
+    const { client, server } = await clientOfOldServer();
+    const stream = client.connect(80);
+    stream.write('request');
+    server.sendData(1, 'first');
+    await once(stream, 'data');
+    stream.end();
+    expect(await server.errorOf(1)).toBe('EOF');
+    await until(() => client.streamCount === 0);
+  });
+
+  it('gives ends up at once when it drains', async () => {
+    const { client, server } = await clientOfOldServer();
+    const stream = client.connect(80).resume();
+    stream.end('request');
+    await until(() => server.dataOf(1).toString() === 'request');
+    expect(await client.drain()).toEqual({ reason: 'closed' });
+    expect(await server.errorOf(1)).toBe('EOF');
+  });
+
+  it('takes a server for dead that answers no ping after a Connect, and names the port', async () => {
+    const { client, server } = await clientOfOldServer({ tickMs: 20 });
+    const quiet = client.connect(80);
+    await until(() => server.count('connect') === 1);
+    // Pings are answered, and it may take its time.
+    for (let pings = 0; pings < 6; pings += 1) await once(server.socket, 'ping');
+    expect(client.state).toBe('open');
+    const failed = Promise.all([once(quiet, 'error'), once(client.connect(81), 'error')]);
+    server.socket.pause();
+    expect(await client.closed).toMatchObject({
+      reason: 'failed',
+      error: { code: 'peerSilent', port: 81 },
+    });
+    await failed;
+  });
+
+  it('brings a whole answer to a reader that is slower than the server, which sends far ahead', async () => {
+    const onPeerNeverPauses = jest.fn();
+    const { client, server } = await clientOfOldServer({ onPeerNeverPauses });
+    const stream = client.connect(80);
+    flood(server, 1);
+    // Nothing more is read of the server: so much is held.
+    await until(() => onPeerNeverPauses.mock.calls.length > 0);
+    server.send(server.encode.error(1, 'EOF'));
+    expect((await readAll(stream)).length).toBe(FLOOD_BYTES);
+    expect(onPeerNeverPauses).toHaveBeenCalledTimes(1);
+    expect(server.count('error')).toBe(0);
+  });
+
   it('says hello once, tells the streams that it has open and pings', async () => {
     const { client, server } = await clientOfOldServer({ tickMs: 10, syncIntervalMs: 20 });
     const pinged = once(server.socket, 'ping');
@@ -125,22 +183,20 @@ describe('a client of a server that knows no half-close', () => {
     other.destroy();
   });
 
-  it('asks a flooding server to pause and resets only that stream when it does not', async () => {
-    const { client, server } = await clientOfOldServer();
-    const flooded = client.connect(80);
-    const fine = client.connect(81);
-    let failure: Error | undefined;
-    flooded.on('error', (error) => (failure = error));
-    await until(() => server.count('connect') === 2);
-    const block = Buffer.alloc(256 * 1024);
-    for (let sent = 0; sent <= 64 + 2; sent += 1) server.sendData(1, block);
-    await until(() => failure !== undefined);
-    expect(failure).toMatchObject({ code: 'receiveOverflow', streamId: 1 });
-    await until(() => server.count('error') > 0);
-    expect(server.count('pause')).toBeGreaterThan(1);
-    server.sendData(2, 'fine');
-    expect(((await once(fine, 'data')) as [Buffer])[0].toString()).toBe('fine');
-    fine.destroy();
+  it('asks a flooding server to pause, and resets a stream whose reader took nothing while others waited for it', async () => {
+    const { client, server } = await clientOfOldServer({ tickMs: 20 });
+    const stream = client.connect(80);
+    const other = client.connect(81);
+    const failed = once(stream, 'error');
+    flood(server, 1);
+    server.sendData(2, 'waited');
+    expect(await failed).toEqual([expect.objectContaining({ code: 'receiveOverflow' })]);
+    expect(server.count('pause')).toBeGreaterThan(0);
+    // Nothing is lost of the others.
+    other.resume();
+    const [data] = (await once(other, 'data')) as [Buffer];
+    expect(data.toString()).toBe('waited');
+    other.destroy();
   });
 
   it('discards what is written after the server closed a stream', async () => {
@@ -205,6 +261,32 @@ describe('a server of a client that knows no half-close', () => {
     client.send(client.encode.error(1, 'EOF'));
     await until(() => request !== undefined);
     expect((await request)?.toString()).toBe('all of it');
+  });
+
+  it('brings a whole upload to a program that is slower than the client, and holds no more than a share of it', async () => {
+    let program: Socket | undefined;
+    const target = await startTcpServer((socket) => (program = socket.pause()));
+    closers.push(() => target.close());
+    const neverPauses = jest.fn();
+    const { client, server } = await serverOfOldClient({
+      allowedPorts: [target.port],
+      onPeerNeverPauses: neverPauses,
+    });
+    client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));
+    flood(client, 1);
+    client.send(client.encode.error(1, 'EOF'));
+    await until(() => neverPauses.mock.calls.length > 0);
+    // What the server does not read stays with the client.
+    expect(client.socket.bufferedAmount).toBeGreaterThan(FLOOD_BYTES / 2);
+    let bytes = 0;
+    const closed = new Promise((resolve) => program?.once('end', resolve));
+    program?.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume();
+    await closed;
+    expect(bytes).toBe(FLOOD_BYTES);
+    expect(neverPauses).toHaveBeenCalledTimes(1);
+    expect(client.count('error')).toBe(0);
+    program?.end();
+    await until(() => server.streamCount === 0);
   });
 
   it('answers data for a stream it does not have, and nothing else', async () => {

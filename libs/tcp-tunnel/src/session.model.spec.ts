@@ -158,6 +158,8 @@ class World {
       settings,
       onEnd: none,
       onIdle: none,
+      onPeerNeverPauses: none,
+      onPeerNeverPauses: () => undefined,
     });
     this.client = new Session({
       role: { kind: 'client' },
@@ -165,6 +167,8 @@ class World {
       settings,
       onEnd: none,
       onIdle: none,
+      onPeerNeverPauses: none,
+      onPeerNeverPauses: () => undefined,
     });
     this.links.client.peer = this.server;
     this.links.server.peer = this.client;
@@ -240,6 +244,8 @@ class World {
   tick(): void {
     this.client.tick(settings.tickMs);
     this.server.tick(settings.tickMs);
+    // A ping is answered whatever waits for a reader.
+    this.client.heard();
   }
 
   get heldBytes(): number {
@@ -264,7 +270,10 @@ class World {
         link.deliver();
       }
       await settle();
-      if (links.every((link) => link.idle)) this.tick();
+      if (links.every((link) => link.idle)) {
+        for (const link of links) link.elapse();
+        this.tick();
+      }
       if (round > 0 && this.allEnds.every((end) => end.closed) && links.every((link) => link.idle))
         return;
     }

@@ -52,6 +52,7 @@ export abstract class Tunnel implements AsyncDisposable {
         settle(end);
       },
       onIdle: () => this.#checkIdle(),
+      onPeerNeverPauses: () => options.onPeerNeverPauses?.(),
     });
     transport.listen(this.session);
     signal?.addEventListener('abort', abort, { once: true });

@@ -112,6 +112,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     }
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
+    keeper.drain();
     await within(DRAIN_MS, Promise.all(listeners.map((listener) => listener.drain())));
     return EXIT.client.ok;
   } catch (error) {
@@ -137,7 +138,13 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
   try {
     const tunnel = await openWebSocket({ pipe, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
       judge(hasOwnNetwork);
-      return openTunnel(webSocket, { maxStreams: MOST_STREAMS });
+      return openTunnel(webSocket, {
+        maxStreams: MOST_STREAMS,
+        onPeerNeverPauses: () =>
+          log.info(
+            'the daemon is a release that cannot pause one stream: a slow reader holds the others up',
+          ),
+      });
     });
     log.debug('connected', { ms: msSince(beganAt) });
     return tunnel;

@@ -17,6 +17,9 @@ describe('a tunnel that is kept', () => {
   let attempts: number;
   let heldMs: number;
   let failing: Error | undefined;
+  let tickMs: number;
+  /** The daemon says nothing of its own, as one without our extensions. */
+  let legacy: boolean;
   let events: string[];
   const signal = new AbortController().signal;
 
@@ -24,6 +27,8 @@ describe('a tunnel that is kept', () => {
     carriers = [];
     attempts = 0;
     heldMs = 60_000;
+    tickMs = 5_000;
+    legacy = false;
     failing = undefined;
     events = [];
     server = createServer();
@@ -31,7 +36,7 @@ describe('a tunnel that is kept', () => {
     server.on('upgrade', (request, socket, head) =>
       webSockets.handleUpgrade(request, socket, head, (webSocket) => {
         carriers.push(webSocket);
-        serveTunnel(webSocket, { allowedPorts: [] });
+        if (!legacy) serveTunnel(webSocket, { allowedPorts: [] });
       }),
     );
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -42,7 +47,7 @@ describe('a tunnel that is kept', () => {
         if (failing !== undefined) throw failing;
         const webSocket = new WebSocket(`ws://127.0.0.1:${port}`);
         await once(webSocket, 'open');
-        return openTunnel(webSocket);
+        return openTunnel(webSocket, { tickMs });
       },
       get heldMs() {
         return heldMs;
@@ -88,6 +93,21 @@ describe('a tunnel that is kept', () => {
     const stream = await keeper.connect(7, { signal });
     stream.on('error', () => undefined).destroy();
     expect(events.slice(0, 3)).toEqual(['up', 'peer-closed', 'up']);
+  });
+
+  it('does not ask again for a port after which the daemon fell silent', async () => {
+    tickMs = 10;
+    legacy = true;
+    await keeper.start(0);
+    await once(carriers[0] as WebSocket, 'ping');
+    const stream = await keeper.connect(7, { signal });
+    carriers[0]?.pause();
+    await expect(once(stream, 'close')).rejects.toThrow('the tunnel ended (peerSilent)');
+    legacy = false;
+    while (events.at(-1) !== 'up') await new Promise((resolve) => setImmediate(resolve));
+    expect(() => keeper.connect(7, { signal })).toThrow(/silent .* host port 7/);
+    const other = await keeper.connect(8, { signal });
+    await expect(once(other, 'close')).rejects.toThrow('connect not allowed');
   });
 
   it('gives up who waits for too long, and who has gone', async () => {

@@ -1,12 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import type { ClientTunnel, PendingConnection, TunnelStream, TunnelEnd } from '@wins/tcp-tunnel';
+import {
+  TunnelError,
+  type ClientTunnel,
+  type PendingConnection,
+  type TunnelStream,
+  type TunnelEnd,
+} from '@wins/tcp-tunnel';
 
 /** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
 const LONGEST_BACK_OFF_MS = 500;
 const FIRST_BACK_OFF_MS = 20;
 /** A tunnel that held for so long was a good one: the next attempt begins without delay. */
 const GOOD_TUNNEL_MS = 5000;
+
+/** A Go daemon serves a tunnel no more once it was asked for a port that it does not allow; so long no other tunnel is lost to it. */
+const NOT_ASKED_MS = 60_000;
 
 /** What a {@link TunnelKeeper} is made of. */
 export interface TunnelKeeperOptions {
@@ -31,6 +40,8 @@ type State =
 export class TunnelKeeper {
   #state: State = { kind: 'down' };
   readonly #waiting = new Set<() => void>();
+  /** Ports of the host after which a daemon fell silent, and when. */
+  readonly #silenced = new Map<number, number>();
   readonly #end = new AbortController();
   #following: Promise<void> = Promise.resolve();
 
@@ -59,13 +70,20 @@ export class TunnelKeeper {
   /**
    * A stream to a port of the host, at once or when the tunnel is up again.
    *
-   * @throws Error when the tunnel stays down for too long, or the keeper is closed.
+   * @throws Error when the tunnel stays down for too long, or the keeper is closed; TunnelError `connectRefused` for a port after which
+   * the daemon fell silent a short while ago.
    */
   connect(port: number, connection: PendingConnection): TunnelStream | Promise<TunnelStream> {
+    this.#assertAnswered(port);
     if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
       return this.#openStream(this.#state.tunnel, port);
     }
     return this.#held(port, connection.signal);
+  }
+
+  /** Opens no more streams, and ends those whose local end is over. */
+  drain(): void {
+    if (this.#state.kind === 'up') void this.#state.tunnel.drain();
   }
 
   /** Resets all streams and gives up; nothing is told afterwards. Idempotent. */
@@ -78,6 +96,13 @@ export class TunnelKeeper {
     await this.#following;
   }
 
+  #assertAnswered(port: number): void {
+    const since = this.#silenced.get(port);
+    if (since === undefined || performance.now() - since > NOT_ASKED_MS) return;
+    const message = `the daemon fell silent when it was asked for host port ${port}, which is not asked for again for ${NOT_ASKED_MS / 1000} s; is it listed in white_list.proxyPorts of its config?`;
+    throw new TunnelError('connectRefused', message, { port });
+  }
+
   #held(port: number, signal: AbortSignal): Promise<TunnelStream> {
     return new Promise((resolve, reject) => {
       const decide = (): void => {
@@ -87,6 +112,7 @@ export class TunnelKeeper {
         try {
           signal.throwIfAborted();
           if (this.#state.kind !== 'up') throw new Error('there is no tunnel');
+          this.#assertAnswered(port);
           resolve(this.#openStream(this.#state.tunnel, port));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
@@ -118,6 +144,7 @@ export class TunnelKeeper {
       const end = await tunnel.closed;
       if (this.#isClosed()) break;
       this.#state = { kind: 'down' };
+      this.#remember(end);
       this.#options.onLost(end);
       if (performance.now() - since > GOOD_TUNNEL_MS) attempt = 0;
       try {
@@ -127,6 +154,11 @@ export class TunnelKeeper {
       }
     }
     await tunnel.close();
+  }
+
+  #remember(end: TunnelEnd): void {
+    if (end.reason !== 'failed' || end.error.code !== 'peerSilent') return;
+    if (end.error.port !== undefined) this.#silenced.set(end.error.port, performance.now());
   }
 
   #isClosed(): boolean {

@@ -79,6 +79,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       allowedPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
+      onPeerNeverPauses: () =>
+        logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';

@@ -1,4 +1,5 @@
 import type { MessageTransport } from './message-transport.js';
+import type { Reading } from './reading.js';
 import { Fifo } from '../stream/fifo.js';
 
 /** What a message costs to answer, in Connects. */
@@ -14,7 +15,8 @@ const OVER_RATE_REST_MS = 5;
  * meanwhile is held: one read of the transport, which then rests.
  */
 export class Intake {
-  readonly #transport: MessageTransport;
+  readonly #transport: Pick<MessageTransport, 'afterTurn'>;
+  readonly #reading: Reading;
   readonly #answer: (message: Buffer) => Work;
   readonly #held = new Fifo<Buffer>();
   #work = 0;
@@ -22,8 +24,13 @@ export class Intake {
   #isResting = false;
 
   /** @param answer - Answers one message and says what that cost. */
-  constructor(transport: MessageTransport, answer: (message: Buffer) => Work) {
+  constructor(
+    transport: Pick<MessageTransport, 'afterTurn'>,
+    reading: Reading,
+    answer: (message: Buffer) => Work,
+  ) {
     this.#transport = transport;
+    this.#reading = reading;
     this.#answer = answer;
   }
 
@@ -45,7 +52,7 @@ export class Intake {
     this.#work += work === 'over-rate' ? WORK_PER_TURN : work;
     if (this.#work < WORK_PER_TURN) return;
     this.#isResting = true;
-    this.#transport.pause();
+    this.#reading.hold('work');
   }
 
   #turn(): void {
@@ -62,7 +69,7 @@ export class Intake {
       if (held === undefined) break;
       this.#handle(held);
     }
-    if (!this.#resting) this.#transport.resume();
+    if (!this.#resting) this.#reading.release('work');
   }
 
   /** As the compiler cannot see that it changes while a message is handled. */

@@ -14,6 +14,11 @@ export interface TunnelOptions {
   readonly halfClosedIdleMs?: number;
   /** How long the WebSocket may take to close before it is torn down. Default 1,000. */
   readonly closeTimeoutMs?: number;
+  /**
+   * Called at most once: the peer goes on sending after it was asked to pause a stream, as remotedialer before 0.3 does. From then on
+   * the tunnel is not read while a reader is behind, and its other streams wait too. It must not throw.
+   */
+  readonly onPeerNeverPauses?: () => void;
   /** Closes the session when it fires. */
   readonly signal?: AbortSignal;
 }

@@ -29,7 +29,14 @@ function sessionOf(role: SessionRole): SessionOverMemory {
   const link = new MemoryLink(Number.MAX_SAFE_INTEGER);
   const ends: TunnelEnd[] = [];
   const onEnd = (end: TunnelEnd): void => void ends.push(end);
-  const session = new Session({ role, transport: link, settings, onEnd, onIdle: () => undefined });
+  const session = new Session({
+    role,
+    transport: link,
+    settings,
+    onEnd,
+    onIdle: () => undefined,
+    onPeerNeverPauses: () => undefined,
+  });
   return { session, link, ends };
 }
 
@@ -245,8 +252,10 @@ describe('the clock of a session', () => {
     const { session, link } = client();
     session.connect('tcp/localhost:1');
     const gone = session.connect('tcp/localhost:2');
-    for (let tick = 0; tick < 11; tick += 1) session.tick(5_000);
-    session.heard();
+    for (let tick = 0; tick < 11; tick += 1) {
+      session.tick(5_000);
+      session.heard();
+    }
     gone.destroy();
     session.connect('tcp/localhost:3');
     while (link.bufferedBytes > 0) link.handOn();

@@ -2,9 +2,11 @@ import type { MessageTransport, TransportEvents } from './message-transport.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
 import { Intake, type Work } from './intake.js';
+import { Reading } from './reading.js';
 import type { SessionRole } from './session-role.js';
 import type { SessionSettings } from './session-settings.js';
 import { SendRound } from './send-round.js';
+import { SlowReaders } from './slow-readers.js';
 import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
 import { TunnelError } from '../tunnel-error.js';
 import { decodeMessage } from '../wire/decode.js';
@@ -20,6 +22,8 @@ const CLOSE_UNSUPPORTED = 1003;
 const LATE_TICK = 1.5;
 /** Some clients take the list before a Connect and write it after: a stream this young is not judged by it. */
 const SYNC_GRACE_TICKS = 1;
+/** So many pings without an answer, and a Connect beside them: the peer serves no more. */
+const UNANSWERED_PINGS = 3;
 /** As much as a turn of the event loop is given. */
 const WORK_OF_A_LIST = 32;
 
@@ -40,6 +44,7 @@ export class Session implements TransportEvents, SessionLink {
   readonly #undestroyed = new Set<SessionStream>();
   readonly #round: SendRound;
   readonly #intake: Intake;
+  readonly #slowReaders: SlowReaders;
   readonly #onEnd: (end: TunnelEnd) => void;
   readonly #onIdle: () => void;
   #state: SessionState = { kind: 'open' };
@@ -47,6 +52,7 @@ export class Session implements TransportEvents, SessionLink {
   #nextId = 1;
   #ticks = 0;
   #silentMs = 0;
+  #heardTick = 0;
 
   constructor(options: {
     readonly role: SessionRole;
@@ -56,6 +62,8 @@ export class Session implements TransportEvents, SessionLink {
     readonly onEnd: (end: TunnelEnd) => void;
     /** The last stream was destroyed. */
     readonly onIdle: () => void;
+    /** Called at most once: the peer goes on sending after a Pause. */
+    readonly onPeerNeverPauses: () => void;
   }) {
     this.#role = options.role;
     this.#transport = options.transport;
@@ -64,7 +72,9 @@ export class Session implements TransportEvents, SessionLink {
     this.#onIdle = options.onIdle;
     this.#round = new SendRound(options.transport, options.settings.flow);
     this.shared = new SharedBuffer(options.settings.flow);
-    this.#intake = new Intake(options.transport, (bytes) => this.#read(bytes));
+    const reading = new Reading(options.transport);
+    this.#intake = new Intake(options.transport, reading, (bytes) => this.#read(bytes));
+    this.#slowReaders = new SlowReaders(reading, this.shared, options.onPeerNeverPauses);
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
   }
@@ -84,13 +94,15 @@ export class Session implements TransportEvents, SessionLink {
   /** Opens a stream of the client role; data may be written at once. */
   connect(address: string): SessionStream {
     const id = this.#nextId++;
-    const stream = this.#open(id);
+    const stream = this.#open(id, address);
     this.control(this.encoder.connect(id, address));
     return stream;
   }
 
+  /** Takes no new streams. Ends that are held back for the sake of an answer are told. */
   drain(): void {
-    this.#move({ kind: 'draining' });
+    if (!this.#move({ kind: 'draining' })) return;
+    for (const stream of [...this.#live.values()]) stream.tellHeldEnd();
   }
 
   /** Resets what is open, closes the transport after what was queued, and keeps `end` as the cause. */
@@ -111,12 +123,14 @@ export class Session implements TransportEvents, SessionLink {
     if (!this.#active) return;
     this.#ticks += 1;
     const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
-    this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
+    // What is not read cannot be heard.
+    if (!this.holdsReading) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
       const message = `cannot reach the peer: found no sign of life for ${Math.round(this.#silentMs)} ms; wanted one within ${silenceTimeoutMs} ms`;
       this.#fail(new TunnelError('peerSilent', message));
       return;
     }
+    if (this.#failsAfterConnect()) return;
     for (const stream of [...this.#live.values()]) stream.tick();
     if (this.#role.kind === 'client') {
       this.#transport.ping();
@@ -141,6 +155,22 @@ export class Session implements TransportEvents, SessionLink {
     return Math.max(1, Math.ceil((this.peerExtended ? halfClosedIdleMs : heldEndIdleMs) / tickMs));
   }
 
+  get holdsReading(): boolean {
+    return this.#slowReaders.holding;
+  }
+
+  readerBehind(stream: SessionStream): void {
+    this.#slowReaders.add(stream);
+  }
+
+  readerCaughtUp(stream: SessionStream): void {
+    this.#slowReaders.delete(stream);
+  }
+
+  later(delayMs: number, then: () => void): void {
+    this.#transport.afterTurn(delayMs, then);
+  }
+
   /** Control messages pass the data that waits for its turn. */
   control(message: Buffer): void {
     if (!this.#active) return;
@@ -157,6 +187,7 @@ export class Session implements TransportEvents, SessionLink {
   }
 
   gone(stream: SessionStream): void {
+    this.#slowReaders.delete(stream);
     this.#undestroyed.delete(stream);
     if (this.#undestroyed.size === 0) this.#onIdle();
   }
@@ -165,12 +196,12 @@ export class Session implements TransportEvents, SessionLink {
 
   message(bytes: Buffer): void {
     if (!this.#active) return;
-    this.#silentMs = 0;
+    this.#hear();
     this.#intake.take(bytes);
   }
 
   heard(): void {
-    this.#silentMs = 0;
+    this.#hear();
     this.#boundUnsent();
   }
 
@@ -196,6 +227,29 @@ export class Session implements TransportEvents, SessionLink {
     for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
     this.#round.clear();
     this.#onEnd(end);
+  }
+
+  #hear(): void {
+    this.#silentMs = 0;
+    this.#heardTick = this.#ticks;
+  }
+
+  /**
+   * A Go server that refuses a port serves the session no more, and leaves the WebSocket open. The first Connect after its last sign
+   * of life is the one.
+   */
+  #failsAfterConnect(): boolean {
+    if (this.#role.kind === 'server' || this.peerExtended || this.holdsReading) return false;
+    if (this.#ticks - this.#heardTick <= UNANSWERED_PINGS) return false;
+    for (const { address, bornTick, bytesRead } of this.#live.values()) {
+      if (address === undefined || bornTick < this.#heardTick || bytesRead > 0) continue;
+      const message = `cannot reach the peer: found no answer to ${UNANSWERED_PINGS} pings since the Connect to ${address}; it may not allow that port`;
+      this.#fail(
+        new TunnelError('peerSilent', message, { port: Number(address.split(':').at(-1)) }),
+      );
+      return true;
+    }
+    return false;
   }
 
   #read(bytes: Buffer): Work {
@@ -278,6 +332,7 @@ export class Session implements TransportEvents, SessionLink {
     const first = this.#peerRevision === 0;
     this.#peerRevision = Math.max(this.#peerRevision, revision);
     if (!first || !this.peerExtended) return;
+    this.#slowReaders.peerPauses();
     if (this.#role.kind === 'server') this.control(this.encoder.hello());
     for (const stream of [...this.#live.values()]) stream.peerBecameExtended();
   }
@@ -287,8 +342,8 @@ export class Session implements TransportEvents, SessionLink {
     return 1;
   }
 
-  #open(id: Int64): SessionStream {
-    const stream = new SessionStream(id, this, this.#ticks);
+  #open(id: Int64, address?: string): SessionStream {
+    const stream = new SessionStream(id, this, this.#ticks, address);
     this.#live.set(id, stream);
     this.#undestroyed.add(stream);
     return stream;

@@ -92,6 +92,11 @@ export class ReceiveGate {
     return this.#heldBytes;
   }
 
+  /** The peer was never asked to wait: what it does not send it does not have. */
+  get neverPaused(): boolean {
+    return this.#state.kind === 'never-paused';
+  }
+
   /** Data arrived, whether or not it has to be held. */
   heard(): void {
     if (this.#state.kind === 'resumed' && !this.#state.heardSinceTick)

@@ -24,6 +24,13 @@ export interface SessionLink {
   readonly holdsLocalEnd: boolean;
   /** Ticks without data after which a half-closed stream ends. */
   readonly halfClosedIdleTicks: number;
+  /** The session is not read, for the sake of readers that are behind. */
+  readonly holdsReading: boolean;
+  /** The stream holds more than its share; it says so again when that grows. */
+  readerBehind(stream: SessionStream): void;
+  readerCaughtUp(stream: SessionStream): void;
+  /** Calls back after so many milliseconds, whatever became of the session by then. */
+  later(delayMs: number, then: () => void): void;
   control(message: Buffer): void;
   /** The stream has data and may send. */
   ready(stream: SessionStream): void;
@@ -38,6 +45,10 @@ const READ_AHEAD_BYTES = 64 * 1024;
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
+/** An end that comes after the answer began is held back for as long as the answer goes on; this long after its last bytes. */
+const HELD_AFTER_ANSWER_MS = 1_000;
+/** A reader that takes nothing for so many ticks, while other streams wait for it, has stopped: 30 s. */
+const STOPPED_TICKS = 6;
 /** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
 const MOST_PINNED = 4;
 
@@ -58,6 +69,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   readonly #receiveGate: ReceiveGate;
   /** The stream below takes more right now. */
   #hungry = false;
+  /** Ticks in which other streams waited for the reader and it took nothing. */
+  #stoppedTicks = 0;
   /** Nothing more will arrive; the end follows what is held. */
   #remoteDone = false;
   /** Follows what is held, in place of the end. */
@@ -67,6 +80,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     readonly id: Int64,
     link: SessionLink,
     readonly bornTick: number,
+    /** Where the Connect of this end leads to. */
+    readonly address?: string,
   ) {
     super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
     this.#link = link;
@@ -84,6 +99,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   get waitingBytes(): number {
     return this.#outgoing.length;
+  }
+
+  get heldBytes(): number {
+    return this.#receiveGate.heldBytes;
   }
 
   // Sending: a write waits in #outgoing until the session's round reaches this stream.
@@ -203,6 +222,11 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
+  /** The peer knows no half-close and waits no longer: the end is that of the whole stream. */
+  tellHeldEnd(): void {
+    if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
+  }
+
   /** Repeats what may have got lost and counts idle time; the session calls it for every live stream at each tick. */
   tick(): void {
     const { encoder, peerExtended } = this.#link;
@@ -210,6 +234,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (repeat === 'pause') this.#link.control(encoder.pause(this.id));
     if (repeat === 'resume') this.#link.control(encoder.resume(this.id));
     if (this.#sendGate.tick(peerExtended)) this.#link.ready(this);
+    this.#endStoppedReader();
     if (this.#state.kind !== 'local-ended') return;
     const idleTicks = this.#state.idleTicks + 1;
     if (idleTicks >= this.#link.halfClosedIdleTicks) this.#endAsAWhole();
@@ -250,6 +275,19 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#move({ kind: 'local-ended', told: false, idleTicks: 0 });
     if (this.#link.peerExtended) this.#tellEnd();
     else if (!this.#link.holdsLocalEnd) this.#endAsAWhole();
+    else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
+  }
+
+  /** Most writers that end once they have an answer are gone as a whole, and TCP tells no difference. */
+  #tellEndAfterAnswer(): void {
+    const { bytesRead } = this;
+    this.#link.later(HELD_AFTER_ANSWER_MS, () => {
+      if (this.#state.kind !== 'local-ended' || this.#state.told) return;
+      // Else the ticks decide.
+      if (!this.#receiveGate.neverPaused) return;
+      if (this.bytesRead === bytesRead) this.#endAsAWhole();
+      else this.#tellEndAfterAnswer();
+    });
   }
 
   #tellEnd(): void {
@@ -274,7 +312,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     }
     this.#held.push(piece);
     const verdict = this.#receiveGate.hold(piece.length + CHUNK_OVERHEAD_BYTES);
-    if (verdict === 'pause') this.#link.control(this.#link.encoder.pause(this.id));
+    if (verdict === 'pause') {
+      this.#link.control(this.#link.encoder.pause(this.id));
+      this.#link.readerBehind(this);
+    }
     if (verdict === 'overflow') {
       const message = `cannot hold more for the reader: found ${this.#receiveGate.heldBytes} bytes; wanted a peer that pauses`;
       this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
@@ -285,12 +326,22 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     while (this.#hungry) {
       const piece = this.#held.shift();
       if (piece === undefined) break;
+      this.#stoppedTicks = 0;
       this.#hungry = this.push(piece);
       const verdict = this.#receiveGate.release(piece.length + CHUNK_OVERHEAD_BYTES);
-      if (verdict === 'resume' && this.#state.kind !== 'closed')
-        this.#link.control(this.#link.encoder.resume(this.id));
+      if (verdict !== 'resume') continue;
+      this.#link.readerCaughtUp(this);
+      if (this.#state.kind !== 'closed') this.#link.control(this.#link.encoder.resume(this.id));
     }
     this.#endWhenDelivered();
+  }
+
+  #endStoppedReader(): void {
+    if (!this.#link.holdsReading || this.#held.length === 0) return;
+    this.#stoppedTicks += 1;
+    if (this.#stoppedTicks < STOPPED_TICKS) return;
+    const message = `cannot wait for the reader: found that it took nothing of ${this.heldBytes} bytes for ${STOPPED_TICKS} ticks; the peer cannot pause one stream, and the others wait`;
+    this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
   }
 
   #finishReading(): void {

@@ -3,6 +3,9 @@ import type { MessageTransport, TransportEvents } from '../session/message-trans
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 
+/** From here on a delay is one that a message on its way does not take. */
+const LONG_MS = 1_000;
+
 interface Sent {
   readonly bytes: Buffer;
   readonly sent: () => void;
@@ -17,6 +20,7 @@ export class MemoryLink implements MessageTransport {
   #bufferedBytes = 0;
   readonly #resting: (() => void)[] = [];
   readonly #turns: (() => void)[] = [];
+  readonly #later: (() => void)[] = [];
   readonly #wireCapacity: number;
   readonly wire: Buffer[] = [];
   peer: TransportEvents | undefined;
@@ -67,8 +71,9 @@ export class MemoryLink implements MessageTransport {
     // The same.
   }
 
-  afterTurn(_delayMs: number, then: () => void): void {
-    this.#turns.push(then);
+  afterTurn(delayMs: number, then: () => void): void {
+    if (delayMs < LONG_MS) this.#turns.push(then);
+    else this.#later.push(then);
   }
 
   ping(): void {
@@ -81,6 +86,11 @@ export class MemoryLink implements MessageTransport {
 
   terminate(): void {
     this.ended = true;
+  }
+
+  /** What waited for a second goes on. */
+  elapse(): void {
+    for (const then of this.#later.splice(0)) then();
   }
 
   /** What waited for the next turn goes on. */

@@ -66,7 +66,7 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   afterTurn(delayMs: number, then: () => void): void {
-    if (delayMs > 0) setTimeout(then, delayMs);
+    if (delayMs > 0) setTimeout(then, delayMs).unref();
     else setImmediate(then);
   }
 

@@ -1,0 +1,61 @@
+import type { Reading } from './reading.js';
+import type { FlowLimits, SharedBuffer } from '../stream/flow-control.js';
+
+/** A stream whose reader may be behind. */
+export interface SlowReader {
+  readonly heldBytes: number;
+}
+
+/**
+ * The streams whose readers are behind, for a peer that may know no Pause (remotedialer before 0.3). It is known by what it does: it
+ * goes on sending. From then on nothing is read from it while a reader is behind, which is what its own kind does. The other streams
+ * of this session wait meanwhile, so a reader that takes nothing at all must not stay behind for ever.
+ */
+export class SlowReaders {
+  readonly #behind = new Set<SlowReader>();
+  readonly #reading: Reading;
+  readonly #shared: SharedBuffer;
+  readonly #found: () => void;
+  #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
+
+  /** @param found - Called once, when the peer turns out to know no Pause. */
+  constructor(reading: Reading, shared: SharedBuffer, found: () => void) {
+    this.#reading = reading;
+    this.#shared = shared;
+    this.#found = found;
+  }
+
+  /** The session is not read because of a reader. */
+  get holding(): boolean {
+    return this.#peer === 'neverPauses' && this.#behind.size > 0;
+  }
+
+  /** The peer was asked to pause this stream, perhaps again. */
+  add(stream: SlowReader): void {
+    if (this.#peer === 'pauses') return;
+    this.#behind.add(stream);
+    if (this.#peer === 'unknown' && this.#ignoresPause(stream, this.#shared.limits)) {
+      this.#peer = 'neverPauses';
+      this.#found();
+    }
+    if (this.holding) this.#reading.hold('reader');
+  }
+
+  /** Its reader caught up, or the stream is gone. */
+  delete(stream: SlowReader): void {
+    this.#behind.delete(stream);
+    if (this.#behind.size === 0) this.#reading.release('reader');
+  }
+
+  /** The peer said that it honours Pause. */
+  peerPauses(): void {
+    this.#peer = 'pauses';
+    this.#behind.clear();
+    this.#reading.release('reader');
+  }
+
+  /** A peer that honours Pause overshoots by what was on the way: some MiB. */
+  #ignoresPause(stream: SlowReader, { streamCapBytes, sessionCapBytes }: FlowLimits): boolean {
+    return stream.heldBytes > streamCapBytes / 2 || this.#shared.totalBytes > sessionCapBytes / 2;
+  }
+}
