@@ -8,7 +8,7 @@ import { client, upgradeHelper } from './load-applications.js';
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-const commandLine = () => import('@wins/command-line');
+const commandLine = () => import('./run-words.js');
 
 const showAnswer: ShowAnswer = async (answer, form) =>
   (await import('./output/show-answer.js')).showAnswer(answer, form);
