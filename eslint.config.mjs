@@ -25,7 +25,7 @@ const boundaries = {
     // The program reads the command lines of all applications, and knows the types of what they take. It loads their bundles when it runs.
     {
       sourceTag: 'type:program',
-      onlyDependOnLibsWithTags: ['type:ground', 'type:app'],
+      onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:app'],
       bannedExternalImports: ['koffi'],
     },
   ],

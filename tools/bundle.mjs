@@ -143,7 +143,7 @@ const withoutServer = {
   },
 };
 
-const usesYargs = manifest.dependencies.yargs !== undefined;
+const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
 mkdirSync(path.join(root, 'dist'), { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({

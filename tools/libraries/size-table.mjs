@@ -10,8 +10,10 @@ import { libraries, root, stageLibrary } from './stage-library.mjs';
 /** What is small has this limit: an error class, and a rule that is data alone. */
 const SMALL_KB = 20;
 const SMALL = {
+  admission: ['clientLabel'],
   'audit-log': ['AuditError'],
   config: ['ConfigError', 'defaultConfigPath'],
+  'host-system': ['HostSystemError'],
   'linux-host': ['LinuxError'],
   'pipe-transport': ['PipeError'],
   'process-manager': ['ProcessError'],
@@ -24,8 +26,11 @@ const SMALL = {
 };
 /** What the rest costs is told, and may not grow unseen. */
 const LARGE = {
+  admission: ['Places', 'ClientTurns'],
   'audit-log': ['openAuditLog'],
+  'command-line': ['runCommandLine'],
   config: ['parseConfig'],
+  'host-system': ['assertGranted'],
   'http2-connection': ['serveHttp2Connection'],
   'linux-host': ['linuxHostSystem'],
   'pipe-transport': ['connectPipe'],

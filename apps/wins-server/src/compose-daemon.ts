@@ -1,15 +1,20 @@
 /**
  * The one place where the libraries meet: a config becomes a daemon.
  */
-import type { ConfigProblemCode, LoadedConfig, WinsConfig } from '@wins/config';
+import {
+  changedKeys,
+  type ConfigChange,
+  type ConfigProblemCode,
+  type LoadedConfig,
+  type WinsConfig,
+} from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { createProcessManager } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import type { ClientIdentity } from './admission/client-identity.js';
+import type { ClientIdentity } from '@wins/admission';
 import { auditDirectoryOf } from './audit/audit-directory.js';
-import { AuditTrail } from './audit/audit-trail.js';
+import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
-import { changedKeys, type ConfigChange } from './configuration/changed-keys.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';

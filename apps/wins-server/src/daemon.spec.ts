@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AuditTrail } from './audit/audit-trail.js';
+import { AuditTrail } from '@wins/audit-log';
 import { startDaemon } from './daemon.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import { createLoggerTo } from './log/logger.js';

@@ -11,17 +11,14 @@ import {
   routeServiceDefinition,
 } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
-import { EVERYBODY, type ClientIdentity } from './admission/client-identity.js';
-import { ClientTurns } from './admission/client-turns.js';
-import { Places } from './admission/places.js';
-import { tallyLog } from './admission/tally.js';
-import type { AuditTrail } from './audit/audit-trail.js';
+import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
+import type { AuditTrail } from '@wins/audit-log';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
 import { Connections } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
-import type { HostSystem } from './host-system/host-system.js';
+import type { HostSystem } from '@wins/host-system';
 import type { Logger } from './log/logger.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';

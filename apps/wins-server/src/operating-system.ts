@@ -1,7 +1,7 @@
 import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
-import type { IdentifyClient } from './admission/client-identity.js';
+import type { IdentifyClient } from '@wins/admission';
 import type { Logger } from './log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */

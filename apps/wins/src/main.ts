@@ -1,20 +1,24 @@
 /**
  * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
+import type { ShowAnswer, ValueSources } from '@wins/command-line';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
-import { upgradeHelper } from './load-applications.js';
+import { client, upgradeHelper } from './load-applications.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-const commandLine = () => import('./command-line/run-command-line.js');
+const commandLine = () => import('./run-words.js');
+
+const showAnswer: ShowAnswer = async (answer, form) =>
+  (await import('./output/show-answer.js')).showAnswer(answer, form);
 
 async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, async (words, inside) => {
       const { rootInRun } = await import('./commands/root.js');
-      return (await commandLine()).runCommandLine(rootInRun(inside), words);
+      return (await commandLine()).runCommandLine(rootInRun(inside), words, showAnswer);
     });
   const [first = ''] = typed;
   if (typed.length === 1 && VERSION_WORDS.has(first)) {
@@ -23,8 +27,8 @@ async function run(typed: readonly string[]): Promise<number> {
   }
   const { root } = await import('./commands/root.js');
   if (first.startsWith('--get-')) {
-    const { completeWords } = await import('./completion/complete-words.js');
-    if (await completeWords(root, typed)) return EXIT.client.ok;
+    const { completeWords } = await commandLine();
+    if (await completeWords(root, typed, sources)) return EXIT.client.ok;
   }
   if (!hasWorkingDirectory()) {
     process.stderr.write(
@@ -33,8 +37,12 @@ async function run(typed: readonly string[]): Promise<number> {
     return EXIT.client.failed;
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
-  return (await commandLine()).runCommandLine(root, argv);
+  return (await commandLine()).runCommandLine(root, argv, showAnswer);
 }
+
+const sources: ValueSources = {
+  runs: (server, signal) => client().runNames(server, signal),
+};
 
 /** Without one, what reads most command lines fails. */
 function hasWorkingDirectory(): boolean {

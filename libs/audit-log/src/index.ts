@@ -2,7 +2,8 @@
  * A numbered, chained, flushed record of decisions that cannot be outrun.
  *
  * It owns: the files of a log and their rotation, the chain, the flush before an act, the counting of floods, and reading and
- * checking it all. It does not own: what is a decision, and what is refused when it cannot be recorded.
+ * checking it all. the rule how each kind of
+ * decision of a daemon is recorded. It does not own: the decisions.
  *
  * @example
  * const log = await openAuditLog({ directory: '/var/lib/example/audit' });
@@ -16,4 +17,8 @@ export { openAuditLog, type AuditLog, type AuditLogOptions } from './audit-log.j
 export type { AuditFacts, AuditRecord } from './audit-record.js';
 export type { Flood } from './flood-gate.js';
 export { readAuditLog } from './read-audit-log.js';
+export { AUDIT, AuditTrail, type TrailLog } from './trail/audit-trail.js';
+export { decisionMessage } from './trail/decision-message.js';
+export { recordRule, type Decision, type RecordRule } from './trail/record-policy.js';
+export { RECORD_HEAD, recordRow } from './trail/record-row.js';
 export { verifyAuditLog, type AuditProblem, type AuditVerdict } from './verify-audit-log.js';

@@ -23,6 +23,14 @@ export { defaultConfigPath } from './default-config.js';
 export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges } from './edit/edit-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
+export { changedKeys, type ConfigChange } from './follow/changed-keys.js';
+export {
+  configFingerprint,
+  watchConfig,
+  type ConfigWatch,
+  type ConfigWatchEvents,
+} from './follow/config-watch.js';
+export { explainMigration } from './migrate/explain-migration.js';
 export { configKeys, findConfigKeys } from './explain/config-keys.js';
 export type { ConfigKey } from './explain/config-keys.js';
 export { loadConfig } from './load/load-config.js';

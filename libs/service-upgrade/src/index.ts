@@ -60,4 +60,18 @@ export { ensurePrivateFolder, requireTrustedFolder } from './run/trusted-folders
 export type { UpgradeContext } from './run/upgrade-context.js';
 export { withLock } from './run/upgrade-lock.js';
 export type { Upgrader } from './run/upgrader.js';
+export type { FileGuard } from './watch/examine-program.js';
+export {
+  recordUpgrades,
+  type UpgradeDecision,
+  type UpgradeRecords,
+} from './watch/record-upgrades.js';
+export { isOnTrial, upgradeFolder } from './watch/upgrade-folder.js';
+export {
+  ProgramWatch,
+  type UpgradeBegun,
+  type WatchLog,
+  type WatchOptions,
+} from './watch/watch-program.js';
+export { watchedPath } from './watch/watched-path.js';
 export { UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';

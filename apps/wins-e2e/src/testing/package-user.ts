@@ -20,8 +20,11 @@ export interface Library {
 }
 
 const FIRST: Readonly<Record<string, string>> = {
+  '@wins/admission': 'Places',
   '@wins/audit-log': 'openAuditLog',
+  '@wins/command-line': 'runCommandLine',
   '@wins/config': 'parseConfig',
+  '@wins/host-system': 'parseDestinations',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',
   '@wins/pipe-transport': 'listenPipe',

@@ -1,8 +1,7 @@
 import { COMMIT, EXIT, UsageError, VERSION } from '@wins/wins-program';
 import path from 'node:path';
-import type { ConfigChange } from '../configuration/changed-keys.js';
+import { type ConfigChange, configFingerprint, type ConfigWatch, watchConfig } from '@wins/config';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { configFingerprint, watchConfig, type ConfigWatch } from '../configuration/config-watch.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
@@ -11,13 +10,12 @@ import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js'
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
-import { recordUpgrades } from '../upgrade/record-upgrades.js';
+import { recordUpgrades, upgradeFolder } from '@wins/service-upgrade';
 import { listenForReload } from '../service/reload-signal.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../resources/slow-turn-watch.js';
 import { watchStalls } from '../resources/stall-watch.js';
-import { upgradeFolder } from '../upgrade/upgrade-folder.js';
-import { UpgradeSwitch } from '../upgrade/watched/upgrade-switch.js';
+import { UpgradeSwitch } from '../upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 

@@ -1,7 +1,6 @@
-import { readAuditLog } from '@wins/audit-log';
+import { readAuditLog, RECORD_HEAD, recordRow } from '@wins/audit-log';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { parseSince } from '../audit/parse-since.js';
-import { RECORD_HEAD, recordRow } from '../audit/record-row.js';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
 export interface ShowOptions extends AuditPlaceOptions {

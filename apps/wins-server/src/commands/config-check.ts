@@ -1,6 +1,5 @@
-import { ConfigError, type ConfigProblem, type LoadedConfig } from '@wins/config';
+import { ConfigError, type ConfigProblem, explainMigration, type LoadedConfig } from '@wins/config';
 import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { explainMigration } from '../configuration/explain-migration.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
 /** The options of `wins srv config check`. */

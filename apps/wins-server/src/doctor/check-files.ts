@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '@wins/config';
-import { watchedPath } from '../upgrade/watched/watched-path.js';
+import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 

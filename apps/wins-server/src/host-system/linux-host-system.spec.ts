@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hostSystemContract } from '../testing/host-system-contract.js';
+import { hostSystemContract } from '@wins/host-system/testing';
 
 const UNSHARE = '/usr/bin/unshare';
 /** A network and the view of /sys that belongs to it, which end with the last process in them. */

@@ -1,5 +1,4 @@
-import { HostSystemError } from './host-system-error.js';
-import type { HostSystem } from './host-system.js';
+import { type HostSystem, HostSystemError } from '@wins/host-system';
 
 /** The system that the daemon runs on. What speaks to it is loaded by the first call. */
 export function hostSystem(platform: NodeJS.Platform): HostSystem {

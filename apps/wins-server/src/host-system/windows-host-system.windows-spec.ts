@@ -1,6 +1,6 @@
 import { windowsHostSystem } from '@wins/windows-host';
 import { describe, it } from 'node:test';
-import { hostSystemContract } from '../testing/host-system-contract.js';
+import { hostSystemContract } from '@wins/host-system/testing';
 
 const isWine = process.env['WINEPREFIX'] !== undefined;
 

@@ -9,13 +9,17 @@ import {
 import type { ProcessOwner } from '@wins/process-manager';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
-import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
-import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
-import { ClientTurns } from '../admission/client-turns.js';
-import type { Place } from '../admission/places.js';
+import {
+  ClientCalls,
+  type ClientIdentity,
+  clientLabel,
+  ClientTurns,
+  EVERYBODY,
+  MOST_CALLS,
+  type Place,
+  tallyLog,
+} from '@wins/admission';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
-import { clientLabel } from '../admission/client-label.js';
-import { tallyLog } from '../admission/tally.js';
 import type { Logger } from '../log/logger.js';
 import { RequestTrace } from './request-trace.js';
 

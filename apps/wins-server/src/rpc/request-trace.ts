@@ -2,8 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { EndReason, Http2Stream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
-import type { ClientIdentity } from '../admission/client-identity.js';
-import { clientLabel } from '../admission/client-label.js';
+import { type ClientIdentity, clientLabel } from '@wins/admission';
 import type { Logger } from '../log/logger.js';
 
 /**

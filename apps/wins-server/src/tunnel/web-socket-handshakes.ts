@@ -4,9 +4,7 @@ import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { ClientIdentity } from '../admission/client-identity.js';
-import { clientLabel } from '../admission/client-label.js';
-import type { Place } from '../admission/places.js';
+import { type ClientIdentity, clientLabel, type Place } from '@wins/admission';
 
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;

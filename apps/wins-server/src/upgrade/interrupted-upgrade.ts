@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../log/logger.js';
 import type { ShutdownRequest } from '../service/shutdown-signal.js';
-import { isOnTrial, upgradeFolder } from './upgrade-folder.js';
+import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 
 /** An upgrade without an end, as the daemon that starts after it sees it. */

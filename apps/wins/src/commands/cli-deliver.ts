@@ -1,5 +1,4 @@
-import { command } from '../command-line/command.js';
-import { digestOption, durationOption, requiredOption } from '../command-line/option.js';
+import { command, digestOption, durationOption, requiredOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { waitTimeoutOption } from './daemon-options.js';
 

@@ -1,5 +1,4 @@
-import { command } from '../command-line/command.js';
-import { digestOption, numberOption, textOption } from '../command-line/option.js';
+import { command, digestOption, numberOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 

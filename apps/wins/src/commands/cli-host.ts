@@ -1,6 +1,11 @@
 import { UsageError } from '@wins/wins-program';
-import { command, type Group } from '../command-line/command.js';
-import { requiredOption, textOption, type Completed } from '../command-line/option.js';
+import {
+  command,
+  type Completed,
+  type Group,
+  requiredOption,
+  textOption,
+} from '@wins/command-line';
 import { client } from '../load-applications.js';
 import {
   daemonOptions,

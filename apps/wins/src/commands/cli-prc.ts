@@ -1,6 +1,5 @@
 import { EXIT } from '@wins/wins-program';
-import { command, type Group } from '../command-line/command.js';
-import { requiredOption, textOption } from '../command-line/option.js';
+import { command, type Group, requiredOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 

@@ -1,6 +1,5 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
-import { command } from '../command-line/command.js';
-import { choiceOption, requiredOption, textOption } from '../command-line/option.js';
+import { choiceOption, command, requiredOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, timeoutOption, waitTimeoutOption } from './daemon-options.js';
 

@@ -1,6 +1,5 @@
 import { quoteText, UsageError } from '@wins/wins-program';
-import { command } from '../command-line/command.js';
-import { readOption, requiredOption, textOption } from '../command-line/option.js';
+import { command, readOption, requiredOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { daemonOptions, PIPE_ENVIRONMENT } from './daemon-options.js';
 

@@ -1,4 +1,4 @@
-import { command, type Group } from '../command-line/command.js';
+import { command, type Group } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { deliver } from './cli-deliver.js';
 import { explain } from './cli-explain.js';

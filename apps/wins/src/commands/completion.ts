@@ -1,6 +1,5 @@
 import { EXIT, quoteText, UsageError } from '@wins/wins-program';
-import { command } from '../command-line/command.js';
-import { completionScript, SHELLS } from '../completion/completion-script.js';
+import { command, completionScript, SHELLS } from '@wins/command-line';
 
 /** `wins completion` */
 export const completion = command({

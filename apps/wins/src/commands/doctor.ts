@@ -1,5 +1,4 @@
-import { command } from '../command-line/command.js';
-import { textOption } from '../command-line/option.js';
+import { command, textOption } from '@wins/command-line';
 import { server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 

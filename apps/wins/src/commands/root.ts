@@ -1,5 +1,5 @@
 import { EXIT, VERSION } from '@wins/wins-program';
-import { command, type Group } from '../command-line/command.js';
+import { command, type Group } from '@wins/command-line';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { doctor } from './doctor.js';

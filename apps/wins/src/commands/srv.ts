@@ -1,5 +1,11 @@
-import { command, type Group } from '../command-line/command.js';
-import { choiceOption, numberOption, switchOption, textOption } from '../command-line/option.js';
+import {
+  choiceOption,
+  command,
+  type Group,
+  numberOption,
+  switchOption,
+  textOption,
+} from '@wins/command-line';
 import { server } from '../load-applications.js';
 import { refuseBoth, textOutput } from './daemon-options.js';
 

@@ -1,12 +1,12 @@
 import { messageOf, parseDuration, quoteText, UsageError } from '@wins/wins-program';
-import { command } from '../command-line/command.js';
 import {
+  command,
   digestOption,
   listOption,
   readOption,
   switchOption,
   textOption,
-} from '../command-line/option.js';
+} from '@wins/command-line';
 import { upgradeHelper } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 

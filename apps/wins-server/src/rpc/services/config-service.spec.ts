@@ -1,4 +1,4 @@
-import { parseConfig } from '@wins/config';
+import { changedKeys, parseConfig } from '@wins/config';
 import { createProcessManager } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { configServiceDefinition } from '@wins/wins-api/raw';
@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '../../admission/client-identity.js';
+import type { ClientIdentity } from '@wins/admission';
 import { allowedBy } from '../../configuration/allowed-executables.js';
-import { changedKeys } from '../../configuration/changed-keys.js';
 import { createLoggerTo } from '../../log/logger.js';
 import { posixProcessHost } from '../../posix.js';
 import { serveCalls } from '../../testing/serve-calls.js';

@@ -1,10 +1,9 @@
 import { status, type sendUnaryData } from '@grpc/grpc-js';
-import { ConfigError, type LoadedConfig } from '@wins/config';
+import { type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/raw';
 import { escapeText, messageOf } from '@wins/wins-program';
-import type { ConfigChange } from '../../configuration/changed-keys.js';
 import {
   portVerdict,
   programVerdict,

@@ -1,6 +1,5 @@
 import { formatAddress, parseNetwork } from '@wins/wins-program';
-import { HostSystemError } from '../../host-system/host-system-error.js';
-import type { NameOrAddress } from '../../host-system/host-system.js';
+import { HostSystemError, type NameOrAddress } from '@wins/host-system';
 
 /** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;

@@ -1,8 +1,5 @@
 import type { RouteServiceServer } from '@wins/wins-api/raw';
-import type { HostSystem } from '../../host-system/host-system.js';
-import { ownNetworks } from '../../host-system/own-networks.js';
-import { parseDestinations } from '../../host-system/route-destinations.js';
-import { assertGranted } from '../../host-system/route-grants.js';
+import { assertGranted, type HostSystem, ownNetworks, parseDestinations } from '@wins/host-system';
 import type { HostCallGate } from './host-call-gate.js';
 
 /**

@@ -1,0 +1,66 @@
+import { completionsOf } from '@wins/command-line';
+import { root } from './root.js';
+
+const runs = () => Promise.resolve([]);
+
+async function complete(...words: string[]) {
+  const { kind, words: found } = await completionsOf(root, words, { runs });
+  return { kind, found: found.map(([word]) => word) };
+}
+
+describe('what may follow', () => {
+  it.each([
+    [[''], ['cli', 'srv', 'up', 'doctor', 'completion', 'version', 'help']],
+    [['s'], ['cli', 'srv', 'up', 'doctor', 'completion', 'version', 'help']],
+    [
+      ['client', 'prc', ''],
+      ['run', 'ls', 'stop'],
+    ],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'powershell'],
+    ],
+    [
+      ['cli', 'prc', 'ls', '-o', ''],
+      ['json', 'yaml', 'table', 'name'],
+    ],
+    [
+      ['cli', 'prc', 'ls', '--output='],
+      ['json', 'yaml', 'table', 'name'],
+    ],
+    [
+      ['cli', 'prc', 'ls', '--output', '=', ''],
+      ['json', 'yaml', 'table', 'name'],
+    ],
+    [
+      ['doctor', '--output', ''],
+      ['text', 'json', 'yaml'],
+    ],
+    [['cli', 'nonsense', ''], []],
+    [['cli', 'prc', 'run', '--', ''], []],
+    [['cli', 'prc', 'run', '--args', ''], []],
+  ])('%j are words: %j', async (words, found) => {
+    expect(await complete(...words)).toEqual({ kind: 'words', found });
+  });
+
+  it.each([
+    [['srv', 'app', 'run', '--config', '']],
+    [['srv', 'app', 'run', '--config=']],
+    [['cli', 'prc', 'run', '-path', 'x']],
+    [['cli', 'deliver', '--from', '']],
+    [['cli', 'deliver', '--to', '']],
+  ])('%j are files', async (words) => {
+    expect(await complete(...words)).toEqual({ kind: 'files', found: [] });
+  });
+
+  it('are folders where folders are wanted', async () => {
+    expect((await complete('cli', 'prc', 'run', '--dir', '')).kind).toBe('folders');
+  });
+
+  it('are the options that are not there yet, and none that is hidden', async () => {
+    const { found } = await complete('up', '--path', 'x', '--json', '--');
+    expect(found).toEqual(expect.arrayContaining(['--sha256', '--output', '--debug']));
+    expect(found).not.toEqual(expect.arrayContaining(['--path']));
+    expect(found).not.toEqual(expect.arrayContaining(['--apart']));
+  });
+});

@@ -1,0 +1,60 @@
+/** The log to which a tally reports; a logger of pino is one. */
+export interface TallyLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+/** Kinds that are counted separately in one period; all others are counted together. */
+const MOST_KEYS = 256;
+const PERIOD_MS = 1000;
+const OTHERS = 'others';
+
+/**
+ * Reports what may come in floods: the first of a kind at once, and the number of others at the end of the second. The numbers
+ * are complete.
+ */
+export class Tally<Facts extends object> implements Disposable {
+  readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  readonly #report: (facts: Facts, times: number) => void;
+
+  /** @param report - Gets the first of a kind (`times` 1), and later the number of those that followed it. */
+  constructor(report: (facts: Facts, times: number) => void) {
+    this.#report = report;
+  }
+
+  /** Counts one of a kind. Of a kind the facts are those of its first. */
+  add(kind: string, facts: Facts): void {
+    const key = this.#counts.size < MOST_KEYS || this.#counts.has(kind) ? kind : OTHERS;
+    const known = this.#counts.get(key);
+    if (known !== undefined) {
+      known.more += 1;
+      return;
+    }
+    this.#counts.set(key, { facts, more: 0 });
+    this.#timer ??= setTimeout(() => this.#reportCounts(), PERIOD_MS).unref();
+    this.#report(facts, 1);
+  }
+
+  /** Reports what was counted. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#reportCounts();
+  }
+
+  #reportCounts(): void {
+    this.#timer = undefined;
+    for (const { facts, more } of this.#counts.values()) if (more > 0) this.#report(facts, more);
+    this.#counts.clear();
+  }
+}
+
+/** A tally whose reports are lines of a log: the facts, and `times`. */
+export function tallyLog(
+  logger: TallyLog,
+  level: 'info' | 'warn',
+  message: string,
+): Tally<Readonly<Record<string, unknown>>> {
+  return new Tally((facts, times) => logger[level]({ ...facts, times }, message));
+}

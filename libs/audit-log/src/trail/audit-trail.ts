@@ -1,0 +1,112 @@
+import { AuditError } from '../audit-error.js';
+import { openAuditLog, type AuditLog, type AuditLogOptions } from '../audit-log.js';
+import { decisionMessage } from './decision-message.js';
+import { recordRule, type Decision } from './record-policy.js';
+
+/** The field `log` of a line of the daemon's log that is a copy of an audit record. */
+export const AUDIT = 'audit';
+
+/** The log to which decisions are copied; a logger of pino is one. */
+export interface TrailLog {
+  /** Whether lines of this level are written at all. */
+  isLevelEnabled(level: 'info' | 'warn' | 'error'): boolean;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/**
+ * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
+ * lines. What must not happen without a record is refused while none can be written.
+ */
+export class AuditTrail {
+  #log: AuditLog | undefined;
+
+  readonly #options: Omit<AuditLogOptions, 'onChange'>;
+  readonly #logger: TrailLog;
+
+  constructor(options: Omit<AuditLogOptions, 'onChange'>, logger: TrailLog) {
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  /**
+   * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: the daemon that has it is the only one that
+   * writes to the folder. When the log cannot be written, the daemon's log says so, and it is tried again once a second.
+   *
+   * @param onChange - Learns whether records can be written, at first and when that changes.
+   */
+  async open(onChange: (isAvailable: boolean) => void): Promise<void> {
+    const { directory } = this.#options;
+    this.#log = await openAuditLog({
+      ...this.#options,
+      onChange: (isAvailable, err) => {
+        if (isAvailable) this.#logger.info({ directory }, 'the audit log can be written');
+        else
+          this.#logger.error(
+            { directory, err },
+            'cannot write the audit log: what must be recorded is refused',
+          );
+        onChange(isAvailable);
+      },
+    });
+  }
+
+  /**
+   * Records a decision.
+   *
+   * @param client - By whom floods are counted: a client, not its connections. Default: the connection.
+   * @returns A promise when its act has to wait for the record.
+   * @throws AuditError when its act must not happen: at once, or as the promise.
+   */
+  decided(decision: Decision, client?: string): Promise<void> | undefined {
+    const { when, flood } = recordRule(decision, client);
+    const record = recordOf(decision);
+    if (when === 'before') {
+      return this.#opened()
+        .append(record, flood)
+        .then(() => this.#copy(decision));
+    }
+    if (when === 'with' && !this.isAvailable) {
+      throw new AuditError('unavailable', 'the audit log cannot be written now');
+    }
+    this.#log?.note(record, flood);
+    this.#copy(decision);
+    return undefined;
+  }
+
+  /** Records one of a flood of refusals, which the daemon's log gets from its source as a number. */
+  counted(decision: Decision, client: string): void {
+    this.#log?.note(recordOf(decision), recordRule(decision, client).flood);
+  }
+
+  /** Records what happens in the daemon itself. */
+  note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
+    this.#log?.note({ kind, ...facts });
+  }
+
+  /** Whether a decision can be recorded now, as far as is known. */
+  get isAvailable(): boolean {
+    return this.#log?.isAvailable === true;
+  }
+
+  /** Writes what was recorded, and closes. Idempotent. */
+  async close(): Promise<void> {
+    await this.#log?.close();
+  }
+
+  #opened(): AuditLog {
+    if (this.#log !== undefined) return this.#log;
+    throw new AuditError('unavailable', 'the audit log is not open yet');
+  }
+
+  #copy(decision: Decision): void {
+    const level = decision.verdict === 'refused' ? 'warn' : 'info';
+    if (!this.#logger.isLevelEnabled(level)) return;
+    this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));
+  }
+}
+
+function recordOf({ action, ...facts }: Decision) {
+  return { kind: action, ...facts };
+}

@@ -1,0 +1,156 @@
+import { isGroup, type Command, type Group } from '../command.js';
+import type { Completed, Option } from '../option.js';
+import { optionsAt } from '../read-words.js';
+
+/** What our scripts ask with: `--get-completions=COUNT wins WORD…`, the last word being typed. */
+const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
+/** What scripts of earlier releases ask with. They know words alone. */
+const EARLIER_REQUEST = '--get-yargs-completions';
+/** A line of a shell: whoever asks takes no time to think. */
+const ANSWER_LIMIT_MS = 1000;
+/** What cannot be taken for more than a word by any shell. */
+const PLAIN = /^[\w.+@-]{1,200}$/;
+
+/** Where values come from that only others know. */
+export interface ValueSources {
+  /** The names of the runs of the daemon at an address, by default its usual one. */
+  readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** What may follow, and whether a shell looks for files itself. */
+export interface Completions {
+  readonly kind: 'words' | 'files' | 'folders';
+  /** Words and what they are. */
+  readonly words: readonly (readonly [string, string])[];
+}
+
+const NOTHING: Completions = { kind: 'words', words: [] };
+
+/**
+ * Answers the script of a shell: a line `:words`, `:files` or `:folders`, and then each word, a tab and what it is.
+ *
+ * @returns False when this is no such question.
+ */
+export async function completeWords(
+  root: Group,
+  argv: readonly string[],
+  sources: ValueSources,
+): Promise<boolean> {
+  const [request = '', _program, ...typed] = argv;
+  const [asked, count] = REQUEST.exec(request) ?? [];
+  if (asked === undefined && request !== EARLIER_REQUEST) return false;
+  // Windows PowerShell does not pass an empty word.
+  const whole = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
+  const words = whole.length > 1 && whole[0] === 'help' ? whole.slice(1) : whole;
+  const { kind, words: found } = await completionsOf(root, words, sources);
+  const lines =
+    asked === undefined
+      ? found.map(([word]) => word)
+      : [`:${kind}`, ...found.map(([word, what]) => `${word}\t${what}`)];
+  // A daemon that does not answer must not keep the shell waiting.
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''), () => process.exit(0));
+  return true;
+}
+
+/** What may follow these words, the last of which is being typed. */
+export async function completionsOf(
+  root: Group,
+  words: readonly string[],
+  sources: ValueSources,
+): Promise<Completions> {
+  const path: [Group, ...(Group | Command)[]] = [root];
+  const given = new Map<string, string | undefined>();
+  let awaited: readonly [string, Option] | undefined;
+  const positionals: string[] = [];
+  for (const word of words.slice(0, -1)) {
+    const at = path.at(-1) ?? root;
+    // bash makes three words of --config=file.
+    if (awaited !== undefined && word === '=') continue;
+    if (awaited !== undefined) {
+      given.set(awaited[0], word);
+      awaited = undefined;
+    } else if (word === '--') return NOTHING;
+    else if (word.startsWith('-')) {
+      const [option, value] = optionOf(path, word);
+      if (option === undefined) continue;
+      given.set(option[0], value);
+      if (option[1].kind !== 'switch' && value === undefined) awaited = option;
+    } else if (isGroup(at)) {
+      const found = at.commands.find(
+        ({ name, aliases }) => name === word || aliases?.includes(word),
+      );
+      if (found === undefined) return NOTHING;
+      path.push(found);
+    } else positionals.push(word);
+  }
+  const last = words.at(-1) ?? '';
+  if (awaited !== undefined) return valuesOf(awaited[1], given, sources);
+  const [option, value] = optionOf(path, last);
+  if (option !== undefined && value !== undefined) return valuesOf(option[1], given, sources);
+  const at = path.at(-1) ?? root;
+  if (last.startsWith('-')) return optionsLeft(path, given);
+  if (isGroup(at)) {
+    const commands = at.commands.map(({ name, summary }) => [name, summary] as const);
+    const help = [['help', 'Say how to use a command']] as const;
+    return { kind: 'words', words: path.length > 1 ? commands : [...commands, ...help] };
+  }
+  if (at.positional !== undefined && positionals.length === 0)
+    return valuesOf({ ...at.positional }, given, sources);
+  return optionsLeft(path, given);
+}
+
+function optionOf(
+  path: readonly (Group | Command)[],
+  word: string,
+): [readonly [string, Option] | undefined, string | undefined] {
+  const [, name = '', equals] = /^--?([A-Za-z][^=]*)(=[^]*)?$/.exec(word) ?? [];
+  const found = Object.entries(optionsAt(path)).find(
+    ([long, { short }]) => long === name || short === name,
+  );
+  return [found, equals?.slice(1)];
+}
+
+function optionsLeft(
+  path: readonly (Group | Command)[],
+  given: ReadonlyMap<string, unknown>,
+): Completions {
+  const words = Object.entries(optionsAt(path)).flatMap(([name, { isHidden, describe }]) =>
+    isHidden === true || given.has(name) ? [] : [[`--${name}`, describe] as const],
+  );
+  return { kind: 'words', words };
+}
+
+async function valuesOf(
+  { choices, completes }: { choices?: readonly string[]; completes?: Completed },
+  given: ReadonlyMap<string, string | undefined>,
+  sources: ValueSources,
+): Promise<Completions> {
+  if (choices !== undefined) return { kind: 'words', words: choices.map((word) => [word, '']) };
+  if (completes === 'files' || completes === 'folders') return { kind: completes, words: [] };
+  if (completes === 'runs')
+    return { kind: 'words', words: await runs(sources, given.get('server')) };
+  if (completes === 'adapters') return { kind: 'words', words: await adapters() };
+  return NOTHING;
+}
+
+/** The names of what the daemon runs, as long as it answers soon. What else is wrong is no matter for a shell. */
+async function runs(
+  sources: ValueSources,
+  server: string | undefined,
+): Promise<[string, string][]> {
+  try {
+    const names = await sources.runs(server, AbortSignal.timeout(ANSWER_LIMIT_MS));
+    return names.filter((name) => PLAIN.test(name)).map((name) => [name, 'a run of the daemon']);
+  } catch {
+    return [];
+  }
+}
+
+/** On the host itself these are the adapters of the host. */
+async function adapters(): Promise<[string, string][]> {
+  const { networkInterfaces } = await import('node:os');
+  return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
+    name.replaceAll(/\s+/g, ' '),
+    addresses.map(({ address }) => address).join(' '),
+  ]);
+}

@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { configFingerprint, watchConfig } from './config-watch.js';
+import { loadConfig, type LoadedConfig } from '../load/load-config.js';
+
+const HANGS_AFTER_MS = 60_000;
+
+describe('a config file that is watched', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
+  const file = path.join(folder, 'config');
+  const events = new EventEmitter();
+  const listeners = {
+    changed: (loaded: LoadedConfig) => events.emit('changed', loaded),
+    rejected: (reason: unknown) => events.emit('rejected', reason),
+  };
+  const load = () => loadConfig(file, { mustExist: true });
+  let watch: Disposable;
+  // The watch does not keep a process alive by itself, as a daemon's pipe does.
+  const alive = setInterval(() => undefined, 1000);
+
+  beforeAll(() => {
+    writeFileSync(file, 'debug: false\n', { mode: 0o600 });
+    watch = watchConfig(file, configFingerprint(file), listeners, load);
+  });
+  afterAll(() => {
+    watch[Symbol.dispose]();
+    clearInterval(alive);
+    rmSync(folder, { recursive: true });
+  });
+
+  it(
+    'is told to be changed, and wrong, and gone, and back',
+    async () => {
+      let told = once(events, 'changed');
+      writeFileSync(file, 'debug: true\n');
+      expect(((await told) as [LoadedConfig])[0].config.debug).toBe(true);
+
+      told = once(events, 'rejected');
+      writeFileSync(file, 'debug: maybe\n');
+      expect(((await told) as [Error])[0].message).toContain('maybe');
+
+      told = once(events, 'rejected');
+      rmSync(file);
+      expect(((await told) as [Error])[0].message).toContain('is gone');
+
+      told = once(events, 'changed');
+      writeFileSync(file, 'debug: false\n', { mode: 0o600 });
+      expect(((await told) as [LoadedConfig])[0].config.debug).toBe(false);
+    },
+    HANGS_AFTER_MS,
+  );
+
+  describe('at the moment when it is loaded', () => {
+    const first = path.join(folder, 'first');
+    const other = path.join(folder, 'other');
+    const link = (target: string) => {
+      rmSync(file, { force: true });
+      symlinkSync(target, file);
+    };
+    let told: unknown[];
+    let stale: Disposable;
+
+    // The looks come when they are called; all else goes on by itself.
+    const look = () => jest.advanceTimersByTime(1000);
+    const note = (what: LoadedConfig | Error) =>
+      told.push('config' in what ? what.config.debug : what.message);
+    /** Resolves when the watch, which began before, has loaded the file: each of these takes as long. */
+    const untilLoaded = async (): Promise<void> => {
+      for (let loads = 0; loads < 3; loads += 1)
+        await Promise.allSettled([Promise.resolve().then(load)]);
+    };
+
+    beforeEach(() => {
+      watch[Symbol.dispose]();
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+      told = [];
+      writeFileSync(first, 'debug: true\n', { mode: 0o600 });
+      writeFileSync(other, 'debug: false\n', { mode: 0o600 });
+      link(other);
+      stale = watchConfig(file, configFingerprint(file), listeners, load);
+      events.on('changed', note).on('rejected', note);
+      link(first);
+      look();
+      look();
+    });
+    afterEach(() => {
+      stale[Symbol.dispose]();
+      events.off('changed', note).off('rejected', note);
+      jest.useRealTimers();
+    });
+
+    it.each([
+      ['it has gone', () => rmSync(file)],
+      ['it is a half that is valid', () => writeFileSync(first, '')],
+      ['it is a half that is wrong', () => writeFileSync(first, 'debug: tr')],
+    ])('%s: nothing is told of that, but what rests then', async (_what, spoil) => {
+      spoil();
+      await untilLoaded();
+      writeFileSync(first, 'debug: true # and whole\n');
+      link(first);
+      look();
+      look();
+      await once(events, 'changed');
+      expect(told).toEqual([true]);
+    });
+
+    it('is told when it was another one for that moment only', async () => {
+      link(other);
+      await untilLoaded();
+      link(first);
+      look();
+      await once(events, 'changed');
+      expect(told).toEqual([true]);
+    });
+  });
+});

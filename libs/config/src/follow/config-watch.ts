@@ -1,0 +1,108 @@
+import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
+import type { LoadedConfig } from '../load/load-config.js';
+
+const LOOK_EVERY_MS = 1000;
+
+/** What happened to a changed config file. */
+export interface ConfigWatchEvents<Change> {
+  /** The file changed and is valid. Returns what that changes. */
+  readonly changed: (loaded: LoadedConfig) => Change;
+  /** The file changed and cannot be used, or it has gone: what was valid last stays in force. */
+  readonly rejected: (reason: unknown) => void;
+}
+
+/** A config file that is followed, until it is disposed. */
+export interface ConfigWatch<Change> extends Disposable {
+  /**
+   * Loads the file now, whether it changed or not, and puts it in force; what cannot be used goes to `rejected` as well.
+   *
+   * @throws ConfigError, or Error for a file that has gone or is empty.
+   */
+  reload(): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
+}
+
+/** The state of the config file as it is now; a link is followed. */
+export function configFingerprint(file: string): FileFingerprint {
+  return fileFingerprint(file, { followLinks: true });
+}
+
+/**
+ * Follows a config file by looking at it once a second, which sees replaced files, links and files
+ * on any file system alike. A change counts once the file is the same at two looks in a row, and
+ * still after it was loaded: one that is written in place can be seen half.
+ *
+ * @param known - The state of the file before it was loaded.
+ * @param load - Loads and judges the file.
+ */
+export function watchConfig<Change>(
+  file: string,
+  known: FileFingerprint,
+  events: ConfigWatchEvents<Change>,
+  load: () => Promise<LoadedConfig>,
+): ConfigWatch<Change> {
+  let seen = known;
+  let isChanging = false;
+  let inForce = known;
+  let isOver = false;
+  // One load at a time, the newest last: a slow one must not overtake a later one.
+  let loading: Promise<unknown> = Promise.resolve();
+  const loadOnce = async (decidedOn: FileFingerprint): Promise<void> => {
+    let report: () => unknown;
+    try {
+      const loaded = await load();
+      report = () => events.changed(loaded);
+    } catch (error) {
+      report = () => events.rejected(error);
+    }
+    if (isOver) return;
+    // The file may have changed while it was loaded: then the next looks decide.
+    if (configFingerprint(file) === decidedOn) {
+      inForce = decidedOn;
+      report();
+    } else {
+      isChanging ||= seen === decidedOn;
+    }
+  };
+  const look = (): void => {
+    const state = configFingerprint(file);
+    const isSame = state === seen;
+    seen = state;
+    if (isSame && isChanging) loading = loading.then(() => loadOnce(state));
+    isChanging = !isSame && state !== 'gone' && state !== 'empty';
+    // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
+    if (!isSame && !isChanging) events.rejected(unusable(file, state));
+  };
+  const loadNow = async () => {
+    try {
+      const state = configFingerprint(file);
+      // A file may be absent or empty, but not when there was one before.
+      const isNothing = state === 'empty' || state === 'gone';
+      if (isNothing && state !== inForce) throw unusable(file, state);
+      seen = state;
+      isChanging = false;
+      const loaded = await load();
+      if (isOver) throw new Error('the daemon is stopping');
+      inForce = state;
+      return { loaded, change: events.changed(loaded) };
+    } catch (error) {
+      if (!isOver) events.rejected(error);
+      throw error;
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return {
+    reload: () => {
+      const reloaded = loading.then(loadNow);
+      loading = reloaded.catch(() => undefined);
+      return reloaded;
+    },
+    [Symbol.dispose]: () => {
+      isOver = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+function unusable(file: string, state: FileFingerprint): Error {
+  return new Error(`the config file ${file} is ${state}`);
+}

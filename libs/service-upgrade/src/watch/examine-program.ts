@@ -1,0 +1,50 @@
+import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+
+/** What was found out about a watched program. */
+export type Examination =
+  | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
+  /** Others could have written it, or it cannot be read: what was found and wanted. */
+  | { readonly kind: 'unfit'; readonly found: string }
+  /** The file changed before it had been read. */
+  | { readonly kind: 'moved' };
+
+/** Judges the place of a file, and where the system can, keeps others from writing it. */
+export interface FileGuard {
+  /** Rejects for a file that others than administrators and this user may write or replace. */
+  assertTrustedFile(file: string): Promise<void>;
+  /** Keeps others from writing the file until it is closed; absent where the system cannot. */
+  holdFile?(file: string): Promise<{ close(): void }>;
+}
+
+const MAX_BYTES = 2 * 1024 ** 3;
+
+/**
+ * Judges who could have put a program where it is, and reads it whole if only administrators and this user could: its writer
+ * decides what the service runs.
+ *
+ * @param state - Of the file when it was looked at: a program whose state differs at the end is `moved`.
+ * @throws the reason of `signal`.
+ */
+export async function examineProgram(
+  file: string,
+  state: FileFingerprint,
+  guard: FileGuard,
+  signal: AbortSignal,
+): Promise<Examination> {
+  try {
+    await guard.assertTrustedFile(file);
+    // On Windows it keeps others from writing the file while it is read.
+    const held = await guard.holdFile?.(file);
+    try {
+      const digests = await hashFile(file, ['sha1', 'sha256'], { maxBytes: MAX_BYTES, signal });
+      return fileFingerprint(file) === state ? { kind: 'program', ...digests } : { kind: 'moved' };
+    } finally {
+      held?.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (fileFingerprint(file) !== state) return { kind: 'moved' };
+    return { kind: 'unfit', found: messageOf(error) };
+  }
+}

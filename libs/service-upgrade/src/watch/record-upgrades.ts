@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { open, readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+
+/** The end of an upgrade that touched the service, for the audit log. */
+export interface UpgradeDecision {
+  readonly action: 'upgrade';
+  readonly verdict: 'allowed';
+  /** The run in which it was asked for, as the record of its start has it; `host` when that was on the host itself. */
+  readonly requester: string;
+  readonly id: string;
+  /** `upgraded`, `rolledBack` or `failed`, and why. */
+  readonly outcome: string;
+  readonly reason: string;
+  readonly endedAt: string;
+  /** Release and SHA-256 of the program before, and of what was offered. */
+  readonly from: unknown;
+  readonly to: unknown;
+  /** The words of the service after its program. */
+  readonly argsBefore: unknown;
+  readonly argsAfter: unknown;
+}
+
+/** How often the folder is looked into while an upgrade is under way. */
+const LOOK_EVERY_MS = 1000;
+const LARGEST_BYTES = 256 * 1024;
+const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
+
+/** Records a decision; throws or rejects while it cannot. */
+type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
+
+/** Copies the records of upgrades until it is closed. */
+export interface UpgradeRecords {
+  /** Stops looking into the folder. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Copies the records that helpers left of upgrades of this daemon into its audit log: at its start, and if an upgrade is under way
+ * then, until it has ended. A record is removed once it was taken, so one may be recorded twice, and none is lost.
+ *
+ * @param folder - The `upgradeFolder` of the program that this daemon is.
+ * @param record - Gets each; a record that it does not take is kept for the next daemon.
+ */
+export function recordUpgrades(
+  folder: string,
+  record: RecordUpgrade,
+  logger: { error(facts: object, message: string): void },
+): UpgradeRecords {
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const look = async (): Promise<void> => {
+    // Asked first: what ends after it is met the next time.
+    const isUnderWay = existsSync(path.join(folder, 'journal.json'));
+    try {
+      await takeRecords(folder, record);
+    } catch (err) {
+      logger.error({ err }, 'cannot copy the record of an upgrade to the audit log');
+    }
+    if (!isUnderWay || isClosed) return;
+    timer = setTimeout(() => void look(), LOOK_EVERY_MS).unref();
+  };
+  void look();
+  return {
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function takeRecords(folder: string, record: RecordUpgrade): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => RECORD.test(each)).sort()) {
+    const file = path.join(folder, name);
+    await record(decisionOf(await readLimited(file)));
+    await unlink(file);
+  }
+}
+
+/** An invalid record counts as one without known fields. */
+function decisionOf(text: string): UpgradeDecision {
+  const value = parse(text);
+  const { id, outcome, reason, at, from, to, serviceArgs, askedBy } = value;
+  const { before, after } = fieldsOf(serviceArgs);
+  return {
+    ...{ action: 'upgrade', verdict: 'allowed' },
+    requester: typeof askedBy === 'string' ? `run ${askedBy}` : 'host',
+    ...{ id: textOf(id), outcome: textOf(outcome), reason: textOf(reason), endedAt: textOf(at) },
+    ...{ from, to, argsBefore: before, argsAfter: after },
+  };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : 'unknown';
+}
+
+async function readLimited(file: string): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(LARGEST_BYTES),
+      0,
+      LARGEST_BYTES,
+      0,
+    );
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
