@@ -101,10 +101,14 @@ async function runIn(
       captured[stream].add(bytes);
       whole?.add(bytes);
     };
-    return await programs.run({ file, args: command.args, env, directory: folder, onOutput }, signal);
+    return await programs.run(
+      { file, args: command.args, env, directory: folder, onOutput },
+      signal,
+    );
   } finally {
     const failure = await whole?.close();
-    if (failure !== undefined) context.warnings.tell(pass.source, 'outputs', failure.message, failure);
+    if (failure !== undefined)
+      context.warnings.tell(pass.source, 'outputs', failure.message, failure);
   }
 }
 

@@ -53,5 +53,8 @@ async function isProgram(file: string): Promise<boolean> {
 
 function notFound(command: string, found: string): AgentError {
   const wanted = 'a program in its PATH, or a path';
-  return new AgentError('refused', `cannot run ${quoteText(command)}: found ${found}; wanted ${wanted}`);
+  return new AgentError(
+    'refused',
+    `cannot run ${quoteText(command)}: found ${found}; wanted ${wanted}`,
+  );
 }

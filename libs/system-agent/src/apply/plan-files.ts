@@ -33,7 +33,8 @@ export function posixPlanFiles(): PlanFiles {
         closeToOthers(folder);
         trust.ensurePrivateFolder(folder);
       }),
-    writePrivateFile: (file, content) => translated('write', file, () => replaceFile(file, content)),
+    writePrivateFile: (file, content) =>
+      translated('write', file, () => replaceFile(file, content)),
   };
 }
 

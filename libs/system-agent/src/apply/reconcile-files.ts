@@ -23,7 +23,8 @@ export async function reconcileFiles(
 ): Promise<void> {
   for (const [index, file] of wanted.entries()) {
     signal.throwIfAborted();
-    const act = file.action === 'delete' ? deletion(file, index, files) : making(file, index, files);
+    const act =
+      file.action === 'delete' ? deletion(file, index, files) : making(file, index, files);
     if (act === undefined) continue;
     await onFile(file.path, file.action === 'delete' ? 'delete' : 'write');
     await act();

@@ -28,9 +28,7 @@ export function parseUnixDate(text: string): Date | undefined {
   // A day or an hour that does not exist would turn into another one.
   if (utc.getUTCDate() !== fields[2] || utc.getUTCHours() !== time[0]) return undefined;
   const offsetMs = offsetOf(zone);
-  return offsetMs === undefined
-    ? new Date(...fields, ...time)
-    : new Date(utc.getTime() - offsetMs);
+  return offsetMs === undefined ? new Date(...fields, ...time) : new Date(utc.getTime() - offsetMs);
 }
 
 /** Undefined for an abbreviation. */

@@ -45,9 +45,7 @@ function get({ url, insecure, context, signal }: ProbeRequest): Promise<Answer> 
     const options = { headers: HEADERS, agent: false, signal };
     const trust = { secureContext: context, rejectUnauthorized: !insecure };
     const request =
-      url.protocol === 'https:'
-        ? https.get(url, { ...options, ...trust })
-        : http.get(url, options);
+      url.protocol === 'https:' ? https.get(url, { ...options, ...trust }) : http.get(url, options);
     request.on('error', reject);
     request.on('response', (response) => {
       const { statusCode: status = 0, headers } = response;

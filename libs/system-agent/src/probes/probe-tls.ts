@@ -34,10 +34,13 @@ export class ProbeTls {
     // Whoever accepts any certificate shows none.
     const named = (file: string | undefined): string => (insecure ? '' : (file ?? ''));
     const ca =
-      named(caCert) && (await attempt('caCert', () => readPem(named(caCert), (pem) => ({ ca: pem }))));
+      named(caCert) &&
+      (await attempt('caCert', () => readPem(named(caCert), (pem) => ({ ca: pem }))));
     const pair =
       (named(clientCert) || named(clientKey)) &&
-      (await attempt('clientCert and clientKey', () => readPair(named(clientCert), named(clientKey))));
+      (await attempt('clientCert and clientKey', () =>
+        readPair(named(clientCert), named(clientKey)),
+      ));
     const context = this.#contextOf(ca || undefined, pair || undefined);
     return { context, faults };
   }

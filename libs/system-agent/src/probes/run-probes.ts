@@ -101,9 +101,10 @@ async function askInTime(
   const late = new AbortController();
   const answered = new AbortController();
   // Whichever comes first ends the other.
-  const timeout = clock
-    .wait(timeoutMs, AbortSignal.any([signal, answered.signal]))
-    .then(() => late.abort(), () => late.abort());
+  const timeout = clock.wait(timeoutMs, AbortSignal.any([signal, answered.signal])).then(
+    () => late.abort(),
+    () => late.abort(),
+  );
   const { insecure } = httpGet;
   const isWell = await httpProbe({ url, insecure, context, signal: late.signal });
   answered.abort();
