@@ -14,6 +14,10 @@ export type {
   PeriodicStatus,
   ProbeStatus,
 } from './apply/pass.js';
+export { readConnectionInfo, type ConnectionInfo } from './kubernetes/connection-info.js';
+export type { ClusterAccess } from './kubernetes/kubeconfig.js';
+export { secretStore, type SecretStoreOptions } from './kubernetes/secret-store.js';
+export { systemRoots } from './kubernetes/system-roots.js';
 export type {
   Command,
   HttpGet,
