@@ -14,6 +14,10 @@ export type {
   PeriodicStatus,
   ProbeStatus,
 } from './apply/pass.js';
+export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
+export { imageStore, type ImageStoreOptions } from './images/image-store.js';
+export { registriesFiles } from './images/registry/registries-file.js';
+export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {
   Command,
   HttpGet,
