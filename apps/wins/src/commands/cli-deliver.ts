@@ -1,7 +1,7 @@
 import { command } from '../command-line/command.js';
 import { digestOption, durationOption, requiredOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
-import { waitTimeoutOption } from './daemon-options.js';
+import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli deliver` */
 export const deliver = command({
@@ -25,6 +25,7 @@ export const deliver = command({
       'How long to wait after a change, until the daemon has seen it: 5s for its config',
     ),
     'wait-timeout': waitTimeoutOption('1m', 'another program that has the file open on the host'),
+    output: textOutput,
   },
   examples: [
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'bring a config'],

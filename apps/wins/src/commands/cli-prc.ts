@@ -1,6 +1,6 @@
 import { EXIT } from '@wins/wins-program';
 import { command, type Group } from '../command-line/command.js';
-import { requiredOption, textOption } from '../command-line/option.js';
+import { requiredOption, switchOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 
@@ -52,10 +52,18 @@ const ls = command({
   summary: 'List the processes that the daemon runs',
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
-  options: { output: dataOutput, ...daemonOptions() },
+  options: {
+    output: dataOutput,
+    watch: {
+      ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
+      short: 'w',
+    },
+    ...daemonOptions(),
+  },
   examples: [
     ['cli prc ls', 'a table at a terminal, JSON in a pipe'],
     ['cli prc ls -o name', 'the names alone, for prc stop'],
+    ['cli prc ls -w', 'follow what runs: drawn again at a terminal, JSON lines in a pipe'],
   ],
   run: (values, _given, more) => client().listProcesses(values, more),
 });

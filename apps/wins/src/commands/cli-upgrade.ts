@@ -2,7 +2,7 @@ import { quoteText, UsageError } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
 import { readOption, requiredOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
-import { daemonOptions, PIPE_ENVIRONMENT } from './daemon-options.js';
+import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
 /** `wins cli upgrade` */
 export const upgrade = command({
@@ -36,6 +36,7 @@ export const upgrade = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
+    output: textOutput,
     ...daemonOptions('5m'),
   },
   examples: [

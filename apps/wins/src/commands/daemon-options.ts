@@ -52,7 +52,7 @@ export const dataOutput = choiceOption(
 
 /** `--output` of what people read first. */
 export const textOutput = {
-  ...choiceOption('output', ['text', 'json', 'yaml'] as const, FORMS, {
+  ...choiceOption('output', ['text', ...DATA_FORMS] as const, FORMS, {
     short: 'o',
     placeholder: 'FORM',
   }),

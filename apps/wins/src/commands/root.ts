@@ -1,7 +1,8 @@
-import { EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { command, type Group } from '../command-line/command.js';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
+import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { srv } from './srv.js';
 import { upIn, type Inside } from './up.js';
@@ -10,10 +11,15 @@ const version = command({
   name: 'version',
   summary: 'Say which release this is',
   page: 'commands.md',
-  options: {},
-  run: () => {
-    process.stdout.write(`rancher-wins version ${VERSION}\n`);
-    return Promise.resolve(EXIT.client.ok);
+  options: { output: textOutput },
+  examples: [['version -o json', 'the release and the commit, for programs']],
+  run: async (_values, _given, { show }) => {
+    await show({
+      value: { Version: VERSION, Commit: COMMIT },
+      text: `rancher-wins version ${VERSION}\n`,
+      names: [VERSION],
+    });
+    return EXIT.client.ok;
   },
 });
 

@@ -175,7 +175,7 @@ const show = command({
       completes: 'nothing',
     }),
     output: {
-      ...choiceOption('output', ['table', 'json', 'yaml'] as const, FORMS, FORM),
+      ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, FORM),
       byDefault: 'table',
     },
   },
