@@ -38,6 +38,7 @@ export async function runWords(root: Group, read: ReadWords): Promise<number> {
     .version('version', version.describe, `rancher-wins version ${VERSION}`)
     .alias('version', version.short)
     .help('help', help.describe)
+    .updateStrings({ 'Positionals:': 'Arguments:' })
     .alias('help', help.short)
     .strict()
     .exitProcess(false)
