@@ -13,7 +13,9 @@ export function optionMeaning({ describe, choices, byDefault, wanted }) {
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
     ...(byDefault === undefined ? [] : [`default: ${byDefault}`]),
   ];
-  return notes.length === 0 ? describe : `${describe} (${notes.join('; ')})`;
+  if (notes.length === 0) return describe;
+  const [, before = describe, given = ''] = /^(.*) \((default: .*)\)$/.exec(describe) ?? [];
+  return `${before} (${[...notes, ...(given === '' ? [] : [given])].join('; ')})`;
 }
 
 function table(heads, rows) {
@@ -38,7 +40,7 @@ export function markdownPage({ root, commands, common }) {
     '',
     'Written by `node tools/command-reference.mjs` from the tree of commands in `apps/wins/src/commands`. `wins help COMMAND` says the same.',
     '',
-    `${root.details} A command line that makes no sense ends with 64, that of \`wins cli prc run\` with 125 ([errors.md](errors.md)).`,
+    `${root.details} An invalid command line ends with 64, that of \`wins cli prc run\` with 125 ([errors.md](errors.md)).`,
     '',
     ...table(
       ['command', 'what it does'],
@@ -59,7 +61,7 @@ export function markdownPage({ root, commands, common }) {
     lines.push('```', usage, '```', '');
     if (otherNames.length > 0) {
       const names = otherNames.map(([name, other]) => `\`${other}\` for \`${name}\``);
-      lines.push(`Other words: ${names.join(', ')}.`, '');
+      lines.push(`Aliases: ${names.join(', ')}.`, '');
     }
     lines.push(...optionsTable(visible));
     lines.push(

@@ -84,7 +84,10 @@ export async function runUpgrade(
     const reason = messageOf(error);
     if (!isText) {
       const outcome = code === 'refused' ? 'refused' : 'failed';
-      await surroundings.show({ value: { id: command.id, outcome, reason } });
+      await surroundings.show({
+        value: { id: command.id, outcome, reason },
+        names: namesOf(command),
+      });
     } else if (!command.quiet) complain(`wins: ${reason}`);
     if (command.debug && error instanceof Error) complain(error.stack ?? '');
     return (code && EXIT_OF_ERROR[code]) ?? failed;
@@ -103,7 +106,7 @@ async function report(
   }
   const exitCode = EXIT_OF[outcome.outcome];
   const text = `wins: ${outcome.outcome}: ${outcome.reason}`;
-  if (!isText) await show({ value: outcome });
+  if (!isText) await show({ value: outcome, names: namesOf(outcome) });
   else if (!quiet && exitCode === ok) process.stdout.write(`${printable(text)}\n`);
   else if (!quiet) complain(text);
   return exitCode;
@@ -120,13 +123,18 @@ async function showResult(
   const result = await readResult(places);
   if (result !== undefined || !isText || inside !== undefined) {
     const text = result ?? 'null\n';
-    await show({ value: JSON.parse(text) as unknown, text });
+    const value = JSON.parse(text) as { id?: string } | null;
+    await show({ value, text, names: namesOf(value ?? {}) });
   } else if (!command.quiet) {
     complain(
       `wins: there is no result: no upgrade of the service ${service.name} has ended here; wanted ${places.result}`,
     );
   }
   return ok;
+}
+
+function namesOf({ id }: { readonly id?: string | undefined }): string[] {
+  return id === undefined ? [] : [id];
 }
 
 function complain(text: string): void {

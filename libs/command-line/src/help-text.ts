@@ -32,7 +32,7 @@ export function epilogue(path: readonly (Group | Command)[]): string {
     const lines = environment.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
     parts.push(['Environment:', ...lines].join('\n'));
   }
-  if (isGroup(at)) parts.push(`${helpWords(path)} COMMAND says more of a command.`);
+  if (isGroup(at)) parts.push(`${helpWords(path)} COMMAND prints the help of a command.`);
   parts.push(`Read more: ${DOCUMENTS}${at.page}`);
   return parts.join('\n\n');
 }

@@ -46,6 +46,7 @@ export async function runWords(
     .version('version', version.describe, `rancher-wins version ${VERSION}`)
     .alias('version', version.short)
     .help('help', help.describe)
+    .updateStrings({ 'Positionals:': 'Arguments:' })
     .alias('help', help.short)
     .strict()
     .exitProcess(false)

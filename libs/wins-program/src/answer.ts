@@ -17,6 +17,8 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** Whether it is one of many, each of which is a line of JSON or a document of YAML. Default: no. */
   readonly isOneOfMany?: boolean;
+  /** Whether it replaces the answer before it: drawn over that at a terminal, one of many elsewhere. Default: no. */
+  readonly isRenewed?: boolean;
 }
 
 /** Prints an answer in the form that was asked for. Gives false when its reader has gone, who needs no more. */

@@ -1,9 +1,8 @@
-import { escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
-import { writeAll } from '../write-all.js';
 
 export interface DeliverOptions {
   readonly from: string;
@@ -17,7 +16,10 @@ export interface DeliverOptions {
 const SHOW_AFTER_MS = 1000;
 
 /** `wins cli deliver`: brings one file from the container to a folder of the host that is mounted here. */
-export async function deliver(options: DeliverOptions): Promise<number> {
+export async function deliver(
+  options: DeliverOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const to = path.resolve(options.to);
   const { quiet } = options;
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
@@ -29,7 +31,11 @@ export async function deliver(options: DeliverOptions): Promise<number> {
   });
   delivering[Symbol.dispose]();
   const what = changed ? 'delivered' : 'unchanged';
-  await writeAll(process.stdout, Buffer.from(`wins: ${what}: ${escapeText(to)} ${sha256}\n`));
+  await show({
+    value: { path: to, changed, sha256 },
+    text: `wins: ${what}: ${escapeText(to)} ${sha256}\n`,
+    names: [to],
+  });
   if (!changed || options.settle === 0) return EXIT.client.ok;
   using _settling = showProgress('waiting for --settle', { afterMs: SHOW_AFTER_MS, quiet });
   await delay(options.settle);

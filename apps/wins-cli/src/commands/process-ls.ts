@@ -1,20 +1,32 @@
 import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { watchAnswer } from './watch-answer.js';
 
-function exposesOf(process: ProcessSummary): string[] {
-  return process.Exposes.map(
-    ({ Port, Protocol }) => `${Protocol === RunExposeProtocol.UDP ? 'UDP' : 'TCP'}:${Port}`,
-  );
+export interface ListOptions extends DaemonOptions {
+  /** Shows the list again whenever it has changed, until this program is interrupted. */
+  readonly watch: boolean;
 }
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
 export async function listProcesses(
-  options: DaemonOptions,
+  options: ListOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const processes = await withDaemon(daemonAddress(options), (client) => client.listProcesses());
+  await withDaemon(daemonAddress(options), async (client, answered) => {
+    const ask = async (signal?: AbortSignal): Promise<Answer> => {
+      const processes = await client.listProcesses(signal && { signal });
+      answered();
+      return answerOf(processes);
+    };
+    if (options.watch) await watchAnswer(ask, show);
+    else await show(await ask());
+  });
+  return EXIT.client.ok;
+}
+
+function answerOf(processes: readonly ProcessSummary[]): Answer {
   const rows = processes.map((process) => [
     process.Name?.Value ?? '',
     String(process.PID),
@@ -23,7 +35,7 @@ export async function listProcesses(
     exposesOf(process).join(' '),
     process.Path,
   ]);
-  await show({
+  return {
     value: processes.map((process) => ({
       Name: process.Name?.Value ?? '',
       Path: process.Path,
@@ -35,6 +47,11 @@ export async function listProcesses(
     })),
     table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'PATH'], rows },
     names: processes.map(({ Name }) => Name?.Value ?? ''),
-  });
-  return EXIT.client.ok;
+  };
+}
+
+function exposesOf(process: ProcessSummary): string[] {
+  return process.Exposes.map(
+    ({ Port, Protocol }) => `${Protocol === RunExposeProtocol.UDP ? 'UDP' : 'TCP'}:${Port}`,
+  );
 }

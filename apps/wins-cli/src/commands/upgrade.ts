@@ -1,6 +1,14 @@
 import { WinsClientError } from '@wins/wins-api';
 import type { RawClient } from '@wins/wins-api/raw';
-import { escapeText, EXIT, messageOf, quoteText, UsageError } from '@wins/wins-program';
+import {
+  escapeText,
+  EXIT,
+  messageOf,
+  quoteText,
+  UsageError,
+  type CommandSurroundings,
+  type Show,
+} from '@wins/wins-program';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +18,6 @@ import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
-import { writeAll } from '../write-all.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
 
 export interface UpgradeOptions extends DaemonOptions {
@@ -18,6 +25,7 @@ export interface UpgradeOptions extends DaemonOptions {
   readonly from?: string | undefined;
   readonly once?: string | undefined;
   readonly config?: string | undefined;
+  readonly output?: string | undefined;
 }
 
 /** The helper's own words, as far as they are understood here. */
@@ -53,7 +61,10 @@ const EXIT_OF = new Map<string, number>([
  * `wins cli upgrade`: hands a helper over to the daemon, waits while the daemon is replaced, and asks the daemon that is there then
  * how it ended. That the connection ends in between is no sign of anything.
  */
-export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
+export async function upgradeDaemon(
+  options: UpgradeOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
   const file = path.resolve(options.path);
   await putBack(options, file);
   const program = { path: file, ...(await digestProgram(file)) };
@@ -67,7 +78,7 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
 
   using asking = showing('asking for the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
-  if (typeof attempt === 'object') return await report(attempt);
+  if (typeof attempt === 'object') return await report(attempt, options, show);
   const { once } = options;
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
@@ -78,14 +89,15 @@ export async function upgradeDaemon(options: UpgradeOptions): Promise<number> {
   using handing = showing('the helper looks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (first !== undefined && first.outcome !== 'handedOver') return await report(first);
+  if (first !== undefined && first.outcome !== 'handedOver')
+    return await report(first, options, show);
 
   handing[Symbol.dispose]();
   tell('the daemon is replaced');
   using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
-  return await report(last);
+  return await report(last, options, show);
 }
 
 /** The daemon, as long as the upgrade may take: an answer has no other limit than that. */
@@ -185,10 +197,20 @@ function winsArgs(config: string): string {
   throw new UsageError(`--config ${config}: a path cannot have a quote in it`);
 }
 
-async function report({ outcome, reason }: UpgradeReport): Promise<number> {
+/** The words for people about an upgrade that did not go well are an error's, on standard error. */
+async function report(
+  { id, outcome, reason }: UpgradeReport,
+  { output }: UpgradeOptions,
+  show: Show,
+): Promise<number> {
   const exitCode = EXIT_OF.get(outcome) ?? EXIT.client.failed;
+  if (exitCode === EXIT.client.ok || output !== 'text')
+    await show({
+      value: { id, outcome, reason },
+      text: `wins: ${outcome}: ${escapeText(reason)}\n`,
+      names: id === undefined ? [] : [id],
+    });
   if (exitCode !== EXIT.client.ok) throw new CommandError(`${outcome}: ${reason}`, exitCode);
-  await writeAll(process.stdout, Buffer.from(`wins: ${outcome}: ${escapeText(reason)}\n`));
   return exitCode;
 }
 

@@ -214,7 +214,7 @@ describe('a first user of a daemon that runs', () => {
     const { code, stdout } = await wins('cli', 'explain', '--path', tool);
     expect(code).toBe(0);
     expect(json(stdout)).toMatchObject({ Allowed: true, Entry: { File: config, Line: 4 } });
-    const refused = await wins('cli', 'explain', '--path', '/usr/bin/true', '-o', 'table');
+    const refused = await wins('cli', 'explain', '--path', '/usr/bin/true', '-o', 'text');
     expect(refused.code).toBe(126);
     expect(refused.stdout.toString()).toMatch(/^\/usr\/bin\/true: not allowed\n {2}cannot run/);
   });

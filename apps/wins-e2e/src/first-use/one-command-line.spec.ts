@@ -52,9 +52,9 @@ describe('one command line', () => {
       const help = await print(...args);
       for (const part of [
         'wins cli prc run --path FILE [options] [-- ARGUMENT…]',
-        'Run a program of the host and follow it to its end',
+        'Run a program on the host and wait for its end',
         '[default: "rancher_wins"]',
-        'which stay part of them; -- passes words exactly',
+        'the quotes are kept. Words after -- are passed as they are',
         'Options of every command:',
         'Examples:',
         'WINS_RUNTIME_DIR',

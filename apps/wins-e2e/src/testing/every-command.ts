@@ -105,7 +105,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'cli explain': async (host) => {
     const allowed = await print(host, 'cli', 'explain', ...on(host), '--path', host.tool);
     assert.equal((json(allowed) as { Allowed: boolean }).Allowed, true);
-    const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'table'];
+    const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'text'];
     assert.match(String((await run(host, 126, ...words)).stdout), /: not allowed\n/);
     await fail(host, 64, 'cli', 'explain', ...on(host));
   },

@@ -18,7 +18,8 @@ export async function showAudit(
   if (options.output === 'table') process.stdout.write(`${RECORD_HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {
     const text = `${recordRow(record)}\n`;
-    if (!(await show({ value: record, text, isOneOfMany: true }))) break;
+    if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))
+      break;
   }
   return EXIT.server.ok;
 }

@@ -9,7 +9,11 @@ export async function verifyAudit(
 ): Promise<number> {
   const directory = await auditPlace(options);
   const verdict = await verifyAuditLog(directory);
-  await show({ value: { directory, ...verdict }, text: reportOf(directory, verdict) });
+  await show({
+    value: { directory, ...verdict },
+    text: reportOf(directory, verdict),
+    names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
+  });
   return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
 }
 

@@ -36,7 +36,8 @@ export async function checkConfig(
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';
       const problems = error.problems.map(problemRecord);
-      await show({ value: { file, found, valid: false, problems } });
+      const names = problems.map(({ key }) => key);
+      await show({ value: { file, found, valid: false, problems }, names });
     }
     throw error;
   }
@@ -45,7 +46,8 @@ export async function checkConfig(
   } else {
     const { path: file, found, origins: values, warnings } = loaded;
     const value = { file, found, valid: true, problems: warnings.map(problemRecord), values };
-    await show({ value, text: describeValues(loaded) });
+    const names = values.filter(({ origin }) => origin !== 'default').map(({ key }) => key);
+    await show({ value, text: describeValues(loaded), table: tableOf(loaded), names });
   }
   for (const { message } of loaded.warnings) process.stderr.write(`${message}\n`);
   return EXIT.server.ok;
@@ -61,6 +63,15 @@ function problemRecord({ severity, code, keyPath, line, column, ...words }: Conf
   };
 }
 
+function tableOf({ origins }: LoadedConfig) {
+  const rows = origins.map(({ key, value, origin }) => [
+    key,
+    value === undefined ? '' : JSON.stringify(value),
+    placeOf(origin),
+  ]);
+  return { headings: ['KEY', 'VALUE', 'FROM'], rows };
+}
+
 function describeValues({ path, found, origins }: LoadedConfig): string {
   const lines = origins.map(({ key, value }) =>
     value === undefined ? `# ${key} is not set` : escapeJson(`${key}: ${JSON.stringify(value)}`),
@@ -68,10 +79,13 @@ function describeValues({ path, found, origins }: LoadedConfig): string {
   const width = Math.max(...lines.map((line) => line.length));
   const values = origins.map(({ value, origin }, index) => {
     const line = lines[index] ?? '';
-    const place = origin === 'default' ? 'default' : `line ${origin.line}`;
-    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${place}\n`;
+    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${placeOf(origin)}\n`;
   });
   return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join(
     '',
   );
+}
+
+function placeOf(origin: LoadedConfig['origins'][number]['origin']): string {
+  return origin === 'default' ? 'default' : `line ${origin.line}`;
 }

@@ -114,6 +114,7 @@ async function showVerdict(
   await show({
     value: { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
     text: lines.map((text) => `${escapeText(text)}\n`).join(''),
+    names: entry.key === '' ? [] : [entry.key],
   });
   return allowed ? EXIT.server.ok : EXIT.server.notAllowed;
 }
@@ -131,7 +132,12 @@ async function showKeys(key: string | undefined, show: Show): Promise<void> {
     key === undefined
       ? keys.map((one) => `${one.key.padEnd(width)}  ${one.meaning}\n`).join('')
       : keys.map(describeKey).join('\n');
-  await show({ value: keys.map(keyRecord), text });
+  await show({
+    value: keys.map(keyRecord),
+    text,
+    table: { headings: ['KEY', 'MEANING'], rows: keys.map(({ key, meaning }) => [key, meaning]) },
+    names: keys.map((one) => one.key),
+  });
 }
 
 function keyRecord({ absent, ...key }: ConfigKey) {

@@ -13,7 +13,7 @@ export async function reloadConfig(
   const answer = await askRunningDaemon(options, (client, signal) =>
     client.config.reload({ signal }),
   );
-  await show({ value: valueOf(answer), text: textOf(answer) });
+  await show({ value: valueOf(answer), text: textOf(answer), names: answer.Changed });
   for (const { Message } of answer.Problems) process.stderr.write(`${escapeText(Message)}\n`);
   return answer.Rejected ? EXIT.server.config : EXIT.server.ok;
 }

@@ -21,6 +21,14 @@ export async function runDoctor(
   const config = options.config === undefined ? undefined : path.resolve(options.config);
   const executable = process.argv[1] ?? process.execPath;
   const findings = await examine(host({ config, executable, system: await thisSystem() }));
-  await show({ value: reportValue(findings), text: textReport(findings) });
+  await show({
+    value: reportValue(findings),
+    text: textReport(findings),
+    table: {
+      headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],
+      rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),
+    },
+    names: findings.filter(({ level }) => level !== 'ok').map(({ check }) => check),
+  });
   return exitCodeForFindings(findings);
 }

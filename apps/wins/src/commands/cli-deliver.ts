@@ -1,32 +1,34 @@
 import { command, digestOption, durationOption, requiredOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
-import { waitTimeoutOption } from './daemon-options.js';
+import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli deliver` */
 export const deliver = command({
   name: 'deliver',
   summary: 'Copy a file of this container to a folder of the host that is mounted here',
-  details: 'It is there whole, or as it was before. The folder must exist.',
+  details:
+    'The file is replaced at once: readers see the old content or the new. The folder must exist.',
   page: 'upgrade.md',
   options: {
-    from: requiredOption('The file here', 'the file to bring', {
+    from: requiredOption('File to copy', 'the file to copy', {
       placeholder: 'FILE',
       completes: 'files',
     }),
-    to: requiredOption('Its path on the host; the folder must exist', 'its path on the host', {
+    to: requiredOption('File to write, below the mounted folder', 'the file to write', {
       placeholder: 'FILE',
       completes: 'files',
     }),
-    sha256: digestOption('sha256', 'The SHA-256 digest that the file must have'),
+    sha256: digestOption('sha256', 'SHA-256 digest that the file must have'),
     settle: durationOption(
       'settle',
       '0s',
-      'How long to wait after a change, until the daemon has seen it: 5s for its config',
+      'How long to wait after the file has changed; the daemon needs 5s to notice a new config',
     ),
-    'wait-timeout': waitTimeoutOption('1m', 'another program that has the file open on the host'),
+    'wait-timeout': waitTimeoutOption('1m', 'another program that has the file open'),
+    output: textOutput,
   },
   examples: [
-    ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'bring a config'],
+    ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
   ],
   run: (values, _given, more) => client().deliver(values, more),
 });

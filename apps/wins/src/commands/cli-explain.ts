@@ -1,24 +1,24 @@
 import { command, digestOption, numberOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
-import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
+import { daemonOptions, PIPE_ENVIRONMENT, verdictOutput } from './daemon-options.js';
 
 /** `wins cli explain` */
 export const explain = command({
   name: 'explain',
-  summary: 'Say whether the daemon would allow a program or a port, and why not',
-  details: 'Nothing is tried. Ends with 126 when it would be refused.',
+  summary: 'Print whether the daemon would allow a program or a port, and why not',
+  details: 'Nothing is started or connected. The exit code is 126 if it would be refused.',
   page: 'config.md',
   environment: PIPE_ENVIRONMENT,
   options: {
-    path: textOption('A program of the host', { placeholder: 'FILE', completes: 'files' }),
-    sha256: digestOption('sha256', 'With --path: the SHA-256 digest that this client sees'),
-    port: numberOption('port', 'A TCP port of the host'),
-    output: dataOutput,
+    path: textOption('Program of the host', { placeholder: 'FILE', completes: 'files' }),
+    sha256: digestOption('sha256', 'With --path: SHA-256 digest of the file in this container'),
+    port: numberOption('port', 'TCP port of the host'),
+    output: verdictOutput,
     ...daemonOptions(),
   },
   examples: [
-    ['cli explain --path c:/etc/nginx/nginx.exe', 'may this container run it?'],
-    ['cli explain --port 9796 -o json', 'may it reach that port? for programs'],
+    ['cli explain --path c:/etc/nginx/nginx.exe', 'may this container run the program?'],
+    ['cli explain --port 9796 -o json', 'may it reach the port? answered as JSON'],
   ],
   run: (values, _given, more) => client().explain(values, more),
 });

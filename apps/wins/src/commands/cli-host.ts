@@ -20,7 +20,7 @@ const environment = PIPE_ENVIRONMENT;
 
 const choice = (what: string, completes: Completed) => ({
   name: textOption(`Name of the ${what}`, { placeholder: 'NAME', completes }),
-  address: textOption(`An address of the ${what}`, {
+  address: textOption(`IP address of the ${what}`, {
     placeholder: 'ADDRESS',
     completes: 'nothing',
   }),
@@ -28,7 +28,7 @@ const choice = (what: string, completes: Completed) => ({
 
 const addresses = {
   addresses: requiredOption(
-    'Hosts and networks: "8.8.8.8 10.1.0.0/16 2001:db8::1"',
+    'Addresses and networks: "8.8.8.8 10.1.0.0/16 2001:db8::1"',
     '--addresses "8.8.8.8 2001:db8::1"',
     { placeholder: 'ADDRESSES', completes: 'nothing' },
   ),
@@ -36,21 +36,21 @@ const addresses = {
 
 const getVersion = command({
   name: 'get-version',
-  summary: 'Print the version of the operating system of the host',
+  summary: 'Print the operating system version of the host',
   ...{ page, environment },
   options: { output: outputOfOriginal, ...daemonOptions() },
-  examples: [['cli hst get-version -o table', 'the same for people']],
+  examples: [['cli hst get-version -o table', 'as a table']],
   run: (values, _given, more) => client().showVersion(values, more),
 });
 
 const getAdapter = command({
   name: 'get',
-  summary: 'Describe an adapter; without a choice, the one with the default route',
+  summary: 'Print a network adapter; by default the one with the default route',
   ...{ page, environment },
   options: { ...choice('adapter', 'adapters'), output: outputOfOriginal, ...daemonOptions() },
   examples: [
     ['cli net get', 'the adapter with the default route'],
-    ['cli net get --name Ethernet', 'the one of this name'],
+    ['cli net get --name Ethernet', 'the adapter with this name'],
   ],
   check: (values) => refuseBoth(values, 'name', 'address'),
   run: (values, _given, more) => client().showAdapter(values, more),
@@ -58,10 +58,10 @@ const getAdapter = command({
 
 const getNetwork = command({
   name: 'get-network',
-  summary: 'Describe a network',
+  summary: 'Print a network of the Host Networking Service',
   ...{ page, environment },
   options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
-  examples: [['cli hns get-network --name vxlan0', 'the network of this name']],
+  examples: [['cli hns get-network --name vxlan0', 'the network with this name']],
   check: (values) => {
     refuseBoth(values, 'name', 'address');
     // An empty text counts as none, as with the Go client.
@@ -73,14 +73,13 @@ const getNetwork = command({
 
 const routes: Group = {
   name: 'route',
-  summary: 'The routing table of the host',
+  summary: 'List, add and remove routes of the host',
   page,
   commands: [
     command({
       name: 'add',
       summary: 'Route addresses through the gateway of the default adapter',
-      details:
-        'The networks of routes.allow of the config of the daemon are allowed, and no others.',
+      details: 'The daemon allows only networks that routes.allow of its config lists.',
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
@@ -88,15 +87,15 @@ const routes: Group = {
     }),
     command({
       name: 'ls',
-      summary: 'List the routes',
+      summary: 'List the routes of the host',
       ...{ page, environment },
       options: { output: dataOutput, ...daemonOptions() },
-      examples: [['cli route ls -o table', 'as a table, also in a pipe']],
+      examples: [['cli route ls -o table', 'a table, also in a pipe']],
       run: (values, _given, more) => client().listRoutes(values, more),
     }),
     command({
       name: 'rm',
-      summary: 'Remove the routes that add created',
+      summary: 'Remove routes that "route add" created',
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
@@ -110,7 +109,7 @@ export const hostGroups: readonly Group[] = [
   {
     name: 'hst',
     aliases: ['host'],
-    summary: 'The system of the host',
+    summary: 'Operating system of the host',
     page,
     commands: [getVersion],
   },

@@ -1,14 +1,14 @@
 import { EXIT } from '@wins/wins-program';
-import { command, type Group, requiredOption, textOption } from '@wins/command-line';
+import { command, type Group, requiredOption, switchOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 
 const run = command({
   name: 'run',
-  summary: 'Run a program of the host and follow it to its end',
+  summary: 'Run a program on the host and wait for its end',
   details:
-    'Its output, exit code and signals are those of this command. The daemon runs what white_list.processPaths of its config lists, ' +
-    'when the file here has the same bytes.',
+    'The command prints the output of the program and ends with its exit code; an interruption stops the program. The daemon runs what ' +
+    'white_list.processPaths of its config lists, if the file at the same path here has the same content.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -18,18 +18,21 @@ const run = command({
       { placeholder: 'FILE', completes: 'files' },
     ),
     args: textOption(
-      'Arguments, split at blanks outside quotes, which stay part of them; -- passes words exactly',
+      'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed as they are',
       { placeholder: 'ARGS', completes: 'nothing' },
     ),
-    exposes: textOption('Ports that the program serves: "TCP:80-81 UDP:53"', {
-      placeholder: 'PORTS',
-      completes: 'nothing',
-    }),
-    envs: textOption('Environment to add: "NAME=value OTHER=value"', {
+    exposes: textOption(
+      'Ports that the firewall opens while the program runs: "TCP:80-81 UDP:53"',
+      {
+        placeholder: 'PORTS',
+        completes: 'nothing',
+      },
+    ),
+    envs: textOption('Environment variables to add: "NAME=value OTHER=value"', {
       placeholder: 'ENVS',
       completes: 'nothing',
     }),
-    dir: textOption("Working directory; default: the program's own", {
+    dir: textOption('Working directory on the host (default: the folder of the program)', {
       placeholder: 'FOLDER',
       completes: 'folders',
     }),
@@ -39,8 +42,8 @@ const run = command({
   // As with docker: all other codes may be the program's.
   usageExitCode: EXIT.client.failed,
   examples: [
-    ['cli prc run --path c:/etc/nginx/nginx.exe', "run it in the program's own folder"],
-    ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass these two arguments'],
+    ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in its own folder'],
+    ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
   ],
   run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
@@ -51,22 +54,30 @@ const ls = command({
   summary: 'List the processes that the daemon runs',
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
-  options: { output: dataOutput, ...daemonOptions() },
+  options: {
+    output: dataOutput,
+    watch: {
+      ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
+      short: 'w',
+    },
+    ...daemonOptions(),
+  },
   examples: [
     ['cli prc ls', 'a table at a terminal, JSON in a pipe'],
-    ['cli prc ls -o name', 'the names alone, for prc stop'],
+    ['cli prc ls -o name', 'names only, for prc stop'],
+    ['cli prc ls -w', 'follow what runs: drawn again at a terminal, JSON lines in a pipe'],
   ],
   run: (values, _given, more) => client().listProcesses(values, more),
 });
 
 const stop = command({
   name: 'stop',
-  summary: 'Stop a process and everything it started',
+  summary: 'Stop a process and all that it started',
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
-  positional: { name: 'name', describe: 'a name that prc ls prints', completes: 'runs' },
+  positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
   options: { output: dataOutput, ...daemonOptions() },
-  examples: [['cli prc stop rancher-wins-nginx', 'stop it, whoever started it']],
+  examples: [['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it']],
   run: (values, { word = '' }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
@@ -74,7 +85,7 @@ const stop = command({
 export const processes: Group = {
   name: 'prc',
   aliases: ['process'],
-  summary: 'Processes on the host',
+  summary: 'Run, list and stop programs on the host',
   page: 'architecture.md',
   commands: [run, ls, stop],
 };

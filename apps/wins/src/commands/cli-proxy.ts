@@ -8,13 +8,12 @@ export const proxy = command({
   name: 'proxy',
   summary: 'Make ports of the host reachable in this container',
   details:
-    'The daemon allows the ports of white_list.proxyPorts of its config. It goes on until it is told to end.',
+    'The daemon allows the ports that white_list.proxyPorts of its config lists. The command runs until it is interrupted.',
   page: 'tunnel.md',
   environment: PIPE_ENVIRONMENT,
   options: {
     publish: requiredOption(
-      'Ports to listen on, which lead to the same ports of the host: "TCP:443 TCP:80-81"; ' +
-        'TCP:8080:9796 leads to host port 9796',
+      'Ports to listen on: "TCP:443 TCP:80-81" leads to the same ports of the host, TCP:8080:9796 to its port 9796',
       '--publish "TCP:443 TCP:80-81"',
       { placeholder: 'PORTS', completes: 'nothing' },
     ),
@@ -23,11 +22,14 @@ export const proxy = command({
       byDefault: DEFAULT_PROXY_PIPE_NAME,
       read: (text: string) => text,
     },
-    'listen-address': textOption('Address to listen on; default: all of this container', {
-      placeholder: 'ADDRESS',
-      completes: 'nothing',
-    }),
-    'ready-file': textOption('A file that exists exactly while the tunnel is up', {
+    'listen-address': textOption(
+      'Address to listen on (default: all addresses of this container)',
+      {
+        placeholder: 'ADDRESS',
+        completes: 'nothing',
+      },
+    ),
+    'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', {
       placeholder: 'FILE',
       completes: 'files',
     }),
@@ -35,19 +37,21 @@ export const proxy = command({
       ...choiceOption(
         'log-format',
         ['pretty', 'json'] as const,
-        'pretty for people, json for programs: one object per line, with its time',
+        'Format of messages: pretty for people, json for one object per line with a timestamp',
         { placeholder: 'FORM' },
       ),
       byDefault: 'pretty',
     },
     'wait-timeout': waitTimeoutOption(),
-    timeout: timeoutOption('an attempt to open the tunnel may take; default: 10s'),
+    timeout: timeoutOption(
+      'Time limit of each attempt to open the tunnel, such as 5s or 2m (default: 10s)',
+    ),
   },
   examples: [
-    ['cli proxy --publish TCP:9796', 'port 9796 of this container is that of the host'],
+    ['cli proxy --publish TCP:9796', 'forward port 9796 to the same port of the host'],
     [
       'cli proxy --publish TCP:8080:80 --ready-file /tmp/ready',
-      'another port, and a file for probes',
+      'forward port 8080 to port 80 of the host, with a file for probes',
     ],
   ],
   run: (values, _given, more) => client().proxyPorts(values, more),

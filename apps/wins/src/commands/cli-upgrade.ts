@@ -1,28 +1,28 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { command, readOption, requiredOption, textOption } from '@wins/command-line';
 import { client } from '../load-applications.js';
-import { daemonOptions, PIPE_ENVIRONMENT } from './daemon-options.js';
+import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
 /** `wins cli upgrade` */
 export const upgrade = command({
   name: 'upgrade',
   summary: 'Upgrade the daemon to another release',
   details:
-    'The daemon that is replaced runs the helper. How it ended is asked of the daemon that is there then.',
+    'The daemon runs the new release as a helper, which replaces the daemon. The command waits, then asks the daemon that serves for the result.',
   page: 'upgrade.md',
   environment: PIPE_ENVIRONMENT,
   options: {
     path: requiredOption(
-      'The new release, wins-upgrade, the same here and on the host',
+      'Path of the new release, wins-upgrade.exe, the same here and on the host',
       'the path of the new release',
       { placeholder: 'FILE', completes: 'files' },
     ),
-    from: textOption('Where to copy it from when it is not at --path', {
+    from: textOption('File to copy to --path if that does not exist', {
       placeholder: 'FILE',
       completes: 'files',
     }),
     once: readOption(
-      'A name for this upgrade: one that was rolled back is not tried again',
+      'Name of this upgrade; an upgrade of this name that was rolled back is not tried again',
       (name) => {
         if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
         throw new UsageError(
@@ -31,17 +31,18 @@ export const upgrade = command({
       },
       { placeholder: 'NAME', completes: 'nothing' },
     ),
-    config: textOption('The config that the service must read', {
+    config: textOption('Config file that the service must use', {
       placeholder: 'FILE',
       completes: 'files',
     }),
+    output: textOutput,
     ...daemonOptions('5m'),
   },
   examples: [
-    ['cli upgrade --path c:/etc/rancher/wins-upgrade.exe', 'replace the daemon by that release'],
+    ['cli upgrade --path c:/etc/rancher/wins-upgrade.exe', 'replace the daemon by this release'],
     [
       'cli upgrade --path c:/etc/rancher/wins-upgrade.exe --from c:/wins.exe',
-      'bring it there first',
+      'copy it there first',
     ],
   ],
   run: (values, _given, more) => client().upgradeDaemon(values, more),

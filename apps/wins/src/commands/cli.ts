@@ -15,8 +15,11 @@ const info = command({
   environment: PIPE_ENVIRONMENT,
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [
-    ['cli app info', 'JSON, as from every release'],
-    ['cli app info -o table --wait-timeout 30s', 'wait for a daemon, and print a table'],
+    ['cli app info', 'JSON, with the same fields in every release'],
+    [
+      'cli app info -o table --wait-timeout 30s',
+      'wait for a daemon that is not ready, and print a table',
+    ],
   ],
   run: (values, _given, more) => client().showInfo(values, more),
 });
@@ -25,13 +28,13 @@ const info = command({
 export const cli: Group = {
   name: 'cli',
   aliases: ['client'],
-  summary: 'Talk to the daemon',
+  summary: 'Use the host through the daemon',
   page: 'errors.md',
   commands: [
     {
       name: 'app',
       aliases: ['application'],
-      summary: 'About the daemon',
+      summary: 'Versions of the client and the daemon',
       page: 'compatibility.md',
       commands: [info],
     },

@@ -34,7 +34,7 @@ describe('what may follow', () => {
     ],
     [
       ['doctor', '--output', ''],
-      ['text', 'json', 'yaml'],
+      ['text', 'json', 'yaml', 'table', 'name'],
     ],
     [['cli', 'nonsense', ''], []],
     [['cli', 'prc', 'run', '--', ''], []],

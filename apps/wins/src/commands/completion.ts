@@ -4,13 +4,13 @@ import { command, completionScript, SHELLS } from '@wins/command-line';
 /** `wins completion` */
 export const completion = command({
   name: 'completion',
-  summary: 'Print a script that makes a shell complete commands, options and values',
-  details: `To install it, once for all shells to come:
+  summary: 'Print a script for completion in bash, zsh or PowerShell',
+  details: `It completes commands, options and values. Install it once, then start a new shell:
   bash         wins completion bash > /etc/bash_completion.d/wins
   zsh          wins completion zsh > "\${fpath[1]}/_wins"
   powershell   wins completion powershell >> $PROFILE`,
   page: 'commands.md',
-  environment: [['SHELL', 'the shell, when none is named; without it powershell']],
+  environment: [['SHELL', 'shell to use if none is given; powershell if it is not set']],
   positional: {
     name: 'shell',
     describe: 'bash, zsh or powershell',
@@ -18,7 +18,7 @@ export const completion = command({
     choices: SHELLS,
   },
   options: {},
-  examples: [['completion bash', 'print the script for bash']],
+  examples: [['completion bash', 'the script for bash']],
   run: (_values, { word }) => {
     const shell = word ?? process.env['SHELL'] ?? 'powershell';
     const script = completionScript(shell);

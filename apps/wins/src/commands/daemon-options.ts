@@ -4,7 +4,8 @@ import { choiceOption, durationOption, readOption, textOption } from '@wins/comm
 /** The forms of data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
-const FORMS = 'Form of the answer, as in -oyaml; --json is -o json';
+/** What `--output` does. */
+export const FORMS = 'Output format; --json is short for -o json';
 
 /** `--server` and `--wait-timeout`. */
 export function daemonOptions(waitTimeout = '0s') {
@@ -16,23 +17,23 @@ export function daemonOptions(waitTimeout = '0s') {
     },
     'wait-timeout': waitTimeoutOption(waitTimeout),
     timeout: timeoutOption(
-      'a connection may take, and an answer; default: 10s, and 30s for the answer',
+      'Time limit of the connection and of each answer, such as 5s or 2m (default: 10s for the connection, 30s for an answer)',
     ),
   };
 }
 
 /** `--timeout`, in milliseconds; undefined when it is not given. */
-export function timeoutOption(whatFor: string) {
+export function timeoutOption(describe: string) {
   const { read } = durationOption('timeout', '', '', 1);
-  return readOption(`How long ${whatFor}: 5s, 2m`, (text) => read?.(text) ?? 0, {
+  return readOption(describe, (text) => read?.(text) ?? 0, {
     placeholder: 'TIME',
     completes: 'nothing',
   });
 }
 
 /** `--wait-timeout`, in milliseconds. */
-export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that does not serve yet') {
-  const describe = `How long to wait for ${whatFor}: 30s, 5m`;
+export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is not ready') {
+  const describe = `How long to wait for ${whatFor}, such as 30s or 5m`;
   return durationOption('wait-timeout', byDefault, describe);
 }
 
@@ -46,13 +47,21 @@ export const outputOfOriginal = {
 export const dataOutput = choiceOption(
   'output',
   DATA_FORMS,
-  `${FORMS} [default: table at a terminal, else json]`,
+  `${FORMS} (default: table on a terminal, json elsewhere)`,
+  { short: 'o', placeholder: 'FORM' },
+);
+
+/** `--output` of what is a sentence for people and data for programs. */
+export const verdictOutput = choiceOption(
+  'output',
+  ['text', ...DATA_FORMS] as const,
+  `${FORMS} (default: text on a terminal, json elsewhere)`,
   { short: 'o', placeholder: 'FORM' },
 );
 
 /** `--output` of what people read first. */
 export const textOutput = {
-  ...choiceOption('output', ['text', 'json', 'yaml'] as const, FORMS, {
+  ...choiceOption('output', ['text', ...DATA_FORMS] as const, FORMS, {
     short: 'o',
     placeholder: 'FORM',
   }),
@@ -61,10 +70,7 @@ export const textOutput = {
 
 /** Variables that say where the daemon's pipe is. */
 export const PIPE_ENVIRONMENT = [
-  [
-    'WINS_RUNTIME_DIR',
-    'the folder of the sockets, where pipes are files; default: the one of the system',
-  ],
+  ['WINS_RUNTIME_DIR', 'folder of the sockets that stand for the pipes elsewhere than on Windows'],
 ] as const;
 
 /** For {@link UsageError}: two options that exclude each other. */

@@ -1,19 +1,25 @@
-import { EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import { command, type Group } from '@wins/command-line';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
+import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { srv } from './srv.js';
 import { upIn, type Inside } from './up.js';
 
 const version = command({
   name: 'version',
-  summary: 'Say which release this is',
+  summary: 'Print the version of this program',
   page: 'commands.md',
-  options: {},
-  run: () => {
-    process.stdout.write(`rancher-wins version ${VERSION}\n`);
-    return Promise.resolve(EXIT.client.ok);
+  options: { output: textOutput },
+  examples: [['version -o json', 'version and commit, for programs']],
+  run: async (_values, _given, { show }) => {
+    await show({
+      value: { Version: VERSION, Commit: COMMIT },
+      text: `rancher-wins version ${VERSION}\n`,
+      names: [VERSION],
+    });
+    return EXIT.client.ok;
   },
 });
 
@@ -21,13 +27,13 @@ const version = command({
 export const root: Group = {
   name: 'wins',
   summary: 'Operates the Windows host from inside a Windows container.',
-  details: 'A command takes its options with one dash or two, and as --name value or --name=value.',
+  details: 'Options take one dash or two, and their value as --name value or --name=value.',
   page: 'commands.md',
   commands: [cli, srv, upIn(), doctor, completion, version],
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run a program of the host'],
     ['srv app run --config ./config', 'run the daemon'],
-    ['help cli prc run', 'how to use a command; --help and -h after it do the same'],
+    ['help cli prc run', 'the help of a command, as with --help or -h after it'],
   ],
 };
 

@@ -7,15 +7,14 @@ import {
   textOption,
 } from '@wins/command-line';
 import { server } from '../load-applications.js';
-import { refuseBoth, textOutput } from './daemon-options.js';
+import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 
 const FORM = { short: 'o', placeholder: 'FORM' } as const;
-const FORMS = 'Form of the answer, as in -oyaml; --json is -o json';
 
 /** Every command of `wins srv` has them. */
 const inherits = {
   config: textOption(
-    'The config file, which must exist; default: c:/etc/rancher/wins/config, elsewhere /etc/rancher/wins/config, which may be absent',
+    'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
     {
       placeholder: 'FILE',
       completes: 'files',
@@ -25,73 +24,73 @@ const inherits = {
 
 const run = command({
   name: 'run',
-  summary: 'Serve until stopped',
-  details: 'Also what the Windows service runs.',
+  summary: 'Run the daemon until it is stopped',
+  details: 'The Windows service runs this command.',
   page: 'architecture.md',
   environment: [
     [
       'WINS_RUNTIME_DIR',
-      'the folder of the sockets, where pipes are files; default: the one of the system',
+      'folder of the sockets that stand for the pipes elsewhere than on Windows',
     ],
-    ['WINS_SERVICE', 'elsewhere than on Windows: the file that stands for the service'],
-    ['NO_COLOR', 'no colours in the log at a terminal'],
+    ['WINS_SERVICE', 'file that stands for the service elsewhere than on Windows'],
+    ['NO_COLOR', 'if not empty, the log on a terminal has no colors'],
   ],
   inherits,
   options: {
-    register: switchOption(
-      'Register it as a Windows service with the other options, or update that service',
-    ),
+    register: switchOption('Create the Windows service with the given options, or update it'),
     unregister: switchOption('Stop and remove the Windows service'),
     'log-file-size': textOption(
-      'How large a log file of the Windows service may become: 64KiB to 1GiB; default: 10MiB',
+      'Maximum size of a log file of the Windows service, 64KiB to 1GiB (default: 10MiB)',
       { placeholder: 'SIZE', completes: 'nothing' },
     ),
-    'log-files': textOption('How many log files it keeps: 1 to 100; default: 5', {
+    'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', {
       placeholder: 'NUMBER',
       completes: 'nothing',
     }),
     // Ignored without --register: a service of an earlier release may be started with any of them.
-    'delayed-start': switchOption('With --register: start some time after the system'),
-    'depends-on': textOption(
-      'With --register: services that must run before it, as in "HNS Tcpip"',
-      { placeholder: 'NAMES', completes: 'nothing' },
+    'delayed-start': switchOption(
+      'With --register: start the service some time after the system has started',
     ),
+    'depends-on': textOption('With --register: services that must run first, such as "HNS Tcpip"', {
+      placeholder: 'NAMES',
+      completes: 'nothing',
+    }),
     // Refused, but for such a service.
     profile: textOption('', { isHidden: true }),
     'profile-output': textOption('', { isHidden: true }),
   },
   check: (values) => refuseBoth(values, 'register', 'unregister'),
   examples: [
-    ['srv app run --config ./config', 'serve at a terminal'],
-    ['srv app run --register --config c:/etc/rancher/wins/config', 'make it a Windows service'],
+    ['srv app run --config ./config', 'run it on a terminal'],
+    ['srv app run --register --config c:/etc/rancher/wins/config', 'create the Windows service'],
   ],
   run: (values, _given, more) => server().runApp(values, more),
 });
 
 const check = command({
   name: 'check',
-  summary: 'Say what is wrong with the config file, or show the values in force',
+  summary: 'Check the config file: print its problems, or the values in force',
   page: 'config.md',
   inherits,
   options: {
     output: textOutput,
-    lenient: switchOption('Only warn of an unknown key, as the daemon does when it starts'),
+    lenient: switchOption('Treat an unknown key as a warning, as the daemon does when it starts'),
     'content-only': switchOption(
-      'For a file that will be copied to its place: it must exist; who could change it is not judged on Windows',
+      'For a copy that is not in its place yet: it must exist; on Windows its access list is not checked',
     ),
     platform: choiceOption(
       'platform',
       ['windows', 'linux'] as const,
-      'The system of the node that the config is for; default: this one',
+      'Operating system of the node that the config is for (default: that of this host)',
       { placeholder: 'SYSTEM' },
     ),
     'explain-migration': switchOption(
-      'Print, as YAML to paste, what a config of an earlier release may lack',
+      'Print what a config for an earlier release may lack, as YAML to paste',
     ),
   },
   examples: [
-    ['srv config check', 'the file of this host'],
-    ['srv config check --config ./config -o json', 'another one, for programs'],
+    ['srv config check', 'the config of this host'],
+    ['srv config check --config ./config -o json', 'another file, with the result as JSON'],
   ],
   run: (values, _given, more) => server().checkConfig(values, more),
 });
@@ -107,54 +106,54 @@ const schema = command({
       byDefault: 'json',
     },
   },
-  examples: [['srv config schema > wins.schema.json', 'for an editor']],
+  examples: [['srv config schema > wins.schema.json', 'write it to a file']],
   run: (values, _given, more) => server().printSchema(values, more),
 });
 
 const explain = command({
   name: 'explain',
-  summary: 'Say what a key means, or whether a program or port would be allowed',
-  details: 'Ends with 1 when it would not be allowed.',
+  summary: 'Print what a key means, or whether a program or port would be allowed',
+  details: 'The exit code is 1 if it would not be allowed.',
   page: 'config.md',
   inherits,
   positional: {
     name: 'key',
-    describe: 'a key, such as white_list.proxyPorts; without one all are listed',
+    describe: 'a key, such as white_list.proxyPorts (default: list all keys)',
     isOptional: true,
     completes: 'nothing',
   },
   options: {
-    path: textOption('A program of the host: would it be allowed, and by which entry', {
+    path: textOption('Program of the host: would it be allowed, and by which entry?', {
       placeholder: 'FILE',
       completes: 'files',
     }),
-    sha256: textOption('With --path: the SHA-256 digest that the client sees', {
+    sha256: textOption('With --path: SHA-256 digest of the file in the container', {
       placeholder: 'DIGEST',
       completes: 'nothing',
     }),
-    port: numberOption('port', 'A TCP port of the host: would it be allowed'),
-    server: textOption('Ask the running daemon on this pipe, rather than the file', {
+    port: numberOption('port', 'TCP port of the host: would it be allowed?'),
+    server: textOption('Ask the running daemon on this pipe instead of reading the file', {
       placeholder: 'PIPE',
       completes: 'nothing',
     }),
     output: textOutput,
   },
   examples: [
-    ['srv config explain white_list.proxyPorts', 'what a key means'],
-    ['srv config explain --port 9796', 'whether containers may reach that port'],
+    ['srv config explain white_list.proxyPorts', 'what the key means'],
+    ['srv config explain --port 9796', 'whether containers may reach the port'],
   ],
   run: (values, { word }, more) => server().explainConfig({ ...values, key: word }, more),
 });
 
 const reload = command({
   name: 'reload',
-  summary: 'Have the running daemon read its config again',
+  summary: 'Make the running daemon read its config again',
   details:
-    'It says what changed, what takes a restart, or what is wrong: then the config that was in force stays, and it ends with 78.',
+    'Prints what changed and what needs a restart. If the config is invalid, prints why, the old config stays in force, and the exit code is 78.',
   page: 'config.md',
   inherits,
   options: {
-    server: textOption("Name or path of the daemon's pipe; default: that of the config", {
+    server: textOption("Name or path of the daemon's pipe (default: the one in the config)", {
       placeholder: 'PIPE',
       completes: 'nothing',
     }),
@@ -164,41 +163,41 @@ const reload = command({
   run: (values, _given, more) => server().reloadConfig(values, more),
 });
 
-const directory = textOption('The folder of a log; default: the one of the daemon of the config', {
+const directory = textOption('Folder of the audit log (default: the one in the config)', {
   placeholder: 'FOLDER',
   completes: 'folders',
 });
 
 const show = command({
   name: 'show',
-  summary: 'Print the records, the oldest first',
+  summary: 'Print the records of the audit log, oldest first',
   page: 'architecture.md',
   inherits,
   options: {
     directory,
-    since: textOption('Only records since then: 90s, 2h30m, 7d or 2026-03-01T12:00Z', {
+    since: textOption('Only records since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z', {
       placeholder: 'TIME',
       completes: 'nothing',
     }),
     output: {
-      ...choiceOption('output', ['table', 'json', 'yaml'] as const, FORMS, FORM),
+      ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, FORM),
       byDefault: 'table',
     },
   },
   examples: [
-    ['srv audit show --since 2h', 'what was decided in the last two hours'],
-    ['srv audit show -o json', 'for programs: one object per line'],
+    ['srv audit show --since 2h', 'the decisions of the last two hours'],
+    ['srv audit show -o json', 'one JSON object per line'],
   ],
   run: (values, _given, more) => server().showAudit(values, more),
 });
 
 const verify = command({
   name: 'verify',
-  summary: 'Check that the log is complete and unchanged',
+  summary: 'Check that the audit log is complete and unchanged',
   page: 'threat-model.md',
   inherits,
   options: { directory, output: textOutput },
-  examples: [['srv audit verify', 'the log of the daemon of this host']],
+  examples: [['srv audit verify', 'the audit log of this host']],
   run: (values, _given, more) => server().verifyAudit(values, more),
 });
 
@@ -206,7 +205,7 @@ const verify = command({
 export const srv: Group = {
   name: 'srv',
   aliases: ['server'],
-  summary: 'The daemon',
+  summary: 'Run and inspect the daemon',
   page: 'architecture.md',
   options: inherits,
   commands: [
@@ -219,13 +218,13 @@ export const srv: Group = {
     },
     {
       name: 'config',
-      summary: 'Look at the config file',
+      summary: 'Check, explain and reload the config',
       page: 'config.md',
       commands: [check, schema, explain, reload],
     },
     {
       name: 'audit',
-      summary: 'Look at the audit log',
+      summary: 'Print and verify the audit log',
       page: 'architecture.md',
       commands: [show, verify],
     },

@@ -35,45 +35,45 @@ export const upIn = (inside?: Inside) =>
   command({
     name: 'up',
     aliases: ['upgrade'],
-    summary: 'Replace the program of the service of the daemon, or leave it as it was',
+    summary: 'Replace the program of the service by a new release',
     details:
-      'Ends with 0 when the wanted release serves, 1 when the old one serves again, 64 when the command line makes no ' +
-      'sense, 65 when the upgrade was refused, 70 when it failed, 75 when another upgrade is under way.',
+      'If the new release does not serve, the old one is put back. The exit code is 0 if the new release serves, 1 if the old one was ' +
+      'put back, 64 for an invalid command line, 65 if the upgrade was refused, 70 if it failed, 75 if another upgrade is running.',
     page: 'upgrade.md',
     environment: [
       [
         'WINS_SERVICE',
-        'elsewhere than on Windows: the file that stands for the service, without --service',
+        'file that stands for the service elsewhere than on Windows, unless --service is given',
       ],
     ],
     options: {
-      path: textOption('The new program; default: this one', {
+      path: textOption('The new release (default: this program)', {
         placeholder: 'FILE',
         completes: 'files',
       }),
-      sha256: digestOption('sha256', 'Refuse a program with another SHA-256'),
+      sha256: digestOption('sha256', 'SHA-256 digest that the new release must have'),
       'wins-args': textOption(
-        'Arguments of the service, in place of those it has: "--config FILE"',
+        'New arguments of the service: "--config FILE" (default: the arguments it has)',
         { placeholder: 'ARGS', completes: 'nothing' },
       ),
-      'expect-config': textOption('Refuse unless this is the config that the service reads', {
+      'expect-config': textOption('Refuse the upgrade unless the service uses this config', {
         placeholder: 'FILE',
         completes: 'files',
       }),
-      'allow-downgrade': switchOption('Take an older release as well'),
+      'allow-downgrade': switchOption('Allow an older release'),
       wait: readOption(
-        'How long the service may take to end, and to serve: 60s, 5m, 1h; default: 60s',
+        'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
         readWait,
         { placeholder: 'TIME', completes: 'nothing' },
       ),
-      service: textOption('The service; default: that of the daemon', {
+      service: textOption('Name of the service (default: that of the daemon)', {
         placeholder: 'NAME',
         completes: 'nothing',
       }),
-      'dry-run': switchOption('Say what would be done'),
-      'show-result': switchOption('Say how the latest upgrade ended, and do nothing'),
+      'dry-run': switchOption('Print what would be done, and do nothing'),
+      'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
       id: readOption(
-        'A name for this upgrade, which its result will have',
+        'Name of this upgrade, which its result contains',
         matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
         { placeholder: 'NAME', completes: 'nothing' },
       ),
@@ -92,9 +92,9 @@ export const upIn = (inside?: Inside) =>
       'known-version': listOption('', { isHidden: true }),
     },
     examples: [
-      ['up --path c:/new/wins.exe --dry-run', 'say what would be done'],
-      ['up --path c:/new/wins.exe', 'do it'],
-      ['up --show-result', 'how the latest one ended'],
+      ['up --path c:/new/wins.exe --dry-run', 'print what would be done'],
+      ['up --path c:/new/wins.exe', 'upgrade'],
+      ['up --show-result', 'the result of the latest upgrade'],
     ],
     run: (values, _given, more) => upgradeHelper().runUpgrade(values, { ...more, inside }),
   });

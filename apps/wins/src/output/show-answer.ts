@@ -1,10 +1,14 @@
 import { escapeJson, escapeText, type Answer } from '@wins/wins-program';
 import stringWidth from 'string-width';
 import { goJson } from './go-json.js';
+import { redrawn } from './redrawn.js';
 
 // Beside this file once everything is bundled: few commands ever print YAML.
 /* eslint-disable @typescript-eslint/no-require-imports */
 const loadYaml = () => require('./wins-yaml.cjs') as typeof import('./yaml.js');
+
+/** Where an answer goes. */
+export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
  * Prints an answer on standard output.
@@ -14,15 +18,20 @@ const loadYaml = () => require('./wins-yaml.cjs') as typeof import('./yaml.js');
  * @returns False when the reader has gone.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
-  return write(render(answer, form, process.stdout.isTTY));
+  return write(render(answer, form, process.stdout));
 }
 
 /** The text of an answer, for a terminal or for a program. */
-export function render(answer: Answer, form: unknown, isTerminal: boolean): string {
-  const { value, table, text, names, isOneOfMany = false, isAsOriginal = false } = answer;
-  const isIndented = answer.isForReaders ?? (isTerminal && !isOneOfMany);
+export function render(answer: Answer, form: unknown, { isTTY, rows }: AnswerTerminal): string {
+  const { value, names = [], isRenewed = false, isAsOriginal = false } = answer;
+  const isOneOfMany = answer.isOneOfMany === true || isRenewed;
+  const isIndented = answer.isForReaders ?? (isTTY && !isOneOfMany);
   const forPrograms = (): string =>
-    isAsOriginal && !isTerminal ? goJson(value) : json(value, isIndented);
+    isAsOriginal && !isTTY ? goJson(value) : json(value, isIndented);
+  const forPeople = (text: string): string => {
+    if (!isRenewed) return text;
+    return isTTY ? redrawn(text, rows) : `${text}\n`;
+  };
   switch (form) {
     case 'json':
       return forPrograms();
@@ -31,17 +40,34 @@ export function render(answer: Answer, form: unknown, isTerminal: boolean): stri
       return isOneOfMany ? `---\n${document}` : document;
     }
     case 'name':
-      return (names ?? []).map((name) => `${escapeText(name)}\n`).join('');
+      return forPeople(names.map((name) => `${escapeText(name)}\n`).join(''));
     case 'text':
+      return forPeople(answer.text ?? inColumns(answer));
     case 'table':
-      return people(text, table) ?? json(value, true);
+      return forPeople(inColumns(answer));
     default:
-      return (isTerminal ? people(text, table) : undefined) ?? forPrograms();
+      if (!isTTY || (answer.table ?? answer.text) === undefined) return forPrograms();
+      return forPeople(answer.table === undefined ? (answer.text ?? '') : inColumns(answer));
   }
 }
 
-function people(text: string | undefined, table: Answer['table']): string | undefined {
-  return table === undefined ? text : tableOf(table.headings, table.rows);
+/** The table of an answer; its text if it has no table, or if it is a row of one; else the fields of its value. */
+function inColumns({ table, text, value, isOneOfMany = false }: Answer): string {
+  if (table !== undefined) return tableOf(table.headings, table.rows);
+  return isOneOfMany && text !== undefined ? text : tableOf(['FIELD', 'VALUE'], fieldsOf(value));
+}
+
+/** Each value within a value, with its path: `problems[0].key`. */
+function fieldsOf(value: unknown, path = ''): string[][] {
+  if (typeof value !== 'object' || value === null)
+    return value === undefined || path === ''
+      ? []
+      : [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => fieldsOf(item, `${path}[${index}]`));
+  return Object.entries(value).flatMap(([name, item]) =>
+    fieldsOf(item, path === '' ? name : `${path}.${name}`),
+  );
 }
 
 function json(value: unknown, isIndented: boolean): string {

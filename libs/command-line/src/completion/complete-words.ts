@@ -91,7 +91,7 @@ export async function completionsOf(
   if (last.startsWith('-')) return optionsLeft(path, given);
   if (isGroup(at)) {
     const commands = at.commands.map(({ name, summary }) => [name, summary] as const);
-    const help = [['help', 'Say how to use a command']] as const;
+    const help = [['help', 'Print the help of a command']] as const;
     return { kind: 'words', words: path.length > 1 ? commands : [...commands, ...help] };
   }
   if (at.positional !== undefined && positionals.length === 0)

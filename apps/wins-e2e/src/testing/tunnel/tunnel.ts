@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { createSocket as createUdpSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
@@ -89,19 +91,44 @@ export class HostProgram implements AsyncDisposable {
   }
 }
 
-/** Ports that nobody listens on now. */
+/** The UDP sockets that hold the ports of this process; the system closes them when it ends. */
+const claims: UdpSocket[] = [];
+
+/**
+ * TCP ports on which nothing listens, and which no other call gives out, in no process of this machine: a port is claimed by a UDP
+ * socket of the same number. They are below the ports that Linux, Windows and macOS choose by themselves, for port 0 and for outgoing
+ * connections.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];
-  for (const server of servers) {
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
-  for (const server of servers) {
-    server.close();
-    await once(server, 'close');
+  while (ports.length < count) {
+    const port = randomInt(10_000, 32_768);
+    if ((await claim(port)) && (await isUnused(port))) ports.push(port);
   }
   return ports;
+}
+
+async function claim(port: number): Promise<boolean> {
+  const socket = createUdpSocket('udp4').unref();
+  try {
+    await once(socket.bind({ port, address: '127.0.0.1', exclusive: true }), 'listening');
+  } catch {
+    socket.close();
+    return false;
+  }
+  claims.push(socket);
+  return true;
+}
+
+async function isUnused(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port), 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }
 
 /** Reads to the end. Iterating would destroy a stream that may still be written. */

@@ -1,0 +1,35 @@
+import type { Answer, Show } from '@wins/wins-program';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { listenForInterruptions } from '../interruptions.js';
+
+/** How long after an answer the next is asked for. */
+const EVERY_MS = 1000;
+
+/**
+ * Shows an answer at once, and again whenever it has changed, until this program is interrupted or the reader has gone. It asks again
+ * and again, as `docker stats` does: daemons of earlier releases know no call that announces a change.
+ *
+ * @throws What `ask` throws.
+ */
+export async function watchAnswer(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  show: Show,
+): Promise<void> {
+  const interrupted = new AbortController();
+  const { signal } = interrupted;
+  using _interruptions = listenForInterruptions(() => interrupted.abort());
+  let shown: unknown;
+  try {
+    for (;;) {
+      const answer = await ask(signal);
+      if (!isDeepStrictEqual(answer.value, shown)) {
+        shown = answer.value;
+        if (!(await show({ ...answer, isRenewed: true }))) return;
+      }
+      await delay(EVERY_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
