@@ -22,6 +22,7 @@ const plugin = path.join(root, 'node_modules', '.bin', `protoc-gen-ts_proto${plu
 const options = [
   'env=node',
   'outputServices=grpc-js',
+  'outputClientImpl=false',
   'esModuleInterop=true',
   'importSuffix=.js',
   'forceLong=bigint',

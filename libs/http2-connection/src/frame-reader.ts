@@ -1,8 +1,8 @@
 import { ConnectionFault } from './end-reason.js';
-import { DEFAULT_FRAME_OCTETS, FRAME, FRAME_HEADER_OCTETS, PREFACE, type Frame } from './frame.js';
+import { DEFAULT_FRAME_OCTETS, FRAME, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
 /**
- * Cuts what a client sends into its preface and frames. What lies whole in a chunk is not copied; of a frame that does not, at
+ * Cuts what a peer sends into frames, after the preface if it has to begin with one. What lies whole in a chunk is not copied; of a frame that does not, at
  * most its own length is held. The payload of a DATA frame is valid until `take` returns: the next one may come in the same memory.
  */
 export class FrameReader {
@@ -13,6 +13,9 @@ export class FrameReader {
   private bodyOctets = 0;
   /** For DATA frames that lie in two chunks, made by the first. */
   private dataBody: Buffer | undefined;
+
+  /** @param preface - What comes before the first frame: of a server nothing does. */
+  constructor(private readonly preface: Buffer) {}
 
   /**
    * Gives each frame that a chunk completes to `take`, until that returns false.
@@ -56,8 +59,8 @@ export class FrameReader {
 
   private readPreface(chunk: Buffer): number {
     let at = 0;
-    while (this.prefaceSeen < PREFACE.length && at < chunk.length) {
-      if (chunk[at++] !== PREFACE[this.prefaceSeen++]) throw new ConnectionFault('notHttp2');
+    while (this.prefaceSeen < this.preface.length && at < chunk.length) {
+      if (chunk[at++] !== this.preface[this.prefaceSeen++]) throw new ConnectionFault('notHttp2');
     }
     return at;
   }

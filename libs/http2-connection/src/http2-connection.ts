@@ -9,9 +9,10 @@ import { ConnectionFault, HTTP2_CODE, http2CodeOf, type EndReason } from './end-
 import * as wire from './frame.js';
 import { FLAG, FRAME, SETTING, type Frame } from './frame.js';
 import { FrameReader } from './frame-reader.js';
-import { HeaderBlockReader, type HeaderBlock } from './header-block.js';
+import { readSettings, readWindowStep, requireFrame } from './judge-frame.js';
+import { decodeBlock, HeaderBlockReader, type HeaderBlock } from './header-block.js';
 import { fieldSize } from './hpack/dynamic-table.js';
-import { HpackDecoder, HpackError } from './hpack/hpack-decoder.js';
+import { HpackDecoder } from './hpack/hpack-decoder.js';
 import { HpackEncoder } from './hpack/hpack-encoder.js';
 import { Http2Stream, type AnswerHeaders, type PeerAddress } from './http2-stream.js';
 import { answerFields } from './answer-fields.js';
@@ -43,8 +44,6 @@ const REMEMBERED_RESETS = 1024;
 /** Our window for a stream: the largest message fits, with its frames' padding. For the connection it is given back at once. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
-/** More settings than this in one frame are none that a client needs. */
-const MOST_SETTINGS = 64;
 /** What a call takes beside its headers and messages, ours and gRPC's, more or less. */
 const STREAM_OCTETS = 2048;
 
@@ -61,7 +60,7 @@ export class Connection {
   private isDraining = false;
   private ended: EndReason | undefined;
 
-  private readonly reader = new FrameReader();
+  private readonly reader = new FrameReader(wire.PREFACE);
   private readonly headerBlock: HeaderBlockReader;
   private readonly decoder: HpackDecoder;
   private readonly encoder = new HpackEncoder();
@@ -362,7 +361,7 @@ export class Connection {
 
   private takeHeaders({ streamId, endStream, octets }: HeaderBlock): void {
     if (!this.headerOctets.take(octets.length)) throw new ConnectionFault('tooManyHeaderOctets');
-    const fields = this.decode(octets);
+    const fields = decodeBlock(this.decoder, octets);
     const isNew = this.stateOf(streamId) === 'idle';
     const stream = this.judge({ type: FRAME.headers, streamId });
     if (stream !== undefined) {
@@ -398,15 +397,6 @@ export class Connection {
     this.parts.onStream(stream, headers);
   }
 
-  private decode(octets: Buffer) {
-    try {
-      return this.decoder.decode(octets);
-    } catch (error) {
-      if (!(error instanceof HpackError)) throw error;
-      throw new ConnectionFault(error.fault === 'tooLarge' ? 'headersTooLarge' : 'badHeaderBlock');
-    }
-  }
-
   private takeReset(frame: Frame): void {
     const { streamId, payload } = frame;
     requireFrame(payload.length === 4, streamId !== 0);
@@ -423,32 +413,16 @@ export class Connection {
       this.settingsAck.stop();
       return;
     }
-    if (payload.length > MOST_SETTINGS * 6) throw new ConnectionFault('tooManySettings');
-    for (let at = 0; at < payload.length; at += 6) {
-      this.applySetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
-    }
+    for (const [id, value] of readSettings(payload)) this.applySetting(id, value);
     this.output.send(wire.frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
   }
 
   private applySetting(id: number, value: number): void {
-    switch (id) {
-      case SETTING.enablePush:
-        if (value > 1) throw new ConnectionFault('badSetting');
-        return;
-      case SETTING.maxFrameSize:
-        if (value < wire.DEFAULT_FRAME_OCTETS || value > 0xffffff) {
-          throw new ConnectionFault('badSetting');
-        }
-        this.output.largestFrame = value;
-        return;
-      case SETTING.initialWindowSize: {
-        if (value > wire.LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
-        const change = value - this.theirStreamWindow;
-        this.theirStreamWindow = value;
-        for (const stream of this.streams.values()) this.widen(stream, change);
-        return;
-      }
-    }
+    if (id === SETTING.maxFrameSize) this.output.largestFrame = value;
+    if (id !== SETTING.initialWindowSize) return;
+    const change = value - this.theirStreamWindow;
+    this.theirStreamWindow = value;
+    for (const stream of this.streams.values()) this.widen(stream, change);
   }
 
   private widen(stream: Http2Stream, octets: number): void {
@@ -459,10 +433,8 @@ export class Connection {
 
   private takeWindowUpdate(frame: Frame): void {
     const { streamId, payload } = frame;
-    requireFrame(payload.length === 4, true);
     spend(this.windowUpdates, 'tooManyWindowUpdates');
-    const octets = payload.readUInt32BE(0) & 0x7fffffff;
-    if (octets === 0) throw new ConnectionFault('badFrame');
+    const octets = readWindowStep(payload);
     if (streamId === 0) {
       this.output.window += octets;
       if (this.output.window > wire.LARGEST_WINDOW_OCTETS) {
@@ -516,11 +488,6 @@ export class Connection {
     const { waitingOctets, socketOctets } = this.limits;
     if (this.extraOctets > waitingOctets || inSocket > socketOctets) this.end('notReading');
   }
-}
-
-function requireFrame(rightSize: boolean, rightStream: boolean): void {
-  if (!rightSize) throw new ConnectionFault('frameSize');
-  if (!rightStream) throw new ConnectionFault('badStreamId');
 }
 
 function spend(bucket: TokenBucket, reason: EndReason): void {

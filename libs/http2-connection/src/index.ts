@@ -20,6 +20,11 @@
  */
 export { serveHttp2Connection } from './serve-http2-connection.js';
 export type { Http2Connection, Http2ConnectionOptions } from './serve-http2-connection.js';
+export { openGrpcConnection } from './client/open-grpc-connection.js';
+export type { GrpcConnection, GrpcConnectionOptions } from './client/open-grpc-connection.js';
+export type { GrpcRequest } from './client/client-connection.js';
+export type { GrpcOutcome } from './client/grpc-call.js';
+export type { GrpcStatus } from './client/grpc-status.js';
 export type { Http2Limits } from './connection-limits.js';
 export type { EndReason } from './end-reason.js';
 export type { AnswerHeaders, Http2Stream, PeerAddress } from './http2-stream.js';

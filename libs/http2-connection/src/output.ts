@@ -1,12 +1,24 @@
 import type { Duplex } from 'node:stream';
 import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
 import { DEFAULT_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
-import type { Http2Stream } from './http2-stream.js';
 
 /** Octets that are given to the socket before it is asked whether it can keep up. */
 const ROUND_OCTETS = 128 * 1024;
 /** Larger frames than this save nothing. */
 const LARGEST_FRAME_OCTETS = 64 * 1024;
+
+/** What an output sends of. */
+export interface OutputStream {
+  readonly id: number;
+  /** What the peer allows for this stream; the output takes from it what it sends. */
+  sendWindow: number;
+  /** Octets that wait to be sent. */
+  readonly waiting: number;
+  /** Gives the next octets, at most so many. */
+  takeOutput(most: number): Buffer;
+  /** Told once what `takeOutput` gave is on its way. */
+  outputTaken(): void;
+}
 
 /** What an output tells its connection. */
 export interface OutputEvents {
@@ -17,14 +29,14 @@ export interface OutputEvents {
 }
 
 /**
- * Sends the answers of a connection: streams take turns, the client's windows are kept, and what was written is not copied. It
+ * Sends what the streams of a connection have: they take turns, the peer's windows are kept, and what was written is not copied. It
  * gives the socket no more while that cannot keep up; what waits stays with the streams.
  */
 export class Output {
-  /** What the client allows for all streams together. */
+  /** What the peer allows for all streams together. */
   window = DEFAULT_WINDOW_OCTETS;
   private frameOctets = DEFAULT_FRAME_OCTETS;
-  private readonly waiting = new Set<Http2Stream>();
+  private readonly waiting = new Set<OutputStream>();
   private isScheduled = false;
   private isFlushing = false;
 
@@ -38,7 +50,7 @@ export class Output {
     });
   }
 
-  /** The largest payload of a frame that the client takes. */
+  /** The largest payload of a frame that the peer takes. */
   set largestFrame(octets: number) {
     this.frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
   }
@@ -51,13 +63,13 @@ export class Output {
   }
 
   /** A stream has something to send, or may send again. */
-  add(stream: Http2Stream): void {
+  add(stream: OutputStream): void {
     if (stream.waiting === 0) return;
     this.waiting.add(stream);
     this.schedule();
   }
 
-  remove(stream: Http2Stream): void {
+  remove(stream: OutputStream): void {
     this.waiting.delete(stream);
   }
 
@@ -106,7 +118,7 @@ export class Output {
     return waiting.size > 0 && window > 0 && socket.writable && !socket.writableNeedDrain;
   }
 
-  private sendData(stream: Http2Stream, octets: number): number {
+  private sendData(stream: OutputStream, octets: number): number {
     const data = stream.takeOutput(octets);
     const frames = Math.ceil(data.length / this.frameOctets);
     const headers = Buffer.allocUnsafe(frames * FRAME_HEADER_OCTETS);

@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
 export const protobufPackage = "wins";
@@ -194,34 +183,6 @@ export interface ApplicationServiceServer extends UntypedServiceImplementation {
   /** Info says which build of the daemon answers. */
   info: handleUnaryCall<Void, ApplicationInfoResponse>;
 }
-
-export interface ApplicationServiceClient extends Client {
-  /** Info says which build of the daemon answers. */
-  info(
-    request: Void,
-    callback: (error: ServiceError | null, response: ApplicationInfoResponse) => void,
-  ): ClientUnaryCall;
-  info(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ApplicationInfoResponse) => void,
-  ): ClientUnaryCall;
-  info(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ApplicationInfoResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const ApplicationServiceClient = makeGenericClientConstructor(
-  ApplicationServiceService,
-  "wins.ApplicationService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ApplicationServiceClient;
-  service: typeof ApplicationServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
 export const protobufPackage = "wins";
@@ -767,66 +756,6 @@ export interface ConfigServiceServer extends UntypedServiceImplementation {
   /** Reload reads the config file again and puts it in force, or keeps the last valid one. For administrators of the host alone. */
   reload: handleUnaryCall<Void, ConfigReloadResponse>;
 }
-
-export interface ConfigServiceClient extends Client {
-  /** Explain says whether a program would be started, or a port reached, for the caller. Nothing is done or recorded. */
-  explain(
-    request: ConfigExplainRequest,
-    callback: (error: ServiceError | null, response: ConfigExplainResponse) => void,
-  ): ClientUnaryCall;
-  explain(
-    request: ConfigExplainRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ConfigExplainResponse) => void,
-  ): ClientUnaryCall;
-  explain(
-    request: ConfigExplainRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ConfigExplainResponse) => void,
-  ): ClientUnaryCall;
-  /** Describe names the config file in force. For administrators of the host alone. */
-  describe(
-    request: Void,
-    callback: (error: ServiceError | null, response: ConfigDescribeResponse) => void,
-  ): ClientUnaryCall;
-  describe(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ConfigDescribeResponse) => void,
-  ): ClientUnaryCall;
-  describe(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ConfigDescribeResponse) => void,
-  ): ClientUnaryCall;
-  /** Reload reads the config file again and puts it in force, or keeps the last valid one. For administrators of the host alone. */
-  reload(
-    request: Void,
-    callback: (error: ServiceError | null, response: ConfigReloadResponse) => void,
-  ): ClientUnaryCall;
-  reload(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ConfigReloadResponse) => void,
-  ): ClientUnaryCall;
-  reload(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ConfigReloadResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const ConfigServiceClient = makeGenericClientConstructor(
-  ConfigServiceService,
-  "wins.ConfigService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ConfigServiceClient;
-  service: typeof ConfigServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

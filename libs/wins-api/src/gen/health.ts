@@ -6,20 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientReadableStream,
-  type ClientUnaryCall,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "grpc.health.v1";
 
@@ -387,54 +374,6 @@ export interface HealthServer extends UntypedServiceImplementation {
   /** List says the status of all services. */
   list: handleUnaryCall<HealthListRequest, HealthListResponse>;
 }
-
-export interface HealthClient extends Client {
-  /** Check asks once. NOT_FOUND when the service is unknown. */
-  check(
-    request: HealthCheckRequest,
-    callback: (error: ServiceError | null, response: HealthCheckResponse) => void,
-  ): ClientUnaryCall;
-  check(
-    request: HealthCheckRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: HealthCheckResponse) => void,
-  ): ClientUnaryCall;
-  check(
-    request: HealthCheckRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: HealthCheckResponse) => void,
-  ): ClientUnaryCall;
-  /** Watch says the status at once and whenever it changes. An unknown service gets SERVICE_UNKNOWN, and the call stays open. */
-  watch(request: HealthCheckRequest, options?: Partial<CallOptions>): ClientReadableStream<HealthCheckResponse>;
-  watch(
-    request: HealthCheckRequest,
-    metadata?: Metadata,
-    options?: Partial<CallOptions>,
-  ): ClientReadableStream<HealthCheckResponse>;
-  /** List says the status of all services. */
-  list(
-    request: HealthListRequest,
-    callback: (error: ServiceError | null, response: HealthListResponse) => void,
-  ): ClientUnaryCall;
-  list(
-    request: HealthListRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: HealthListResponse) => void,
-  ): ClientUnaryCall;
-  list(
-    request: HealthListRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: HealthListResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const HealthClient = makeGenericClientConstructor(HealthService, "grpc.health.v1.Health") as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): HealthClient;
-  service: typeof HealthService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
 
@@ -360,31 +349,6 @@ export interface HnsServiceServer extends UntypedServiceImplementation {
   /** GetNetwork finds one network by its name or by an address in one of its subnets. */
   getNetwork: handleUnaryCall<HnsGetNetworkRequest, HnsGetNetworkResponse>;
 }
-
-export interface HnsServiceClient extends Client {
-  /** GetNetwork finds one network by its name or by an address in one of its subnets. */
-  getNetwork(
-    request: HnsGetNetworkRequest,
-    callback: (error: ServiceError | null, response: HnsGetNetworkResponse) => void,
-  ): ClientUnaryCall;
-  getNetwork(
-    request: HnsGetNetworkRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: HnsGetNetworkResponse) => void,
-  ): ClientUnaryCall;
-  getNetwork(
-    request: HnsGetNetworkRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: HnsGetNetworkResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const HnsServiceClient = makeGenericClientConstructor(HnsServiceService, "wins.HnsService") as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): HnsServiceClient;
-  service: typeof HnsServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
 export const protobufPackage = "wins";
@@ -252,31 +241,6 @@ export interface HostServiceServer extends UntypedServiceImplementation {
   /** GetVersion reads the version of Windows from the registry of the host. */
   getVersion: handleUnaryCall<Void, HostGetVersionResponse>;
 }
-
-export interface HostServiceClient extends Client {
-  /** GetVersion reads the version of Windows from the registry of the host. */
-  getVersion(
-    request: Void,
-    callback: (error: ServiceError | null, response: HostGetVersionResponse) => void,
-  ): ClientUnaryCall;
-  getVersion(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: HostGetVersionResponse) => void,
-  ): ClientUnaryCall;
-  getVersion(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: HostGetVersionResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const HostServiceClient = makeGenericClientConstructor(HostServiceService, "wins.HostService") as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): HostServiceClient;
-  service: typeof HostServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

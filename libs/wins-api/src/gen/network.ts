@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
 
@@ -300,34 +289,6 @@ export interface NetworkServiceServer extends UntypedServiceImplementation {
   /** Get describes one adapter; without an option, the one that holds the default route. */
   get: handleUnaryCall<NetworkGetRequest, NetworkGetResponse>;
 }
-
-export interface NetworkServiceClient extends Client {
-  /** Get describes one adapter; without an option, the one that holds the default route. */
-  get(
-    request: NetworkGetRequest,
-    callback: (error: ServiceError | null, response: NetworkGetResponse) => void,
-  ): ClientUnaryCall;
-  get(
-    request: NetworkGetRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: NetworkGetResponse) => void,
-  ): ClientUnaryCall;
-  get(
-    request: NetworkGetRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: NetworkGetResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const NetworkServiceClient = makeGenericClientConstructor(
-  NetworkServiceService,
-  "wins.NetworkService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): NetworkServiceClient;
-  service: typeof NetworkServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -6,21 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientReadableStream,
-  type ClientUnaryCall,
-  type ClientWritableStream,
-  type handleClientStreamingCall,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
+import type {
+  handleClientStreamingCall,
+  handleServerStreamingCall,
+  handleUnaryCall,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -1199,87 +1189,6 @@ export interface ProcessServiceServer extends UntypedServiceImplementation {
   /** Stop ends a process and answers when its whole tree is gone. Addition. */
   stop: handleUnaryCall<ProcessStopRequest, ProcessStopResponse>;
 }
-
-export interface ProcessServiceClient extends Client {
-  /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
-  start(
-    request: ProcessStartRequest,
-    callback: (error: ServiceError | null, response: ProcessStartResponse) => void,
-  ): ClientUnaryCall;
-  start(
-    request: ProcessStartRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ProcessStartResponse) => void,
-  ): ClientUnaryCall;
-  start(
-    request: ProcessStartRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ProcessStartResponse) => void,
-  ): ClientUnaryCall;
-  /** Wait streams the output of a process and ends when the process has ended. */
-  wait(request: ProcessWaitRequest, options?: Partial<CallOptions>): ClientReadableStream<ProcessWaitResponse>;
-  wait(
-    request: ProcessWaitRequest,
-    metadata?: Metadata,
-    options?: Partial<CallOptions>,
-  ): ClientReadableStream<ProcessWaitResponse>;
-  /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */
-  keepAlive(
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientWritableStream<ProcessKeepAliveRequest>;
-  keepAlive(
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientWritableStream<ProcessKeepAliveRequest>;
-  keepAlive(
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientWritableStream<ProcessKeepAliveRequest>;
-  keepAlive(
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientWritableStream<ProcessKeepAliveRequest>;
-  /** List names the processes that the daemon runs now. Addition. */
-  list(request: Void, callback: (error: ServiceError | null, response: ProcessListResponse) => void): ClientUnaryCall;
-  list(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ProcessListResponse) => void,
-  ): ClientUnaryCall;
-  list(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ProcessListResponse) => void,
-  ): ClientUnaryCall;
-  /** Stop ends a process and answers when its whole tree is gone. Addition. */
-  stop(
-    request: ProcessStopRequest,
-    callback: (error: ServiceError | null, response: ProcessStopResponse) => void,
-  ): ClientUnaryCall;
-  stop(
-    request: ProcessStopRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ProcessStopResponse) => void,
-  ): ClientUnaryCall;
-  stop(
-    request: ProcessStopRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ProcessStopResponse) => void,
-  ): ClientUnaryCall;
-}
-
-export const ProcessServiceClient = makeGenericClientConstructor(
-  ProcessServiceService,
-  "wins.ProcessService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ProcessServiceClient;
-  service: typeof ProcessServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -6,18 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
 export const protobufPackage = "wins";
@@ -350,54 +339,6 @@ export interface RouteServiceServer extends UntypedServiceImplementation {
   /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
   remove: handleUnaryCall<RouteRemoveRequest, Void>;
 }
-
-export interface RouteServiceClient extends Client {
-  /** Add routes the addresses through the gateway of the default adapter. */
-  add(request: RouteAddRequest, callback: (error: ServiceError | null, response: Void) => void): ClientUnaryCall;
-  add(
-    request: RouteAddRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientUnaryCall;
-  add(
-    request: RouteAddRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientUnaryCall;
-  /** List reads the routing table. Addition. */
-  list(request: Void, callback: (error: ServiceError | null, response: RouteListResponse) => void): ClientUnaryCall;
-  list(
-    request: Void,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: RouteListResponse) => void,
-  ): ClientUnaryCall;
-  list(
-    request: Void,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: RouteListResponse) => void,
-  ): ClientUnaryCall;
-  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
-  remove(request: RouteRemoveRequest, callback: (error: ServiceError | null, response: Void) => void): ClientUnaryCall;
-  remove(
-    request: RouteRemoveRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientUnaryCall;
-  remove(
-    request: RouteRemoveRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: Void) => void,
-  ): ClientUnaryCall;
-}
-
-export const RouteServiceClient = makeGenericClientConstructor(RouteServiceService, "wins.RouteService") as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): RouteServiceClient;
-  service: typeof RouteServiceService;
-  serviceName: string;
-};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

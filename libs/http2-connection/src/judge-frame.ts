@@ -1,0 +1,36 @@
+import { ConnectionFault } from './end-reason.js';
+import { DEFAULT_FRAME_OCTETS, LARGEST_WINDOW_OCTETS, SETTING } from './frame.js';
+
+/** More settings than this in one frame are none that a peer needs. */
+const MOST_SETTINGS = 64;
+const SETTING_OCTETS = 6;
+
+/** @throws ConnectionFault unless a frame has the right size and is of the right stream. */
+export function requireFrame(rightSize: boolean, rightStream: boolean): void {
+  if (!rightSize) throw new ConnectionFault('frameSize');
+  if (!rightStream) throw new ConnectionFault('badStreamId');
+}
+
+/** The settings of a frame whose length was judged, in their order. @throws ConnectionFault for a value that none may have. */
+export function readSettings(payload: Buffer): (readonly [id: number, value: number])[] {
+  if (payload.length > MOST_SETTINGS * SETTING_OCTETS) throw new ConnectionFault('tooManySettings');
+  const settings: (readonly [number, number])[] = [];
+  for (let at = 0; at < payload.length; at += SETTING_OCTETS) {
+    const [id, value] = [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+    if (id === SETTING.enablePush && value > 1) throw new ConnectionFault('badSetting');
+    if (id === SETTING.maxFrameSize && (value < DEFAULT_FRAME_OCTETS || value > 0xffffff))
+      throw new ConnectionFault('badSetting');
+    if (id === SETTING.initialWindowSize && value > LARGEST_WINDOW_OCTETS)
+      throw new ConnectionFault('windowExceeded');
+    settings.push([id, value]);
+  }
+  return settings;
+}
+
+/** By how much a WINDOW_UPDATE widens a window. @throws ConnectionFault */
+export function readWindowStep(payload: Buffer): number {
+  requireFrame(payload.length === 4, true);
+  const octets = payload.readUInt32BE(0) & LARGEST_WINDOW_OCTETS;
+  if (octets === 0) throw new ConnectionFault('badFrame');
+  return octets;
+}
