@@ -159,7 +159,6 @@ class World {
       onEnd: none,
       onIdle: none,
       onPeerNeverPauses: none,
-      onPeerNeverPauses: () => undefined,
     });
     this.client = new Session({
       role: { kind: 'client' },
@@ -168,7 +167,6 @@ class World {
       onEnd: none,
       onIdle: none,
       onPeerNeverPauses: none,
-      onPeerNeverPauses: () => undefined,
     });
     this.links.client.peer = this.server;
     this.links.server.peer = this.client;
