@@ -108,7 +108,9 @@ export async function openConfig({ parseConfig, ConfigError }) {
           throw new Error('refused without a problem', { cause: error });
         for (const { line: row = 1, column = 1, message } of error.problems)
           if (row < 1 || column < 1 || /[\p{C}\p{Zl}\p{Zp}]/u.test(message))
-            throw new Error(`${row}:${column}: not to be shown: ${JSON.stringify(message)}`);
+            throw new Error(`${row}:${column}: not to be shown: ${JSON.stringify(message)}`, {
+              cause: error,
+            });
       }
     },
     close: () => undefined,

@@ -1,71 +1,34 @@
 /** @needs releases */
 // The first installation: there is no service, and afterwards there is one that serves, or none.
+// upgrade-install.windows-long-spec.ts has the helper die at each act.
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startProgram } from '../testing/built-program.js';
-import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
+import { FirstInstallation } from './first-installation.js';
+import { release } from './windows-upgrade-world.js';
 
-const NAME = 'rancher-wins';
-const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** What cannot be told from the act before. */
-const NO_ACT = /^sync /;
-/** ERROR_INTERNAL_ERROR, which Windows has no reason to answer. */
-const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
+const NOTHING = [false, false, []];
 
 describe('a first installation', () => {
-  const world = WindowsUpgradeWorld.empty(TARGET, NAME);
-  const args = ['--path', release('v1.1.0'), '--wins-args', `--config "${world.config}"`];
-  const isThere = () => {
-    try {
-      world.services.status(NAME);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const uninstall = async () => {
-    if (isThere()) {
-      const program = existsSync(TARGET) ? TARGET : release('v1.1.0');
-      const words = ['srv', 'app', 'run', '--unregister'];
-      const { code, stderr } = await startProgram(program, words, process.env).outcome;
-      assert.equal(code, 0, stderr);
-    }
-    rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
-  };
-  const assertInstalled = async () => {
-    assert.equal(await world.rest(), 'v1.1.0');
-    const { commandLine, startType } = world.services.config(NAME);
-    assert.equal(commandLine, `"${TARGET}" srv app run --config "${world.config}"`);
-    assert.equal(startType, 'automatic');
-    assert.equal(digest('sha1', TARGET), digest('sha1', release('v1.1.0')));
-  };
-
+  let node: FirstInstallation;
   before(() => {
-    // A real node may run the real service: that one is not for tests.
-    assert.equal(isThere() || existsSync(TARGET), false);
+    node = new FirstInstallation();
   });
-  after(async () => {
-    await uninstall();
-    rmSync(world.folder, { recursive: true, force: true });
-    await world[Symbol.asyncDispose]();
-  });
+  after(() => node[Symbol.asyncDispose]());
 
   it('is refused without the arguments of the service', async () => {
-    const { code, outcome, reason } = await world.up('--path', release('v1.1.0'));
+    const { code, outcome, reason } = await node.world.up('--path', release('v1.1.0'));
     assert.deepEqual([code, outcome], [65, 'refused']);
     assert.match(reason, /there is no service; --wins-args says/);
-    assert.deepEqual([isThere(), existsSync(TARGET), world.leftovers], [false, false, []]);
+    assert.deepEqual(node.found, NOTHING);
   });
 
   it('is refused with arguments that register', async () => {
-    const { code, reason } = await world.up(
+    const { code, reason } = await node.world.up(
       ...['--path', release('v1.1.0'), '--wins-args', 'srv app run --register'],
     );
     assert.equal(code, 65);
     assert.match(reason, /found --register/);
-    assert.deepEqual([isThere(), existsSync(TARGET), world.leftovers], [false, false, []]);
+    assert.deepEqual(node.found, NOTHING);
   });
 
   for (const [name, found] of [
@@ -73,65 +36,32 @@ describe('a first installation', () => {
     ['lies', /found release "v9\.9\.9"/],
   ] as const) {
     it(`leaves no service and no program when what is installed ${name}`, async () => {
-      const [, , ...more] = args;
-      const { code, outcome, reason } = await world.up('--path', release(name), ...more);
+      const [, , ...more] = node.args;
+      const { code, outcome, reason } = await node.world.up('--path', release(name), ...more);
       assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
       assert.match(reason, found);
       assert.match(reason, /there is no service, as before$/);
-      assert.deepEqual([isThere(), existsSync(TARGET), world.leftovers], [false, false, []]);
+      assert.deepEqual(node.found, NOTHING);
     });
   }
 
   it('makes a service that serves, and that is started with the node', async () => {
-    const { code, outcome, reason } = await world.up(...args);
+    const { code, outcome, reason } = await node.world.up(...node.args);
     assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
-    await assertInstalled();
-    assert.deepEqual(world.leftovers, []);
-    await world.powerFails();
-    await assertInstalled();
-    await uninstall();
+    await node.assertInstalled();
+    assert.deepEqual(node.world.leftovers, []);
+    await node.world.powerFails();
+    await node.assertInstalled();
+    const number = node.world.effects.indexOf('write service') + 1;
+    assert.notEqual(number, 0);
+    await node.uninstall();
+
+    // Dead before there is a service: whoever runs it again. Dead once there is one: the daemon that Windows starts.
+    await node.dieAt(number, 'before');
+    await node.assertInstalledAgain();
+    await node.uninstall();
+    await node.dieAt(number, 'after');
+    await node.world.powerFails();
+    await node.assertInstalled();
   });
-
-  it(
-    'is finished after a death at any act, by who runs it again',
-    { timeout: 300_000 },
-    async () => {
-      await world.up(...args);
-      const acts = world.effects;
-      await uninstall();
-      const deaths = acts.flatMap((act, at) => (NO_ACT.test(act) ? [] : [[at + 1, act] as const]));
-      for (const [number, act] of deaths) {
-        const { stdout } = await world.startUp(args, { [number]: 'after' }).outcome;
-        assert.deepEqual([world.effects.length, stdout.toString()], [number, ''], act);
-        let again = await world.up(...args);
-        // Wine's service manager sometimes cannot start what another process had just asked it about; that is taken back, too.
-        if (WINE_HICCUP.test(again.reason)) again = await world.up(...args);
-        assert.equal(again.code, 0, `${act}: ${again.reason}`);
-        await assertInstalled();
-        assert.deepEqual(world.leftovers, [], act);
-        await uninstall();
-      }
-    },
-  );
-
-  it(
-    'is finished after a death at any act, by the daemon once there is one',
-    { timeout: 300_000 },
-    async () => {
-      await world.up(...args);
-      const acts = world.effects;
-      await uninstall();
-      // Before it is registered there is nothing that could be started.
-      const from = acts.indexOf('write service') + 2;
-      for (const [at, act] of acts.entries()) {
-        const number = at + 1;
-        if (number < from || NO_ACT.test(act)) continue;
-        await world.startUp(args, { [number]: 'before' }).outcome;
-        assert.equal(world.effects.length, number, act);
-        await world.powerFails();
-        await assertInstalled();
-        await uninstall();
-      }
-    },
-  );
 });

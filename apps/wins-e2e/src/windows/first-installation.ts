@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram } from '../testing/built-program.js';
+import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
+
+const NAME = 'rancher-wins';
+const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
+/** What cannot be told from the act before. */
+const NO_ACT = /^sync /;
+/** ERROR_INTERNAL_ERROR, which Windows has no reason to answer. */
+const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
+
+/** A node without the service, on which `wins up` installs it, again and again. */
+export class FirstInstallation implements AsyncDisposable {
+  readonly world = WindowsUpgradeWorld.empty(TARGET, NAME);
+  readonly args = ['--path', release('v1.1.0'), '--wins-args', `--config "${this.world.config}"`];
+
+  /** A real node may run the real service: that one is not for tests. */
+  constructor() {
+    assert.deepEqual(this.found, [false, false, []]);
+  }
+
+  /** Whether there is a service, and a program, and what else there is of upgrades. */
+  get found(): [boolean, boolean, string[]] {
+    return [this.#isThere(), existsSync(TARGET), this.world.leftovers];
+  }
+
+  async assertInstalled(): Promise<void> {
+    assert.equal(await this.world.rest(), 'v1.1.0');
+    const { commandLine, startType } = this.world.services.config(NAME);
+    assert.equal(commandLine, `"${TARGET}" srv app run --config "${this.world.config}"`);
+    assert.equal(startType, 'automatic');
+    assert.equal(digest('sha1', TARGET), digest('sha1', release('v1.1.0')));
+  }
+
+  async uninstall(): Promise<void> {
+    if (this.#isThere()) {
+      const program = existsSync(TARGET) ? TARGET : release('v1.1.0');
+      const words = ['srv', 'app', 'run', '--unregister'];
+      const { code, stderr } = await startProgram(program, words, process.env).outcome;
+      assert.equal(code, 0, stderr);
+    }
+    rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
+  }
+
+  /** What an installation does, in its order; it is undone. */
+  async acts(): Promise<readonly { readonly number: number; readonly act: string }[]> {
+    await this.world.up(...this.args);
+    const acts = this.world.effects.map((act, at) => ({ number: at + 1, act }));
+    await this.uninstall();
+    return acts.filter(({ act }) => !NO_ACT.test(act));
+  }
+
+  /** Installs it with a helper that is killed at an act. */
+  async dieAt(number: number, death: Death): Promise<void> {
+    const { stdout } = await this.world.startUp(this.args, { [number]: death }).outcome;
+    assert.deepEqual([this.world.effects.length, stdout.toString()], [number, '']);
+  }
+
+  /** Whoever runs the helper again has it installed. */
+  async assertInstalledAgain(): Promise<void> {
+    let again = await this.world.up(...this.args);
+    // Wine's service manager sometimes cannot start what another process had just asked it about; that is taken back, too.
+    if (WINE_HICCUP.test(again.reason)) again = await this.world.up(...this.args);
+    assert.equal(again.code, 0, again.reason);
+    await this.assertInstalled();
+    assert.deepEqual(this.world.leftovers, []);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.uninstall();
+    rmSync(this.world.folder, { recursive: true, force: true });
+    await this.world[Symbol.asyncDispose]();
+  }
+
+  #isThere(): boolean {
+    try {
+      this.world.services.status(NAME);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
