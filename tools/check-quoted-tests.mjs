@@ -1,11 +1,12 @@
-// Every test that docs/threat-model.md quotes exists: `short/file` "title", "another title of the same file".
+// Every test that docs/threat-model.md and docs/testing.md quote exists: `short/file` "title", "another title of the same file".
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
-const text = readFileSync(path.join(root, 'docs/threat-model.md'), 'utf8');
+const PAGES = ['docs/threat-model.md', 'docs/testing.md'];
+const texts = PAGES.map((page) => readFileSync(path.join(root, page), 'utf8'));
 const folders = new Map(
-  [...text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g)].map(
+  [...texts.join('\n').matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g)].map(
     ([, short, folder]) => [short, folder],
   ),
 );
@@ -26,19 +27,21 @@ function specs(short, name) {
 /** Quotes and escapes of the source, and line ends of the page, say nothing. */
 const plain = (source) => source.replace(/\\(['"`])/g, '$1').replace(/\s+/g, ' ');
 
-const problems = [];
 let quoted = 0;
-for (const [, short, name, titles] of text.matchAll(
-  /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
-)) {
-  if (!folders.has(short)) continue;
-  const source = plain(specs(short, name));
-  for (const [, title] of titles.matchAll(/"([^"]+)"/g)) {
-    quoted += 1;
-    if (!source.includes(plain(title)))
-      problems.push(`${short}/${name} has no test ${JSON.stringify(title)}`);
+let missing = 0;
+for (const [index, page] of PAGES.entries()) {
+  for (const [, short, name, titles] of texts[index].matchAll(
+    /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
+  )) {
+    if (!folders.has(short)) continue;
+    const source = plain(specs(short, name));
+    for (const [, title] of titles.matchAll(/"([^"]+)"/g)) {
+      quoted += 1;
+      if (source.includes(plain(title))) continue;
+      missing += 1;
+      console.error(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
+    }
   }
 }
-for (const problem of problems) console.error(`docs/threat-model.md: ${problem}`);
-console.log(`${quoted} quoted tests, ${problems.length} of them missing`);
-process.exitCode = problems.length === 0 && quoted > 0 ? 0 : 1;
+console.log(`${quoted} quoted tests, ${missing} of them missing`);
+process.exitCode = missing === 0 && quoted > 0 ? 0 : 1;

@@ -1,3 +1,7 @@
+/**
+ * `wins cli prc run`. It does not use `runProcess` of the client library, which hides the run's name: a second Ctrl-C forces the end of
+ * the run by it, and the messages about its end and about dropped output name it.
+ */
 import type { ProcessExit, ProcessName } from '@wins/wins-api';
 import type { RawClient } from '@wins/wins-api/raw';
 import { escapeText, EXIT, UsageError } from '@wins/wins-program';
@@ -41,7 +45,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
-/** `wins cli prc run`: runs a program of the host and follows it to its end. */
+/** Runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
   const program = path.resolve(options.path);

@@ -40,6 +40,14 @@ describe('a first user of the config', () => {
     );
   });
 
+  it('is warned of csi-proxy by the daemon when it starts (1)', async () => {
+    const csi = { url: 'https://example.com/%s', version: 'v1', kubeletPath: '/k' };
+    const config = workspace.config(['/usr/bin/true'], { 'csi-proxy': csi });
+    await using daemon = await Daemon.start(workspace, config);
+    const { level, nextStep } = await daemon.logged(({ key }) => key === 'csi-proxy');
+    expect([level, nextStep]).toEqual(['warn', expect.stringContaining('install it yourself')]);
+  });
+
   it.each([
     ['check', ['srv', 'config', 'check']],
     ['run', ['srv', 'app', 'run']],
@@ -95,7 +103,7 @@ describe('a first user of the config', () => {
   it.each([
     ['C:\\etc\\nginx.exe', 'an escape that is invisible'],
     ['C:\\tools\\other.exe', 'an escape that there is not'],
-  ])('is told how to quote "%s": %s (9)', async (file) => {
+  ])('is told how to quote %j: %s (9)', async (file) => {
     const config = workspace.write('config', `white_list:\n  processPaths: ["${file}"]\n`);
     const { stderr } = await check(config, '--platform', 'windows');
     expect(stderr).toContain(`write it in single quotes, or in none: '${file}'`);

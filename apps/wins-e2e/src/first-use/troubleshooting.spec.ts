@@ -19,7 +19,7 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
   'The daemon refuses: not listed': (host) => refusal(host, '/bin/ls'),
-  'The daemon refuses: other bytes than pinned': (host) => refusal(host, 'pinned'),
+  'The daemon refuses: wrong digest': (host) => refusal(host, 'pinned'),
   'The daemon refuses: others can write': (host) => refusal(host, 'open/tool'),
   'The program is not in the container': ({ workspace }) =>
     saying(['cli', 'prc', 'run', '--path', workspace.path('absent')], workspace.environment, 127),
