@@ -2,12 +2,18 @@
  * `wins cli`: talks to the daemon from inside a container. Each command is a function of its options; what it needs is loaded when it runs.
  */
 import { guard } from './guard.js';
+import { loadRunCommands } from './load-run-commands.js';
 import { loadTunnelClient } from './tunnel/load-tunnel-client.js';
 
 const host = () => import('./commands/host-calls.js');
 
+type RunCommands = ReturnType<typeof loadRunCommands>;
+
+export const runProcess: RunCommands['runProcess'] = (...words) =>
+  loadRunCommands().runProcess(...words);
+export const upgradeDaemon: RunCommands['upgradeDaemon'] = (...words) =>
+  loadRunCommands().upgradeDaemon(...words);
 export const showInfo = guard(async () => (await import('./commands/app-info.js')).showInfo);
-export const runProcess = guard(async () => (await import('./commands/process-run.js')).runProcess);
 export const listProcesses = guard(
   async () => (await import('./commands/process-ls.js')).listProcesses,
 );
@@ -16,9 +22,6 @@ export const stopProcess = guard(
 );
 export const proxyPorts = guard(() => Promise.resolve(loadTunnelClient().proxyPorts));
 export const explain = guard(async () => (await import('./commands/explain.js')).explain);
-export const upgradeDaemon = guard(
-  async () => (await import('./commands/upgrade.js')).upgradeDaemon,
-);
 export const deliver = guard(async () => (await import('./commands/deliver.js')).deliver);
 export const showVersion = guard(async () => (await host()).showVersion);
 export const showAdapter = guard(async () => (await host()).showAdapter);

@@ -126,11 +126,17 @@ function firstValue(error: ServiceError): string | undefined {
   return value === undefined ? undefined : value.toString();
 }
 
-/** What the words of an error say more exactly than its status. */
-function codeOfWords(code: number, details: string): WinsClientErrorCode | undefined {
+/** What a status means; the words say it more exactly at times. */
+export function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
   if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
-  return undefined;
+  return CODES[code] ?? 'unknown';
+}
+
+/** Whether a status without a reason of a daemon tells of a connection that broke under its call. */
+export function isLostConnection(code: number, details: string): boolean {
+  const brokenOff = code === UNAVAILABLE || code === INTERNAL;
+  return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);
 }
 
 /** Translates the error of a gRPC call. */
@@ -139,18 +145,11 @@ export function fromServiceError(
   call: { readonly method: string; readonly address: string },
 ): WinsClientError {
   const reason = firstValue(error);
-  const code: number = error.code;
   const known = { ...call, details: error.details, grpcCode: error.code, cause: error };
-  const brokenOff = code === UNAVAILABLE || code === INTERNAL;
-  if (
-    brokenOff &&
-    reason === undefined &&
-    !NEVER_CONNECTED.test(error.details) &&
-    LOST_CONNECTION.test(error.details)
-  ) {
+  if (reason === undefined && isLostConnection(error.code, error.details)) {
     return new WinsClientError('unavailable', { ...known, connectionLost: true });
   }
-  return new WinsClientError(codeOfWords(code, error.details) ?? CODES[code] ?? 'unknown', {
+  return new WinsClientError(codeOfStatus(error.code, error.details), {
     ...known,
     ...(reason === undefined ? {} : { reason }),
     ...(reason === undefined && NEVER_CONNECTED.test(error.details)

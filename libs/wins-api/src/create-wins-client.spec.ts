@@ -6,7 +6,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { Void } from './gen/common.js';
-import { healthCheckDefinition } from './health-check-definition.js';
+import { healthCheckDefinition } from './definitions/health-check-definition.js';
 import { WinsClientError } from './index.js';
 import type { CallEvent, WinsClientOptions } from './index.js';
 import {

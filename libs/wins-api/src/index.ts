@@ -22,14 +22,15 @@ export { createWinsClient } from './create-wins-client.js';
 export type {
   CallOptions,
   StopOptions,
+  UnaryClient,
   WinsClient,
   WinsClientOptions,
-} from './create-wins-client.js';
+} from './wins-client.js';
 export type { ConfigClient, ConfigSubject } from './config-client.js';
 export type { HostClient, NameOrAddress } from './host-client.js';
 export type { CallEvent } from './call-event.js';
-export type { ConnectDaemon } from './dialled-transport.js';
-export { routeGrpcLog } from './route-grpc-log.js';
+export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
+export { routeGrpcLog } from './grpc-js/route-grpc-log.js';
 export { WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
 

@@ -1,17 +1,14 @@
-import { connectivityState } from '@grpc/grpc-js';
-import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { CallEvent } from './call-event.js';
-import { fromServiceError, WinsClientError } from './client-error.js';
+import { WinsClientError } from './client-error.js';
+import type { UnaryTransport } from './unary/unary-transport.js';
 
 /** Takes the outcome of a call: an error, or the answer. */
-export type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
+export type CallDone<T> = (error: WinsClientError | null, answer?: T) => void;
 
 export interface OpenCallsOptions {
-  readonly client: Client;
+  readonly connection: Pick<UnaryTransport, 'isConnected' | 'onConnected'>;
   readonly address: string;
   readonly connectTimeoutMs: number;
-  /** Why the latest dial failed; undefined when it did not, or nobody dials for the client. */
-  readonly dialFailure: () => unknown;
   readonly onCallEvent: ((event: CallEvent) => void) | undefined;
 }
 
@@ -55,9 +52,9 @@ export class OpenCalls {
     const { promise: result, resolve, reject } = withResolvers<T>();
     const call = start((error, answer) => {
       if (error === null) resolve(answer as T);
-      else reject(this.translate(error, method));
+      else reject(error);
     });
-    // The first cause wins: what grpc-js says of a call that is cancelled here comes second.
+    // The first cause wins: what is said of a call that is cancelled here comes second.
     const end = (reason: WinsClientError) => {
       reject(reason);
       call.cancel();
@@ -96,15 +93,15 @@ export class OpenCalls {
   }
 
   private trace<T>(method: string, result: Promise<T>, tell: (event: CallEvent) => void): void {
-    const { client } = this.options;
+    const { connection } = this.options;
     const beganAt = performance.now();
     const msSince = (): number => Math.round((performance.now() - beganAt) * 10) / 10;
-    if (!this.isConnecting && !this.isConnected()) {
+    if (!this.isConnecting && !connection.isConnected()) {
       this.isConnecting = true;
       tell({ kind: 'connecting' });
-      client.waitForReady(Infinity, (error) => {
+      connection.onConnected(() => {
         this.isConnecting = false;
-        if (error === undefined) tell({ kind: 'connected', ms: msSince() });
+        tell({ kind: 'connected', ms: msSince() });
       });
     }
     const call = (this.calls += 1);
@@ -118,37 +115,13 @@ export class OpenCalls {
     );
   }
 
-  private isConnected(): boolean {
-    const channel = this.options.client.getChannel();
-    return channel.getConnectivityState(false) === connectivityState.READY;
-  }
-
   /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
   private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
-    if (this.isConnected()) return undefined;
+    const { connection, connectTimeoutMs } = this.options;
+    if (connection.isConnected()) return undefined;
     return setTimeout(() => {
-      if (!this.isConnected()) onTimeout();
-    }, this.options.connectTimeoutMs);
-  }
-
-  private translate(error: ServiceError, method: string): WinsClientError {
-    const { address, dialFailure } = this.options;
-    const translated = fromServiceError(error, { method, address });
-    const cause = dialFailure();
-    const found = cause instanceof Error ? cause.message : 'no reason was given';
-    // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
-    const dialled = cause !== undefined && error.details.includes(found);
-    if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
-      return translated;
-    }
-    const details = `no connection: ${found}`;
-    return new WinsClientError('unavailable', {
-      method,
-      address,
-      details,
-      grpcCode: error.code,
-      cause,
-    });
+      if (!connection.isConnected()) onTimeout();
+    }, connectTimeoutMs);
   }
 
   private cancelled(method: string, cause: unknown): WinsClientError {

@@ -1,4 +1,4 @@
-import type { CallOptions, WinsClient } from './create-wins-client.js';
+import type { CallOptions, WinsClient } from './wins-client.js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 

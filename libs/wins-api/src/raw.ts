@@ -4,14 +4,15 @@
  *
  * @module
  */
-export { CLIENT_NAME_METADATA_KEY, createRawClient } from './create-wins-client.js';
+export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
+export { createRawClient } from './create-wins-client.js';
 export type { RawClient, RunName, StartRequest } from './raw-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export { ERROR_METADATA_KEY } from './client-error.js';
 
-export { processServiceDefinition } from './process-service-definition.js';
+export { processServiceDefinition } from './definitions/process-service-definition.js';
 
-export { healthServiceDefinition } from './health-service-definition.js';
+export { healthServiceDefinition } from './definitions/health-service-definition.js';
 export {
   HealthCheckResponse,
   HealthCheckResponse_ServingStatus as HealthStatus,

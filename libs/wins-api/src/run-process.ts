@@ -1,5 +1,5 @@
 import { createWinsClient } from './create-wins-client.js';
-import type { WinsClientOptions } from './create-wins-client.js';
+import type { WinsClientOptions } from './wins-client.js';
 import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
 
 /**

@@ -1,4 +1,5 @@
-import { RunExposeProtocol, type ProcessSummary } from '@wins/wins-api';
+import type { ProcessSummary } from '@wins/wins-api';
+import { RunExposeProtocol } from '@wins/wins-api/unary';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';

@@ -6,7 +6,7 @@ import type { ProcessExit, ProcessName } from '@wins/wins-api';
 import type { RawClient } from '@wins/wins-api/raw';
 import { escapeText, EXIT, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { withRuns } from '../daemon/with-runs.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
@@ -64,7 +64,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withDaemon(daemonAddress(options), async (client, answered) => {
+  return withRuns(daemonAddress(options), async (client, answered) => {
     const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
     answered();
     return follow(client, name, options.quiet);

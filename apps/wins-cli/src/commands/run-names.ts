@@ -1,9 +1,10 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient } from '@wins/wins-api';
+import { createUnaryClient } from '@wins/wins-api/unary';
 import { DEFAULT_PIPE_NAME } from '@wins/wins-program';
 import { once } from 'node:events';
 import { clientLabel } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
+import { Http2Transport } from '../daemon/http2-transport.js';
 
 /**
  * The names of what the daemon runs.
@@ -14,10 +15,11 @@ export async function runNames(
   server = DEFAULT_PIPE_NAME,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const client = createWinsClient({
+  const open = (closing: AbortSignal) => connectTrustedPipe(server, { signal: closing });
+  const client = createUnaryClient({
     address: resolvePipePath(server).address,
     clientName: `${clientLabel()}/${process.pid}`,
-    ...(process.platform === 'win32' && { dial: () => connectTrustedPipe(server) }),
+    transport: new Http2Transport(open),
   });
   const late = once(signal, 'abort').then(() => {
     throw new Error('no answer in time');

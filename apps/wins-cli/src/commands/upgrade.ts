@@ -1,4 +1,4 @@
-import { WinsClientError } from '@wins/wins-api';
+import { WinsClientError } from '@wins/wins-api/unary';
 import type { RawClient } from '@wins/wins-api/raw';
 import {
   escapeText,
@@ -15,6 +15,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/connect-daemon.js';
+import { withRuns } from '../daemon/with-runs.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
@@ -229,7 +230,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withDaemon(daemonFor(options, waitTimeoutMs), async (client) => {
+    return await withRuns(daemonFor(options, waitTimeoutMs), async (client) => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },

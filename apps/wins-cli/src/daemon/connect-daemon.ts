@@ -1,6 +1,5 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { routeGrpcLog, WinsClientError } from '@wins/wins-api';
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { createUnaryClient, WinsClientError, type UnaryClient } from '@wins/wins-api/unary';
 import { EXIT, formatDuration } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import type { DaemonAddress } from './daemon-address.js';
 import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
 import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
+import { Http2Transport } from './http2-transport.js';
 
 /** How long a pipe that is served, but by nobody who takes a call, is left alone before it is asked again. */
 const AGAIN_DELAY_MS = 200;
@@ -20,18 +20,31 @@ const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCT
 /** What is waited for so long is told. */
 const TELL_AFTER_MS = 2000;
 
+/** A task for a client; it may say that it was answered, when it takes longer than that. */
+export type Task<Client, T> = (client: Client, answered: () => void) => Promise<T>;
+
 /**
- * Runs a task with a client of the daemon and closes the client, however the task ends. The task is run again when the daemon
- * has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
+ * Runs a task with a client of the daemon for calls that have one answer, and closes the client, however the task ends. The task is run
+ * again when the daemon has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
  *
  * A terminal shows that the daemon is waited for, from 2 s on, until the task has ended or said that it was answered.
  *
  * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
- * cannot be reached. gRPC would neither wait nor keep more than a text.
+ * cannot be reached.
  */
-export async function withDaemon<T>(
+export function withDaemon<T>(address: DaemonAddress, task: Task<UnaryClient, T>): Promise<T> {
+  return withClients(address, task, (options) => {
+    const { server, connectTimeoutMs: timeoutMs } = address;
+    const open = (signal: AbortSignal) => connectTrustedPipe(server, { timeoutMs, signal });
+    return createUnaryClient({ ...options, transport: new Http2Transport(open) });
+  });
+}
+
+/** Does the same with a client that is made for it. */
+export async function withClients<Client extends UnaryClient, T>(
   address: DaemonAddress,
-  task: (client: RawClient, answered: () => void) => Promise<T>,
+  task: Task<Client, T>,
+  createClient: (options: ClientOptions) => Client,
 ): Promise<T> {
   const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
   // What is no name of a pipe is not waited for.
@@ -46,7 +59,8 @@ export async function withDaemon<T>(
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(address, pipe, (client) => task(client, answered));
+        await using client = createClient(clientOptions(address, pipe));
+        return await task(client, answered);
       } catch (error) {
         // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
@@ -61,28 +75,18 @@ export async function withDaemon<T>(
   }
 }
 
-async function withClient<T>(
-  { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
-  address: string,
-  task: (client: RawClient) => Promise<T>,
-): Promise<T> {
-  routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
-  const client = createRawClient({
+function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress, address: string) {
+  return {
     address,
     clientName: `${clientLabel()}/${process.pid}`,
     connectTimeoutMs,
     ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
     ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
-    ...(process.platform === 'win32' && {
-      dial: () => connectTrustedPipe(server, { timeoutMs: connectTimeoutMs }),
-    }),
-  });
-  try {
-    return await task(client);
-  } finally {
-    await client.close();
-  }
+  };
 }
+
+/** What is the same for every client. */
+type ClientOptions = ReturnType<typeof clientOptions>;
 
 /** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
 function isNotTaken(error: unknown): boolean {

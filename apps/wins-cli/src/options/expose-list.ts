@@ -1,4 +1,5 @@
-import { RunExposeProtocol, type ProcessExpose } from '@wins/wins-api';
+import type { ProcessExpose } from '@wins/wins-api';
+import { RunExposeProtocol } from '@wins/wins-api/unary';
 import { ListValueError } from './list-value.js';
 import { parsePort } from '../tunnel/parse-port.js';
 

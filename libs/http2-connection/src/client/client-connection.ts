@@ -31,11 +31,12 @@ export interface ClientParts {
   readonly limits: GathererLimits;
   /** What the server may send of an answer before it waits for us, in octets. */
   readonly windowOctets: number;
-  readonly lingerMs: number;
 }
 
 const HEADER_LIMITS = { octets: 64 * 1024, continuations: 8 };
 const HEADER_FIELDS = 128;
+/** For the last words to a server, before its socket is destroyed. */
+const LINGER_MS = 500;
 /** Frames that are neither headers nor messages of a call, and those of calls that are over. */
 const OTHER_FRAMES = { burst: 1024, perSecond: 500 };
 
@@ -150,7 +151,7 @@ export class ClientConnection implements GrpcCallLink {
   }
 
   /** Ends all calls and the connection. The first reason counts. */
-  end(reason: ClientEndReason): void {
+  end(reason: ClientEndReason, lingerMs = LINGER_MS): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     const kind = this.#isGreeted ? 'lost' : 'notTaken';
@@ -164,7 +165,6 @@ export class ClientConnection implements GrpcCallLink {
       const goaway = Buffer.alloc(8);
       goaway.writeUInt32BE(http2CodeOf(reason), 4);
       socket.resume().end(wire.frame(FRAME.goaway, 0, 0, goaway), () => socket.destroy());
-      const { lingerMs } = this.#parts;
       const linger = setTimeout(() => socket.destroy(), lingerMs);
       socket.once('close', () => clearTimeout(linger));
     }

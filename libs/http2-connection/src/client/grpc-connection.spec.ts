@@ -67,7 +67,7 @@ class Speaker implements AsyncDisposable {
     const [near, far] = duplexPair();
     this.#far = far.on('error', () => undefined);
     far.on('data', (chunk: Buffer) => (this.#received = Buffer.concat([this.#received, chunk])));
-    this.connection = openGrpcConnection(near, { lingerMs: 1, ...options });
+    this.connection = openGrpcConnection(near, options);
   }
 
   greet(...settings: (readonly [number, number])[]): this {

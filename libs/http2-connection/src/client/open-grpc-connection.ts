@@ -8,8 +8,6 @@ export interface GrpcConnectionOptions {
   readonly messageOctets?: number;
   /** What the server may send of an answer before it has to wait for us, in octets: 65,535 to 2^31 - 1. Default 1 MiB. */
   readonly windowOctets?: number;
-  /** How long the last words may take to go out, before the socket is destroyed, in milliseconds. Default 500. */
-  readonly lingerMs?: number;
 }
 
 /** A connection to a gRPC server, for calls with one message each way. */
@@ -29,8 +27,8 @@ export interface GrpcConnection extends AsyncDisposable {
    * @returns What cancels the call, which is `lost` then. Without effect on one that has ended.
    */
   call(request: GrpcRequest, done: (outcome: GrpcOutcome) => void): () => void;
-  /** Cancels all calls, and resolves with `closed`. Idempotent. */
-  close(): Promise<void>;
+  /** Cancels all calls, and resolves with `closed`: once that has gone out, and after `graceMs` (default 500) at the latest. Idempotent. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
@@ -45,11 +43,11 @@ export function openGrpcConnection(
   socket: Duplex,
   options: GrpcConnectionOptions = {},
 ): GrpcConnection {
-  const { messageOctets = 2 * MIB, windowOctets = MIB, lingerMs = 500 } = options;
+  const { messageOctets = 2 * MIB, windowOctets = MIB } = options;
   const limits = { messageOctets, framesPerMessage: FRAMES_PER_MESSAGE };
-  const connection = new ClientConnection(socket, { limits, windowOctets, lingerMs });
-  const close = (): Promise<void> => {
-    connection.end('closed');
+  const connection = new ClientConnection(socket, { limits, windowOctets });
+  const close = ({ graceMs }: { readonly graceMs?: number } = {}): Promise<void> => {
+    connection.end('closed', graceMs);
     return connection.closed;
   };
   return {
@@ -63,6 +61,6 @@ export function openGrpcConnection(
     },
     call: (request, done) => connection.call(request, done),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }

@@ -6,6 +6,7 @@ const PARTS = [
   'wins-server.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
+  'wins-cli-run.cjs',
   'wins-cli-windows.cjs',
   'wins-upgrade.cjs',
   'wins-yaml.cjs',

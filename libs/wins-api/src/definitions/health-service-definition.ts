@@ -1,4 +1,4 @@
-import { HealthCheckRequest, HealthService } from './gen/health.js';
+import { HealthCheckRequest, HealthService } from '../gen/health.js';
 
 /** Longest request that can be about a service of ours, in octets; longer names are not even read. */
 const LONGEST_REQUEST = 64;

@@ -1,4 +1,4 @@
-import { ProcessServiceService, ProcessWaitResponse } from './gen/process.js';
+import { ProcessServiceService, ProcessWaitResponse } from '../gen/process.js';
 
 type OutputCase = 'StdOut' | 'StdErr';
 

@@ -1,0 +1,41 @@
+import { DEFAULT_PIPE_NAME, PipeNameError, quoteText, resolvePipePath } from '@wins/wins-program';
+import { WinsClientError } from './client-error.js';
+import type { WinsClientOptions } from './wins-client.js';
+
+/** The metadata key that carries `clientName`. */
+export const CLIENT_NAME_METADATA_KEY = 'wins-client';
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
+/** The longest delay that a timer takes. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
+
+/** The options of a client that have a default, filled in. @throws WinsClientError `invalidRequest` */
+export function checkOptions(
+  options: WinsClientOptions,
+): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
+  const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
+  const address = addressOf(options.address ?? DEFAULT_PIPE_NAME);
+  const { answerTimeoutMs = MAX_TIMEOUT_MS } = options;
+  for (const [name, timeoutMs] of Object.entries({ connectTimeoutMs, answerTimeoutMs })) {
+    if (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) continue;
+    throw refuse(`invalid ${name} ${timeoutMs}: wanted 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
+    throw refuse(
+      `invalid clientName ${quoteText(clientName)}: ` +
+        'wanted at most 128 printable ASCII characters that neither start nor end with a space',
+    );
+  }
+  return { address, connectTimeoutMs, clientName };
+}
+
+function addressOf(pipe: string): string {
+  try {
+    return resolvePipePath(pipe).address;
+  } catch (error) {
+    if (!(error instanceof PipeNameError)) throw error;
+    throw new WinsClientError('invalidRequest', { details: error.message, cause: error });
+  }
+}

@@ -1,0 +1,61 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { WinsClientError } from './client-error.js';
+import { createConfigClient } from './config-client.js';
+import type { ConfigClient } from './config-client.js';
+import { ApplicationServiceService } from './gen/application.js';
+import type { ApplicationInfo } from './gen/application.js';
+import { ProcessName } from './gen/process.js';
+import type { ProcessExit, ProcessSummary } from './gen/process.js';
+import { healthCheckDefinition } from './definitions/health-check-definition.js';
+import { createHostClient } from './host-client.js';
+import type { HostClient, UnaryCaller } from './host-client.js';
+import { processServiceDefinition } from './definitions/process-service-definition.js';
+import type { RunName } from './raw-client.js';
+import type { CallOptions, StopOptions, UnaryClient } from './wins-client.js';
+
+/** The calls with one answer, whoever carries them. */
+export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
+  readonly host: HostClient = createHostClient(this);
+  readonly config: ConfigClient = createConfigClient(this);
+
+  protected constructor(protected readonly address: string) {}
+
+  abstract unary<Request, Answer>(
+    name: string,
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Answer>;
+
+  abstract close(): Promise<void>;
+
+  async info(options: CallOptions = {}): Promise<ApplicationInfo> {
+    const { Info } = await this.unary('Info', ApplicationServiceService.info, {}, options);
+    return this.present('Info', Info);
+  }
+
+  isServing(options: CallOptions = {}): Promise<boolean> {
+    return this.unary('Check', healthCheckDefinition, {}, options);
+  }
+
+  async listProcesses(options: CallOptions = {}): Promise<ProcessSummary[]> {
+    return (await this.unary('List', processServiceDefinition.list, {}, options)).Data;
+  }
+
+  async stopProcess(name: RunName, options: StopOptions = {}): Promise<ProcessExit> {
+    const request = { Data: ProcessName.fromPartial(name), Force: options.force ?? false };
+    const { Data } = await this.unary('Stop', processServiceDefinition.stop, request, options);
+    return this.present('Stop', Data);
+  }
+
+  present<T>(method: string, value: T | undefined): T {
+    if (value !== undefined) return value;
+    const { address } = this;
+    const details = 'found an empty answer; wanted one with data';
+    throw new WinsClientError('internal', { method, address, details });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

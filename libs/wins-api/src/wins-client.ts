@@ -1,0 +1,76 @@
+import type { CallEvent } from './call-event.js';
+import type { ConfigClient } from './config-client.js';
+import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
+import type { ApplicationInfo } from './gen/application.js';
+import type { ProcessExit, ProcessSummary } from './gen/process.js';
+import type { HostClient } from './host-client.js';
+import type { RunName } from './raw-client.js';
+import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
+
+/** How to reach a daemon. */
+export interface WinsClientOptions {
+  /**
+   * The daemon's pipe, as `--server` of the program takes it: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on
+   * Windows, the absolute path of a Unix socket. Default: `rancher_wins`.
+   */
+  readonly address?: string;
+  /**
+   * Opens each connection, and judges who serves it before a byte is sent: no other is made then, and `address` only names the
+   * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
+   * serves `address` is spoken to.
+   */
+  readonly dial?: ConnectDaemon;
+  /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
+  readonly connectTimeoutMs?: number;
+  /**
+   * How long a call with one answer waits for it, the connection included, in milliseconds; then it is cancelled and rejects
+   * with `deadlineExceeded`. `waitProcess` and `keepAlive` wait as long as their process runs. Default: as long as it takes.
+   */
+  readonly answerTimeoutMs?: number;
+  /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
+  readonly clientName?: string;
+  /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
+  readonly onCallEvent?: (event: CallEvent) => void;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborting it ends the call with the code `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a process is stopped. */
+export interface StopOptions extends CallOptions {
+  /**
+   * Ends it by force at once, also while it is being stopped; only for the client that started it, or with the run id. Default
+   * false: it is asked to end, and forced 10 s later.
+   */
+  readonly force?: boolean;
+}
+
+/**
+ * The calls to one daemon that have one answer. Their connection is made by the first call and again after it was lost. Each method rejects with a
+ * `WinsClientError`. Whoever created it closes it, or says `await using`.
+ */
+export interface UnaryClient extends AsyncDisposable {
+  /** Calls about the host itself: its version, networks and routes. */
+  readonly host: HostClient;
+  /** Calls about the config of the daemon. */
+  readonly config: ConfigClient;
+  /** Asks which build of the daemon answers. */
+  info(options?: CallOptions): Promise<ApplicationInfo>;
+  /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
+  isServing(options?: CallOptions): Promise<boolean>;
+  /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
+  listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
+  /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
+  stopProcess(name: RunName, options?: StopOptions): Promise<ProcessExit>;
+  /** Cancels what is under way and resolves when the connection is closed. May be called again. */
+  close(): Promise<void>;
+}
+
+/** A client that runs programs too. */
+export interface WinsClient extends UnaryClient {
+  /** Runs a program of the host and follows it to its end. */
+  runProcess(options: RunProcessOptions): Promise<ProcessResult>;
+}
