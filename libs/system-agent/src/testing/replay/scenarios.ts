@@ -123,7 +123,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     deeds: {
       'secret created': write('plans/l.plan'),
       // The local plan is the first, as it was there.
-      'agent started': async (player, action) => {
+      'agent started': async (player) => {
         player.start();
         await player.settle();
         player.createSecret();
