@@ -6,7 +6,8 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { BackOff } from './back-off.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-const MAX_CONFLICTS = 10;
+/** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
+const MAX_TRIES = 30;
 const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 export interface SecretWriterOptions {
@@ -14,12 +15,6 @@ export interface SecretWriterOptions {
   readonly clock: Clock;
   readonly kept: KeptChanges;
   readonly onWarning: (message: string, error?: Error) => void;
-}
-
-/** What came of a try to write: the Secret as it is now, undefined when it is gone. */
-export interface Written {
-  readonly secret: Secret | undefined;
-  readonly wrote: boolean;
 }
 
 /** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
@@ -38,6 +33,11 @@ export class SecretWriter {
   /** Why the last try failed, and when the next one is due. */
   get failure(): { readonly error: Error; readonly retryAt: Date } | undefined {
     return this.#failure;
+  }
+
+  /** Of the plan whose result waits; empty when none does. */
+  get checksum(): string {
+    return this.#changes?.checksum ?? '';
   }
 
   /** The values that wait; they count as those of the Secret. */
@@ -88,28 +88,18 @@ export class SecretWriter {
     if (this.#failure) this.#failure = { ...this.#failure, retryAt: this.#options.clock.now() };
   }
 
-  /** Writes what waits, unless the next try is not due. @throws The reason of the signal alone. */
-  async flush(secret: Secret, signal: AbortSignal): Promise<Written> {
+  /**
+   * Writes what waits, unless the next try is not due.
+   *
+   * @returns the Secret as it is then, undefined when it is gone; the one that was given when nothing came of it.
+   * @throws The reason of the signal alone.
+   */
+  async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
+    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) return secret;
     let current: Secret | undefined = secret;
-    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) {
-      return { secret, wrote: false };
-    }
     try {
-      for (let conflicts = 0; this.#changes && current;) {
-        try {
-          current = await this.#options.secrets.write(current, this.#changes.values, signal);
-          await this.#done();
-          return { secret: current, wrote: true };
-        } catch (error) {
-          signal.throwIfAborted();
-          const code = error instanceof AgentError ? error.code : 'refused';
-          if (code === 'tooLarge' && this.#shrink(current)) continue;
-          if (code !== 'conflict' && code !== 'notFound') throw error;
-          conflicts += 1;
-          if (conflicts > MAX_CONFLICTS) throw error;
-          current = await this.#options.secrets.read(signal);
-          await this.rebase(current);
-        }
+      for (let tries = 0; this.#changes && current; tries += 1) {
+        current = await this.#try(current, this.#changes.values, tries, signal);
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -117,7 +107,30 @@ export class SecretWriter {
       this.#failure = { error: error as Error, retryAt };
       await this.#keep();
     }
-    return { secret: current, wrote: false };
+    return current;
+  }
+
+  /** One try, and what is learnt from it for the next one. @throws What only time can mend. */
+  async #try(
+    secret: Secret,
+    values: SecretData,
+    tries: number,
+    signal: AbortSignal,
+  ): Promise<Secret | undefined> {
+    const { secrets } = this.#options;
+    try {
+      const written = await secrets.write(secret, values, signal);
+      await this.#done();
+      return written;
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = error instanceof AgentError ? error.code : 'refused';
+      if (code === 'tooLarge' && this.#shrink(secret)) return secret;
+      if (tries >= MAX_TRIES || (code !== 'conflict' && code !== 'notFound')) throw error;
+      const fresh = await secrets.read(signal);
+      await this.rebase(fresh);
+      return fresh;
+    }
   }
 
   #shrink(secret: Secret): boolean {
