@@ -152,7 +152,7 @@ describe('a pass that applies', () => {
   });
 
   it('waits until all that hold the outputs have closed them', async () => {
-    const script = '(sleep 0.2; echo late) & echo early';
+    const script = '(while kill -0 $$ 2>/dev/null; do :; done; echo late) & echo early';
     const pass = harness.pass({ instructions: [shell('x', script)] });
     const { outputs } = await harness.applier.apply(pass, never);
     expect(outputs['x']?.toString()).toBe('early\nlate\n');
