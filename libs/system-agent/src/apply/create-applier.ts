@@ -6,7 +6,7 @@ import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
-import type { Applier, Pass, PassResult } from './pass.js';
+import type { Applier, PassResult } from './pass.js';
 import { reconcileFiles } from './reconcile-files.js';
 import { runInstructions } from './run-instructions.js';
 import { runPeriodic } from './run-periodic.js';

@@ -4,7 +4,6 @@ import https, { type ServerOptions } from 'node:https';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TLSSocket } from 'node:tls';
 import type { AgentEvent } from '../agent-event.js';
 import type { ProbeStatus } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
@@ -32,6 +31,11 @@ afterEach(() => {
     server.close();
   }
 });
+
+/** What is needed of the socket of a TLS server. */
+interface PeerSocket {
+  getPeerCertificate(): { readonly subject?: { readonly CN?: string } };
+}
 
 interface Asking {
   readonly before?: Readonly<Record<string, ProbeStatus>>;
@@ -280,7 +284,8 @@ describe('TLS', () => {
   const serveTls = async (options: ServerOptions = {}): Promise<string> => {
     const { cert, key } = authority.issue('server', ['127.0.0.1']);
     const server = https.createServer({ cert, key, ...options }, (request, response) => {
-      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      const socket = request.socket as unknown as PeerSocket;
+      const { subject } = socket.getPeerCertificate();
       response.writeHead(subject?.CN === 'client' || !options.requestCert ? 200 : 403).end();
     });
     return `https://127.0.0.1:${await listen(server)}/`;

@@ -166,7 +166,10 @@ export class LocalPlan {
 
   #tellUnknownKeys(keys: readonly string[]): void {
     const { warnings } = this.#steps;
-    if (keys.length === 0) return warnings.clear(this.#file, 'keys');
+    if (keys.length === 0) {
+      warnings.clear(this.#file, 'keys');
+      return;
+    }
     const shown = escapeText(keys.slice(0, MAX_SHOWN_KEYS).join(', '), { maxLength: 512 });
     warnings.tell(this.#file, 'keys', `the plan has keys that mean nothing to the agent: ${shown}`);
   }
