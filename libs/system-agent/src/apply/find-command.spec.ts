@@ -53,6 +53,16 @@ describe('a command', () => {
     });
   });
 
+  it('on Windows has an extension added where it has none', async () => {
+    program('b', 'tool');
+    const tool = program('b', 'tool.EXE');
+    const named = program('b', 'tool.txt');
+    const windows = { ...search, isWindows: true };
+    expect(await findCommand(tool.slice(0, -'.EXE'.length), windows)).toBe(tool);
+    expect(await findCommand(named, windows)).toBe(named);
+    expect(await findCommand('/no/such', windows)).toBe('/no/such');
+  });
+
   it('with a NUL is refused', async () => {
     await expect(findCommand('/bin/sh\0x', search)).rejects.toMatchObject({ code: 'refused' });
   });

@@ -99,15 +99,18 @@ async function askInTime(
   if (fault === undefined) warnings.clear(pass.source, topic);
   else warnings.tell(pass.source, topic, fault.message, fault);
   const late = new AbortController();
-  const answered = new AbortController();
-  // Whichever comes first ends the other.
-  const timeout = clock.wait(timeoutMs, AbortSignal.any([signal, answered.signal])).then(
-    () => late.abort(),
-    () => late.abort(),
-  );
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+    late.abort();
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  const timeout = clock.wait(timeoutMs, over.signal).then(end, () => undefined);
   const { insecure } = httpGet;
   const isWell = await httpProbe({ url, insecure, context, signal: late.signal });
-  answered.abort();
+  signal.removeEventListener('abort', end);
+  over.abort();
   await timeout;
   return isWell;
 }

@@ -159,7 +159,7 @@ export class LocalPlan {
       warnings.clear(this.#file, 'saving');
     } catch (error) {
       this.#unwritten = text;
-      const message = `what came of the local plan is not saved yet: ${messageOf(error)}`;
+      const message = 'what came of the local plan is not saved yet';
       warnings.tell(this.#file, 'saving', message, error);
     }
   }
