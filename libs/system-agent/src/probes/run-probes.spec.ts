@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import https, { type ServerOptions } from 'node:https';
@@ -199,6 +200,21 @@ describe('a probe', () => {
 
   it('without an address fails', async () => {
     expect(await ask({ p: {} })).toMatchObject({ p: { failureCount: 1 } });
+  });
+});
+
+describe('many probes', () => {
+  it('are asked at once, and leave nothing at the signal of the agent', async () => {
+    const waiting: ServerResponse[] = [];
+    const url = await serve((_, response) => {
+      waiting.push(response);
+      if (waiting.length === 50) for (const one of waiting) one.end();
+    });
+    const names = Array.from({ length: 50 }, (_, index) => [`p${index}`, { httpGet: { url } }]);
+    const { signal } = new AbortController();
+    const statuses = await ask(Object.fromEntries(names) as object, { signal });
+    expect(Object.values(statuses).filter(({ healthy }) => healthy)).toHaveLength(50);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 
