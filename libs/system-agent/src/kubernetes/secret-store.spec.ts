@@ -1,4 +1,6 @@
 import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
@@ -17,6 +19,7 @@ import {
   type ApiServerOptions,
   type KubeconfigOptions,
 } from '../testing/index.js';
+import { CAN_PROXY } from './api-connection.js';
 import { parseConnectionInfo } from './connection-info.js';
 import { secretStore, type SecretStoreOptions } from './secret-store.js';
 
@@ -131,6 +134,49 @@ function errorOf(act: () => unknown): unknown {
 }
 
 const isWatch = ({ query }: ApiRequest) => query.get('watch') === 'true';
+
+describe('the proxy of the environment', () => {
+  const access = (server: ApiServer) => {
+    const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
+    // A name that only the proxy can find.
+    const url = new URL('https://rancher.invalid:6443');
+    return { ...info, access: { ...info.access, server: url, tlsServerName: 'localhost' } };
+  };
+  const plain = { clock: new LeapingClock(), strictTls: true };
+
+  (CAN_PROXY ? it : it.skip)('leads to the server, and sees no token', async () => {
+    const server = await serve();
+    server.create({ plan: '{}' });
+    const seen: string[] = [];
+    const proxy = createServer().on('connect', (request, socket: Socket) => {
+      seen.push(JSON.stringify([request.url, request.headers]));
+      const { port } = new URL(server.url);
+      const onward = connect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+      for (const each of [socket, onward]) each.on('error', () => onward.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    stops.push(async () => void (await once(proxy.close(), 'close')));
+    const { port } = proxy.address() as AddressInfo;
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const store = secretStore(access(server), { ...plain, environment });
+    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect(seen).toEqual([expect.stringContaining('rancher.invalid:6443')]);
+    expect(seen.join()).not.toContain(server.token);
+    await server.close();
+  });
+
+  (CAN_PROXY ? it.skip : it)('is not used by a Node that is too old, which is said', async () => {
+    const warnings: string[] = [];
+    const environment = { HTTPS_PROXY: 'http://127.0.0.1:1' };
+    const onWarning = (message: string) => warnings.push(message);
+    secretStore(access(await serve()), { ...plain, environment, onWarning });
+    expect(warnings).toEqual([expect.stringMatching(/^HTTPS_PROXY is not used/)]);
+  });
+});
 
 describe('reading', () => {
   it('gives the Secret, decoded, and the whole object', async () => {
