@@ -53,6 +53,7 @@ export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #proxy: string | undefined;
+  #hasWarned = false;
   /** What is tried in turn until a certificate is good; then that alone. */
   #agents: readonly (() => HttpAgent)[];
 
@@ -103,7 +104,16 @@ export class ApiConnection {
     }
     if (statusCode === 200) return { response };
     const body = await this.#readWithin(response, signal).catch(() => undefined);
-    return apiRefusal(request.what, statusCode, body, headers['retry-after']);
+    return this.refusal(request.what, statusCode, body, headers['retry-after']);
+  }
+
+  /** What a status with its body means; a server that repeats the token is not repeated. */
+  refusal(what: string, status: number, body: unknown, retryAfter?: string): ApiRefusal {
+    const { token } = this.#options.access;
+    return apiRefusal(what, status, body, {
+      ...(token !== undefined && { token }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    });
   }
 
   /**
@@ -145,6 +155,8 @@ export class ApiConnection {
         const failure = this.failure(error, request.what, signal);
         if (!isUnknown || index + 1 >= this.#agents.length) throw failure;
         // Nothing was sent yet: the handshake had failed.
+        if (this.#hasWarned) continue;
+        this.#hasWarned = true;
         const message =
           'the certificate of the API server is from no authority of the kubeconfig: those of the system are tried instead, for agentStrictTLSMode is off';
         this.#options.onWarning(message, failure);
