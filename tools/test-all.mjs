@@ -30,6 +30,7 @@ await check('lock file', 'tools/check-lock.mjs');
 await check('format', binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn', '.');
 await check('quoted tests', 'tools/check-quoted-tests.mjs');
 await check('map of CONTRIBUTING.md', 'tools/check-map.mjs');
+await check('rules that can be counted', 'tools/figures.mjs', '--check');
 await check('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
 await check('project references', nx, 'sync:check');
 await check('build', ...many('build'));

@@ -26,7 +26,7 @@ export type {
   WinsClientOptions,
 } from './create-wins-client.js';
 export type { ConfigClient, ConfigSubject } from './config-client.js';
-export type { HostClient, NameOrAddress } from './host-client.js';
+export type { HostClient, NetworkSelector } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './dialled-transport.js';
 export { routeGrpcLog } from './route-grpc-log.js';
