@@ -1,9 +1,10 @@
 // node tools/figures.mjs [--check]
-// Prints the figures of the source that docs/architecture.md has. With --check it prints none, and fails for what breaks a rule of
-// CONTRIBUTING.md that can be counted.
+// Writes the figures of the source into docs/architecture.md, as they are now. With --check it writes nothing, and fails for what breaks
+// a rule of CONTRIBUTING.md that can be counted.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { format, resolveConfig } from 'prettier';
 
 const root = path.resolve(import.meta.dirname, '..');
 /** What applications may hold of the source. */
@@ -50,23 +51,28 @@ if (process.argv.includes('--check')) {
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
-  console.log('| package | source | specs | largest folder | names exported |');
-  console.log('| --- | --: | --: | --: | --: |');
-  for (const project of [...new Set(files.map((one) => one.project))].sort()) {
-    const own = (some) => some.filter((one) => one.project === project);
-    const folders = [...filesOfFolders].filter(([folder]) =>
-      `${folder}/`.startsWith(`${project}/`),
-    );
-    const largest = Math.max(...folders.map(([, count]) => count));
-    const specs = lines(own(files)) - lines(own(source));
-    row(`\`${project}\``, lines(own(source)), specs, largest, namesOf(project));
-  }
-  row('all', lines(source), lines(files) - lines(source), Math.max(...filesOfFolders.values()), '');
-  console.log(`\nApplications hold ${percent(share)} of the source.`);
+  const page = path.join(root, 'docs/architecture.md');
+  const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
+  const text = read('docs/architecture.md').replace(table, `$1\n${figures()}\n$2`);
+  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
 }
 
-function row(...cells) {
-  console.log(`| ${cells.join(' | ')} |`);
+function figures() {
+  const row = (...cells) => `| ${cells.join(' | ')} |\n`;
+  const projects = [...new Set(files.map(({ project }) => project))].sort();
+  const rows = projects.map((project) => {
+    const own = (some) => some.filter((one) => one.project === project);
+    const folders = [...filesOfFolders].filter(([folder]) => folder.startsWith(`${project}/`));
+    const largest = Math.max(...folders.map(([, count]) => count));
+    const inSource = lines(own(source));
+    return row(`\`${project}\``, inSource, lines(own(files)) - inSource, largest, namesOf(project));
+  });
+  const largest = Math.max(...filesOfFolders.values());
+  const all = row('all', lines(source), lines(files) - lines(source), largest, '');
+  const head = row('package', 'source', 'specs', 'largest folder', 'names exported');
+  return `${head}${row('---', '--:', '--:', '--:', '--:')}${rows.join('')}${all}
+Applications hold ${percent(share)} of the source.
+`;
 }
 
 function percent(part) {
