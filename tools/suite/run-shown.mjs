@@ -11,28 +11,31 @@ const KEPT_CHARACTERS = 8192;
 /**
  * Runs a Node program in the root of the checkout, and shows what it prints.
  *
- * @param isBeside - Whether it runs beside others: it gets the processor when these wait, and what it prints is shown at its end.
+ * @param besideAs - Its title when it runs beside others: what it prints is shown at its end.
+ * @param isLow - Whether it gets the processor only when others wait.
  * @returns Whether it ended with 0, how it ended, and the end of what it printed.
  */
-export async function runShown(args, { cwd = root, env = {}, isBeside = false } = {}) {
+export async function runShown(args, { cwd = root, env = {}, besideAs, isLow = false } = {}) {
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (isBeside) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  if (isLow) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let printed = '';
+  let unshown = '';
   for (const [from, to] of [
     [child.stdout, process.stdout],
     [child.stderr, process.stderr],
   ]) {
     from.setEncoding('utf8').on('data', (text) => {
-      if (!isBeside) to.write(text);
+      if (besideAs !== undefined) unshown += text;
+      else to.write(text);
       printed = (printed + text).slice(-KEPT_CHARACTERS);
     });
   }
   const [code, signal] = await once(child, 'close');
-  if (isBeside) process.stdout.write(printed);
+  if (besideAs !== undefined) process.stdout.write(`\n── ${besideAs}\n${unshown}`);
   return {
     isGreen: code === 0,
     ending: `ended with ${signal ?? code}`,

@@ -1,6 +1,7 @@
 // The Windows suite: every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, bundled, and run by the Windows
 // node.exe with its own test runner; under Wine here, directly on Windows.
-// node tools/windows/run-specs.mjs [--long] [PART OF A PATH …]
+// node tools/windows/run-specs.mjs [--long] [--built] [PART OF A PATH …]
+// With --built the programs are built, and are not built again: that takes them away for a moment from whoever runs them.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +34,10 @@ const LIMIT_MS = 900_000;
 const LANES = process.platform === 'win32' ? 1 : 2;
 
 const { values, positionals: parts } = parseArgs({
-  options: { long: { type: 'boolean', default: false } },
+  options: {
+    long: { type: 'boolean', default: false },
+    built: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 const suffix = values.long ? '.windows-long-spec.ts' : '.windows-spec.ts';
@@ -126,7 +130,7 @@ function needsOf(spec) {
 
 /** Makes what specs need; those that cannot have it are left out, loudly, or failed where nothing may be skipped. */
 function withNeeds(all) {
-  buildAll();
+  if (!values.built) buildAll();
   if (needDisks(all) && missingForDisks !== undefined)
     result.notes.push(
       `SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`,

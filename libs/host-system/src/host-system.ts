@@ -40,7 +40,7 @@ export interface HnsNetwork {
 }
 
 /** One row of the routing table. */
-export interface Route {
+export interface RouteEntry {
   /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
   /** The next hop; empty for a network that the interface is in. */
@@ -50,8 +50,8 @@ export interface Route {
   readonly metric: number;
 }
 
-/** One thing by its name or by an address of it. */
-export type NameOrAddress = { readonly name: string } | { readonly address: string };
+/** Selects an adapter or an HNS network, by its name or by an address of it. */
+export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**
  * What the daemon asks of the system that it runs on. Each method rejects with an error whose `code` is a
@@ -61,11 +61,11 @@ export interface HostSystem {
   /** Says which release of the system this is. */
   version(): Promise<HostVersion>;
   /** Describes one adapter. Default: the one with the default route. `notFound` when there is none. */
-  adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
+  adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
   /** Describes one HNS network: `notFound`, or `unavailable` where there is no HNS. */
-  hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
+  hnsNetwork(which: NetworkSelector): Promise<HnsNetwork>;
   /** The routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
-  routes(): Promise<readonly Route[]>;
+  routes(): Promise<readonly RouteEntry[]>;
   /**
    * Leads each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
    * family. The caller has checked the texts: they are canonical, at most 256, and routable. What is there already is left alone.

@@ -19,9 +19,9 @@ export type {
   HnsSubnet,
   HostSystem,
   HostVersion,
-  NameOrAddress,
+  NetworkSelector,
   NetworkAdapter,
-  Route,
+  RouteEntry,
 } from './host-system.js';
 export { ownNetworks, type OwnNetworks } from './own-networks.js';
 export { parseDestinations, type Destination } from './route-destinations.js';

@@ -1,6 +1,6 @@
 import { networkOf, parseNetwork, type IpNetwork } from '@wins/wins-program';
 import { networkInterfaces } from 'node:os';
-import type { Route } from './host-system.js';
+import type { RouteEntry } from './host-system.js';
 
 /** What of a host's surroundings no client may lead elsewhere. */
 export interface OwnNetworks {
@@ -12,7 +12,7 @@ export interface OwnNetworks {
 
 /** The host's own networks, as its adapters and its routing table have them now. */
 export function ownNetworks(
-  routes: readonly Route[],
+  routes: readonly RouteEntry[],
   adapters: ReturnType<typeof networkInterfaces> = networkInterfaces(),
 ): OwnNetworks {
   const networks = Object.values(adapters).flatMap((addresses = []) =>

@@ -8,8 +8,8 @@ import type { NetworkAdapter } from './gen/network.js';
 import { RouteServiceService } from './gen/route.js';
 import type { Route } from './gen/route.js';
 
-/** One thing by its name or by an address of it. */
-export type NameOrAddress = { readonly name: string } | { readonly address: string };
+/** Selects an adapter or an HNS network, by its name or by an address of it. */
+export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /** What ends a call before its answer. */
 interface HostCallOptions {
@@ -22,9 +22,9 @@ export interface HostClient {
   /** Asks which release of the system the host has. */
   version(options?: HostCallOptions): Promise<HostVersion>;
   /** Describes a network adapter; without a choice, the one with the default route. */
-  adapter(which?: NameOrAddress, options?: HostCallOptions): Promise<NetworkAdapter>;
+  adapter(which?: NetworkSelector, options?: HostCallOptions): Promise<NetworkAdapter>;
   /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
-  hnsNetwork(which: NameOrAddress, options?: HostCallOptions): Promise<HnsNetwork>;
+  hnsNetwork(which: NetworkSelector, options?: HostCallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
   routes(options?: HostCallOptions): Promise<Route[]>;
   /** Leads networks (`8.8.8.8/32`; a Go daemon wants the prefix) through the gateway of the default adapter. */
@@ -77,7 +77,7 @@ export function createHostClient(client: UnaryCaller): HostClient {
   };
 }
 
-function choiceOf(which: NameOrAddress) {
+function choiceOf(which: NetworkSelector) {
   return 'name' in which
     ? ({ $case: 'Name', value: which.name } as const)
     : ({ $case: 'Address', value: which.address } as const);

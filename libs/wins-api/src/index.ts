@@ -27,7 +27,7 @@ export type {
   WinsClientOptions,
 } from './wins-client.js';
 export type { ConfigClient, ConfigSubject } from './config-client.js';
-export type { HostClient, NameOrAddress } from './host-client.js';
+export type { HostClient, NetworkSelector } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 export { routeGrpcLog } from './grpc-js/route-grpc-log.js';

@@ -1,4 +1,4 @@
-import type { NameOrAddress } from '@wins/wins-api';
+import type { NetworkSelector } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { withDaemon } from '../daemon/connect-daemon.js';
@@ -105,7 +105,7 @@ export async function listRoutes(
 }
 
 /** An empty text counts as none, as with the Go client. */
-function choiceOf({ name, address }: ChoiceOptions): NameOrAddress | undefined {
+function choiceOf({ name, address }: ChoiceOptions): NetworkSelector | undefined {
   if (name) return { name };
   return address ? { address } : undefined;
 }

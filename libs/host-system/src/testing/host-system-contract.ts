@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import type { HostSystemErrorCode } from '../host-system-error.js';
-import type { HostSystem, Route } from '../host-system.js';
+import type { HostSystem, RouteEntry } from '../host-system.js';
 
 /** A host system under the contract. */
 export interface HostSystemSubject {
@@ -116,7 +116,7 @@ const CHANGING: Readonly<Record<string, Check>> = {
   },
 };
 
-async function routesTo(system: HostSystem, cidr: string): Promise<readonly Route[]> {
+async function routesTo(system: HostSystem, cidr: string): Promise<readonly RouteEntry[]> {
   return (await system.routes()).filter(({ destinationCidr }) => destinationCidr === cidr);
 }
 

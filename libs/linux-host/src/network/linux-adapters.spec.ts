@@ -1,5 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os';
-import { findAdapter, type NameOrAddress } from './linux-adapters.js';
+import { findAdapter, type NetworkSelector } from './linux-adapters.js';
 import type { LinuxRoute } from './linux-routing-table.js';
 
 const info = (family: 'IPv4' | 'IPv6', address: string, prefix: number): NetworkInterfaceInfo => ({
@@ -30,7 +30,7 @@ const INTERFACES = {
 const ROUTES = [route('ipv4', 'eth0', '192.0.2.1'), route('ipv6', 'eth1', '2001:db8::1')];
 
 describe('a network adapter', () => {
-  it.each<[string, NameOrAddress | undefined, object]>([
+  it.each<[string, NetworkSelector | undefined, object]>([
     [
       'is by default the one of the default route',
       undefined,
@@ -81,7 +81,7 @@ describe('a network adapter', () => {
     });
   });
 
-  it.each<[string, readonly LinuxRoute[], NameOrAddress | undefined, string]>([
+  it.each<[string, readonly LinuxRoute[], NetworkSelector | undefined, string]>([
     ['there is no default route', [], undefined, 'notFound'],
     ['no adapter has the name', ROUTES, { name: 'eth9' }, 'notFound'],
     ['the name is one that every object knows', ROUTES, { name: 'constructor' }, 'notFound'],

@@ -10,8 +10,8 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
 
-/** One thing by its name or by an address of it. */
-export type NameOrAddress = { readonly name: string } | { readonly address: string };
+/** Selects an adapter, by its name or by an address of it. */
+export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /** Interfaces by name, as `os.networkInterfaces()` lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
@@ -33,7 +33,7 @@ export interface FoundAdapter {
 export function findAdapter(
   interfaces: Interfaces,
   routes: readonly LinuxRoute[],
-  which?: NameOrAddress,
+  which?: NetworkSelector,
 ): FoundAdapter {
   if (which !== undefined && 'address' in which)
     return byAddress(interfaces, routes, which.address);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { endianness, hostname, networkInterfaces, release, version } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { runIp } from './ip-command.js';
-import { findAdapter, type FoundAdapter, type NameOrAddress } from './linux-adapters.js';
+import { findAdapter, type FoundAdapter, type NetworkSelector } from './linux-adapters.js';
 import {
   defaultRouteOf,
   parseIpv4Routes,
@@ -21,7 +21,7 @@ export interface NetworkAdapter extends Omit<FoundAdapter, 'interfaceName'> {
 }
 
 /** One row of the routing table. */
-export interface Route extends Pick<LinuxRoute, 'destinationCidr' | 'gateway' | 'metric'> {
+export interface RouteEntry extends Pick<LinuxRoute, 'destinationCidr' | 'gateway' | 'metric'> {
   readonly interfaceIndex: number;
 }
 
@@ -30,11 +30,11 @@ export interface LinuxHostSystem {
   /** The version of the distribution and of its kernel. */
   version(): Promise<HostVersion>;
   /** One network adapter; default the one with the default route. `notFound`, `invalidArgument`. */
-  adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
+  adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
   /** Always rejects with `unavailable`: Linux has no HNS. */
   hnsNetwork(): Promise<never>;
   /** The main routing table, IPv4 and IPv6. */
-  routes(): Promise<readonly Route[]>;
+  routes(): Promise<readonly RouteEntry[]>;
   /**
    * Leads hosts and networks through the gateway of the default route, once; see `readRouteDestinations` of
    * `@wins/wins-program`. `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
@@ -68,7 +68,7 @@ export function linuxHostSystem(): LinuxHostSystem {
   };
 }
 
-async function routes(): Promise<readonly Route[]> {
+async function routes(): Promise<readonly RouteEntry[]> {
   const table = await readTable();
   const indexes = new Map<string, number>();
   for (const { interfaceName } of table) {

@@ -8,7 +8,7 @@ import {
   type NamedHnsNetwork,
 } from './hns-networks-json.js';
 import { isInNetwork, parseIpAddress, parseIpNetwork } from './ip-address.js';
-import type { NameOrAddress } from './network-adapters-selection.js';
+import type { NetworkSelector } from './network-adapters-selection.js';
 import { callFirstVersion, enumerateNetworks, queryNetwork } from '../win32/host-compute.js';
 import { WindowsError } from '../windows-error.js';
 
@@ -33,7 +33,7 @@ const QUERY = JSON.stringify({ SchemaVersion: { Major: 2, Minor: 0 } });
  *
  * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address; `unavailable` on a host without HNS.
  */
-export async function findHnsNetwork(which: NameOrAddress, calls: HnsCalls): Promise<HnsNetwork> {
+export async function findHnsNetwork(which: NetworkSelector, calls: HnsCalls): Promise<HnsNetwork> {
   const isMeant = matcher(which);
   const { id, type, managementIp, subnets } = choose(await listNetworks(calls), which, isMeant);
   return { id, type, managementIp, subnets };
@@ -79,7 +79,7 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
 }
 
 /** @throws WindowsError `invalidArgument`. */
-function matcher(which: NameOrAddress): (network: NamedHnsNetwork) => boolean {
+function matcher(which: NetworkSelector): (network: NamedHnsNetwork) => boolean {
   if ('name' in which) return ({ name }) => name === which.name;
   const address = parseIpAddress(which.address);
   if (address === undefined) {
@@ -95,7 +95,7 @@ function matcher(which: NameOrAddress): (network: NamedHnsNetwork) => boolean {
 
 function choose(
   networks: readonly NamedHnsNetwork[],
-  which: NameOrAddress,
+  which: NetworkSelector,
   isMeant: (network: NamedHnsNetwork) => boolean,
 ): NamedHnsNetwork {
   const network = networks.find(isMeant);

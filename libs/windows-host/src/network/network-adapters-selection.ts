@@ -26,8 +26,8 @@ export interface NetworkAdapter {
   readonly addressCidr: string;
 }
 
-/** One thing by its name or by an address of it. */
-export type NameOrAddress = { readonly name: string } | { readonly address: string };
+/** Selects an adapter or an HNS network, by its name or by an address of it. */
+export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /** What there is to choose from. */
 export interface NetworkState {
@@ -48,7 +48,7 @@ const LINK_LOCAL: readonly IpNetwork[] = [
  *
  * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address.
  */
-export function selectAdapter(state: NetworkState, which?: NameOrAddress): NetworkAdapter {
+export function selectAdapter(state: NetworkState, which?: NetworkSelector): NetworkAdapter {
   if (which === undefined) return byDefaultRoute(state);
   return 'name' in which ? byName(state, which.name) : byAddress(state, which.address);
 }

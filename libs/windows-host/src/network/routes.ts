@@ -18,7 +18,7 @@ import {
 import { systemError } from '../windows-error.js';
 
 /** One row of the routing table. */
-export interface Route {
+export interface RouteEntry {
   /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
   /** The next hop; empty for a network that the interface is in. */
@@ -97,7 +97,7 @@ export function isSystemsOwn({ address, prefixLength }: IpNetwork): boolean {
 }
 
 /** The rows that lead somewhere: without multicast, broadcast, loopback, and the host's own addresses. */
-export function visibleRoutes(rows: readonly ForwardRow[]): readonly Route[] {
+export function visibleRoutes(rows: readonly ForwardRow[]): readonly RouteEntry[] {
   return rows
     .filter((row) => !isSystemsOwn(row.destination) && !isOwnAddress(row))
     .map((row) => ({

@@ -4,23 +4,23 @@ import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';
 import type { HnsNetwork } from './hns-networks-json.js';
 import {
   selectAdapter,
-  type NameOrAddress,
+  type NetworkSelector,
   type NetworkAdapter,
 } from './network-adapters-selection.js';
 import { networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
-import { systemRouteTable, visibleRoutes, type Route } from './routes.js';
+import { systemRouteTable, visibleRoutes, type RouteEntry } from './routes.js';
 
 /** What a daemon asks of the Windows that it runs on. What its methods reject with is a WindowsError. */
 export interface WindowsHostSystem {
   /** The release of Windows. */
   version(): Promise<WindowsVersion>;
   /** One network adapter; default the one with the default route. `notFound`, `invalidArgument`. */
-  adapter(which?: NameOrAddress): Promise<NetworkAdapter>;
+  adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
   /** One HNS network. `notFound`, `invalidArgument`, `unavailable` on a host without HNS. */
-  hnsNetwork(which: NameOrAddress): Promise<HnsNetwork>;
+  hnsNetwork(which: NetworkSelector): Promise<HnsNetwork>;
   /** The routing table, without what the system keeps for itself. */
-  routes(): Promise<readonly Route[]>;
+  routes(): Promise<readonly RouteEntry[]>;
   /** Leads hosts and networks through the gateway of the default route, once; see {@link addGatewayRoutes}. */
   addRoutes(addresses: readonly string[]): Promise<void>;
   /** Removes such routes; see {@link removeGatewayRoutes}. */

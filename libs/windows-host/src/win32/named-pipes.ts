@@ -8,7 +8,6 @@ export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
 /** Bytes both as type and as read mode, and calls that wait, are zero. */
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 export const PIPE_UNLIMITED_INSTANCES = 255;
-export const PIPE_READMODE_MESSAGE = 2;
 
 /** Named pipes, from both ends. */
 export const namedPipes = lazily(() => {

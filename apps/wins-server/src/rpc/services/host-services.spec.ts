@@ -17,7 +17,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type HostSystem, HostSystemError, type NameOrAddress } from '@wins/host-system';
+import { type HostSystem, HostSystemError, type NetworkSelector } from '@wins/host-system';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
 import { HostCallGate, type HostCallRecord } from './host-call-gate.js';
@@ -52,7 +52,7 @@ class RecordedHost implements HostSystem {
     });
   }
 
-  adapter(which?: NameOrAddress) {
+  adapter(which?: NetworkSelector) {
     this.asked.push(which);
     return Promise.resolve({
       interfaceIndex: '4',
@@ -63,7 +63,7 @@ class RecordedHost implements HostSystem {
     });
   }
 
-  hnsNetwork(which: NameOrAddress) {
+  hnsNetwork(which: NetworkSelector) {
     this.asked.push(which);
     return 'name' in which
       ? Promise.reject(new HostSystemError('unavailable', 'there is no HNS here'))

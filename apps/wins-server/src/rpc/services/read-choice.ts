@@ -1,5 +1,5 @@
 import { formatAddress, parseNetwork } from '@wins/wins-program';
-import { HostSystemError, type NameOrAddress } from '@wins/host-system';
+import { HostSystemError, type NetworkSelector } from '@wins/host-system';
 
 /** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;
@@ -19,7 +19,7 @@ export function textsOfChoice(choice: ChoiceMessage): readonly string[] {
  * @throws HostSystemError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
  *   text that is not an address.
  */
-export function readChoice(choice: ChoiceMessage): NameOrAddress | undefined {
+export function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if (choice === undefined || choice.value === '') return undefined;
   const { $case, value } = choice;
   if ($case === 'Name') {

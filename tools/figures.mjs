@@ -1,0 +1,86 @@
+// node tools/figures.mjs [--check]
+// Writes the figures of the source into docs/architecture.md, as they are now. With --check it writes nothing, and fails for what breaks
+// a rule of CONTRIBUTING.md that can be counted.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { format, resolveConfig } from 'prettier';
+
+const root = path.resolve(import.meta.dirname, '..');
+/** What applications may hold of the source. */
+const MOST_OF_APPLICATIONS = 0.25;
+const MOST_FILES = 20;
+const VAGUE_NAME = /\/(utils?|helpers?|common|types)\.ts$/;
+/** What docs/architecture.md has another word for: streams, and the selector of a network. */
+const UNWANTED = /\b(?:maxChannels|NameOrAddress)\b/;
+/** A code of errors that is not in camel case. */
+const ODD_CODE = /ErrorCode =\n(?: *(?:\|.*|\/\*.*)\n)*? *\| '[a-z]+-.*/;
+
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
+const args = ['ls-files', '--cached', '--others', '--exclude-standard', 'libs/*.ts', 'apps/*.ts'];
+const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file.includes('/src/') && existsSync(path.join(root, file)))
+  // One tool makes generated code, and fixtures are what specs read.
+  .filter((file) => !/\/(gen|fixtures)\//.test(file))
+  .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
+
+const isSpec = ({ file }) => file.endsWith('spec.ts');
+/** What serves specs is no part of a program. */
+const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
+const source = files.filter((one) => !isSpec(one) && !isTesting(one));
+const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+const filesOfFolders = new Map();
+for (const { file } of files.filter((one) => !isSpec(one))) {
+  const folder = path.dirname(file);
+  filesOfFolders.set(folder, (filesOfFolders.get(folder) ?? 0) + 1);
+}
+const share = lines(source.filter(({ project }) => project.startsWith('apps/'))) / lines(source);
+
+if (process.argv.includes('--check')) {
+  const problems = source.flatMap(({ file, text }) => [
+    ...(VAGUE_NAME.test(file) ? [`${file}: wanted a name of what is in it`] : []),
+    ...[UNWANTED.exec(text), ODD_CODE.exec(text)].flatMap((found) =>
+      found === null ? [] : [`${file}: found ${found[0].trim().split('\n').at(-1)}`],
+    ),
+  ]);
+  for (const [folder, count] of filesOfFolders)
+    if (count > MOST_FILES) problems.push(`${folder}: ${count} files; wanted ${MOST_FILES}`);
+  if (share > MOST_OF_APPLICATIONS)
+    problems.push(`applications hold ${percent(share)} of the source; wanted 25 % at most`);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+} else {
+  const page = path.join(root, 'docs/architecture.md');
+  const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
+  const text = read('docs/architecture.md').replace(table, `$1\n${figures()}\n$2`);
+  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
+}
+
+function figures() {
+  const row = (...cells) => `| ${cells.join(' | ')} |\n`;
+  const projects = [...new Set(files.map(({ project }) => project))].sort();
+  const rows = projects.map((project) => {
+    const own = (some) => some.filter((one) => one.project === project);
+    const folders = [...filesOfFolders].filter(([folder]) => folder.startsWith(`${project}/`));
+    const largest = Math.max(...folders.map(([, count]) => count));
+    const inSource = lines(own(source));
+    return row(`\`${project}\``, inSource, lines(own(files)) - inSource, largest, namesOf(project));
+  });
+  const largest = Math.max(...filesOfFolders.values());
+  const all = row('all', lines(source), lines(files) - lines(source), largest, '');
+  const head = row('package', 'source', 'specs', 'largest folder', 'names exported');
+  return `${head}${row('---', '--:', '--:', '--:', '--:')}${rows.join('')}${all}
+Applications hold ${percent(share)} of the source.
+`;
+}
+
+function percent(part) {
+  return `${(part * 100).toFixed(1)} %`;
+}
+
+/** How many names the report of a library has. */
+function namesOf(project) {
+  const report = `etc/${path.basename(project)}.api.md`;
+  return existsSync(path.join(root, report)) ? read(report).match(/^\/\/ \w+$/gm).length : '';
+}
