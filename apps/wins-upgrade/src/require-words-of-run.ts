@@ -55,12 +55,12 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
       throw refusal(`found --${name}`, instead);
     }
     if (kind === 'switch') {
-      if (equals !== undefined) throw refusal(`found what makes no sense (--${name} with a value)`);
+      if (equals !== undefined) throw refusal(`found an invalid word (--${name} with a value)`);
       options.set(name, `--${name}`);
     } else {
       const value = equals?.slice(1) ?? argv[(index += 1)];
       if (value === undefined)
-        throw refusal(`found what makes no sense (--${name} without a value)`);
+        throw refusal(`found an invalid word (--${name} without a value)`);
       options.set(name, `--${name}=${value}`);
     }
   }

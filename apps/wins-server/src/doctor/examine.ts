@@ -63,7 +63,7 @@ async function judgeFile(
     const advice = 'write one: without it no program may run and no port may be reached';
     return [warning(name, `there is no ${path}`, advice)];
   }
-  const findings = [ok(name, `${path} is valid, and nobody else may write it`)];
+  const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
   for (const one of warnings) {
     // The check of the whitelist says these.
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;

@@ -51,7 +51,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       const isTold = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, length) === 0;
       const uid = ucred.readUInt32LE(4);
       if (!isTold || length[0] !== UCRED_BYTES || uid === NOBODY) {
-        const found = isTold ? 'nobody connected it' : 'it is not a socket';
+        const found = isTold ? 'it was never connected' : 'it is not a socket';
         const message = `cannot find the peer of descriptor ${fd}: ${found}; wanted a connected Unix socket`;
         throw new LinuxError('noPeer', message);
       }

@@ -23,5 +23,5 @@ export function privateFolderMending(folder: string, sddl: string, account: stri
   if (others.length === 0) return '';
   const icacls = `icacls "${folder}"`;
   const names = others.map((sid) => `*${sid}`).join(' ');
-  return `if that is an administrator, ${icacls} /setowner *S-1-5-32-544 and ${icacls} /remove ${names} mend it; if not, remove the folder`;
+  return `if that is an administrator, ${icacls} /setowner *S-1-5-32-544 and ${icacls} /remove ${names} fix it; if not, remove the folder`;
 }

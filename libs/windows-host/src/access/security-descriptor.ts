@@ -128,7 +128,7 @@ function parseEntry(text: string, bad: Complain): AccessEntry {
   const mask = accessRights(rights);
   if (mask === undefined) throw bad(`"${rights}" in (${text}) are no rights`);
   const account = readSid(sid, bad);
-  if (account === undefined) throw bad(`(${text}) names nobody`);
+  if (account === undefined) throw bad(`(${text}) names no account`);
   return { type, flags: (flags.match(/../g) ?? []).sort(), rights: mask, sid: account };
 }
 

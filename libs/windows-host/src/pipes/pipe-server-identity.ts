@@ -45,7 +45,7 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
     (SYSTEM_OR_ADMINISTRATORS.includes(owner) ||
       (account?.isPrivileged === true && account.user === owner));
   if (!isOwnedByPrivileged)
-    return refuse(`the pipe belongs to ${owner ?? 'nobody known'}, and ${who} serves it`);
+    return refuse(`the pipe belongs to ${owner ?? 'an unknown account'}, and ${who} serves it`);
   if (serverPid !== 0 && serverPid === servicePid) return trust(`${who} is the service`);
   if (account?.isPrivileged === true) return trust(`${who} runs with privileges`);
   if (account !== undefined)

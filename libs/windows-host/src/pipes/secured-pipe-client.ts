@@ -38,7 +38,7 @@ export interface SecuredPipeClient {
 }
 
 const FAILURES: readonly (readonly [code: string, errorNumber: number, found: string])[] = [
-  ['ENOENT', 2, 'nobody serves it'],
+  ['ENOENT', 2, 'no process serves it'],
   ['EBUSY', 231, 'no instance is free'],
   ['EACCES', 5, 'this process may not open it'],
 ];

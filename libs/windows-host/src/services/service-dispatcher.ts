@@ -74,7 +74,7 @@ function registerHandler(name: string, handler: bigint): DispatchedService {
     name,
     report: (status) => {
       const isTaken = SetServiceStatus(service, status) !== 0;
-      check(isTaken, 'SetServiceStatus', `told how the service ${name} does`);
+      check(isTaken, 'SetServiceStatus', `reported the status of the service ${name}`);
     },
   };
 }
