@@ -14,7 +14,7 @@ export type WinsClientErrorCode =
   | 'refused'
   | 'notFound'
   | 'alreadyExists'
-  /** The request, or an option of the client, makes no sense. */
+  /** The request, or an option of the client, is invalid. */
   | 'invalidRequest'
   /** The caller's signal, or `close()`, ended the call. */
   | 'cancelled'

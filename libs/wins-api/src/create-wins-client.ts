@@ -61,7 +61,7 @@ export interface WinsClientOptions {
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
-  /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
+  /** Follows connections and calls, for a log. It must not throw. Default: no one does, and nothing is measured. */
   readonly onCallEvent?: (event: CallEvent) => void;
 }
 
@@ -306,7 +306,7 @@ class GrpcWinsClient implements RawClient {
 /**
  * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
  *
- * @throws WinsClientError `invalidRequest` when an option makes no sense
+ * @throws WinsClientError `invalidRequest` when an option is invalid
  */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   return createRawClient(options);
@@ -315,7 +315,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
 /**
  * Makes a client that has the calls of the protocol too, one by one.
  *
- * @throws WinsClientError `invalidRequest` when an option makes no sense
+ * @throws WinsClientError `invalidRequest` when an option is invalid
  */
 export function createRawClient(options: WinsClientOptions = {}): RawClient {
   return new GrpcWinsClient(options);

@@ -10,7 +10,7 @@ export interface OpenCallsOptions {
   readonly client: Client;
   readonly address: string;
   readonly connectTimeoutMs: number;
-  /** Why the latest dial failed; undefined when it did not, or nobody dials for the client. */
+  /** Why the latest dial failed; undefined when it did not, or no one dials for the client. */
   readonly dialFailure: () => unknown;
   readonly onCallEvent: ((event: CallEvent) => void) | undefined;
 }
@@ -123,7 +123,7 @@ export class OpenCalls {
     return channel.getConnectivityState(false) === connectivityState.READY;
   }
 
-  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
+  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait forever. */
   private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
     if (this.isConnected()) return undefined;
     return setTimeout(() => {

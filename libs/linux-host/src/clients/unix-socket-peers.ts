@@ -64,7 +64,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       }
       const pidfd = answer.readInt32LE(0);
       try {
-        // Pid: -1 once it has ended and nobody waits for it any more.
+        // Pid: -1 once it has ended and no one waits for it any more.
         const facts = readFileSync(`/proc/self/fdinfo/${pidfd}`, 'latin1');
         return /^Pid:\t(-?\d+)$/m.exec(facts)?.[1] === String(pid);
       } catch {

@@ -15,7 +15,7 @@ export function privateFolderSecurity({ user, isPrivileged }: ProcessAccount): s
  * What an administrator can do about a folder that others can change: whether these are administrators too is for him to know.
  * Pure.
  *
- * @returns empty when nobody else can change it.
+ * @returns empty when no one else can change it.
  * @throws WindowsError `invalidArgument` for text that is no SDDL.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {

@@ -20,7 +20,7 @@ export interface SecurityDescriptor {
   readonly group: string | undefined;
   /** Does not take over entries from the folder above. */
   readonly isProtected: boolean;
-  /** The access list; without one (`undefined`) everyone has full access, with an empty one nobody has any. */
+  /** The access list; without one (`undefined`) everyone has full access, with an empty one no one has any. */
   readonly entries: readonly AccessEntry[] | undefined;
 }
 

@@ -26,13 +26,13 @@ const SYSTEM_OR_ADMINISTRATORS = ['S-1-5-18', 'S-1-5-32-544'];
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Whether the server of a pipe is the service, or somebody who could replace the service anyhow. Pure; whatever is missing or does
+ * Whether the server of a pipe is the service, or someone who could replace the service anyhow. Pure; whatever is missing or does
  * not fit speaks against it.
  *
  * Two things are wanted, for each alone can be forged or mistaken. The pipe must belong to SYSTEM, to Administrators, or to the
  * account of a privileged server: only a privileged process can make one that does, while the number of a process that has
  * ended may come back as another's. And its server must be the service, or privileged; or, where its process cannot be
- * looked at, as from within a container, nobody without privileges may have a right to serve the pipe.
+ * looked at, as from within a container, no one without privileges may have a right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict {
   const { serverPid, servicePid, account, sddl } = evidence;

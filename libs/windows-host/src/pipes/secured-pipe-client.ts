@@ -31,7 +31,7 @@ export interface SecuredPipeClient {
    * Opens one connection to the pipe at `path.address` and hands it out when its server is the service or runs with privileges; the
    * caller closes it. Nothing was sent, and the server cannot act in this process's name.
    *
-   * @throws Error with Node's code `ENOENT` when nobody serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
+   * @throws Error with Node's code `ENOENT` when no one serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
    * process may not open it, `ERR_UNTRUSTED_PIPE_SERVER` when its server is not to be trusted or tells nothing of itself.
    */
   open(path: { readonly address: string }): Promise<Socket>;
