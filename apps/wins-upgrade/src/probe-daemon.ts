@@ -8,14 +8,14 @@ import {
 } from '@wins/wins-api';
 
 /**
- * Makes a probe. Each one connects anew: what is judged is whoever has the pipe now.
+ * Makes a probe. Each one connects anew: what is judged is anyone who has the pipe now.
  *
  * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: whoever is there is asked.
  */
 export function createDaemonProbe(
   dialOf?: (pipe: string) => NonNullable<WinsClientOptions['dial']>,
 ): ProbeDaemon {
-  // Whoever has the pipe could write on our terminal by it; what is wrong with the daemon the answers say.
+  // Anyone who has the pipe could write on our terminal by it; what is wrong with the daemon the answers say.
   routeGrpcLog(() => undefined);
   return async (pipe, limitMs) => {
     const dial = dialOf?.(pipe);

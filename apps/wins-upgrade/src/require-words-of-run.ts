@@ -2,7 +2,7 @@ import { UpgradeError } from '@wins/service-upgrade';
 import { quoteText } from '@wins/wins-program';
 
 /**
- * What a run of a daemon may say, where the words are those of whoever has the pipe: what decides nothing but what is printed, and
+ * What a run of a daemon may say, where the words are those of anyone who has the pipe: what decides nothing but what is printed, and
  * whether the upgrade is refused. All else is refused, also what is added one day and is not written here.
  */
 const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
@@ -29,7 +29,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Judges what was said to wins in a run of a daemon: whoever has the pipe may offer the bytes that the daemon runs to the service as it
+ * Judges what was said to wins in a run of a daemon: anyone who has the pipe may offer the bytes that the daemon runs to the service as it
  * is registered, and ask what came of it. Pure.
  *
  * @param argv - The words after `wins`, as they were typed.
@@ -55,12 +55,11 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
       throw refusal(`found --${name}`, instead);
     }
     if (kind === 'switch') {
-      if (equals !== undefined) throw refusal(`found what makes no sense (--${name} with a value)`);
+      if (equals !== undefined) throw refusal(`found an invalid word (--${name} with a value)`);
       options.set(name, `--${name}`);
     } else {
       const value = equals?.slice(1) ?? argv[(index += 1)];
-      if (value === undefined)
-        throw refusal(`found what makes no sense (--${name} without a value)`);
+      if (value === undefined) throw refusal(`found an invalid word (--${name} without a value)`);
       options.set(name, `--${name}=${value}`);
     }
   }

@@ -27,7 +27,7 @@ const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { ref
 export interface UpgradeSurroundings extends CommandSurroundings {
   /** The run that this process is in; undefined for none. */
   readonly inside?: DaemonRun | undefined;
-  /** Sees every effect. Default: nobody does. */
+  /** Sees every effect. Default: no one does. */
   readonly around?: Around | undefined;
 }
 

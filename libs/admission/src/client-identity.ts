@@ -30,7 +30,7 @@ export interface ClientIdentity {
 /** Looks at a connection when it is accepted, before anything is read from it. Never throws. */
 export type IdentifyClient = (connection: Socket) => ClientIdentity;
 
-/** Everybody, where the system does not say who connects. */
+/** Everyone, where the system does not say who connects. */
 export const EVERYBODY: ClientIdentity = {
   key: 'unknown',
   isAdministrator: false,

@@ -19,7 +19,7 @@ export interface AuditLogOptions {
   readonly maxFileBytes?: number;
   /** Beyond so many files the oldest is removed, and a record says so: 2 to 1,024. Default 16. */
   readonly maxFiles?: number;
-  /** Makes the folder, or refuses it. Default: mode 0700 and our own, elsewhere than on Windows. */
+  /** Makes the folder, or refuses it. Default, not on Windows: mode 0700, owned by this user. */
   readonly prepareDirectory?: (directory: string) => void | Promise<void>;
   /** Told whenever records can no longer be written, with why, and when they can be again. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: AuditError) => void;
@@ -37,7 +37,7 @@ export interface AuditLog extends AsyncDisposable {
    * `closed`.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void>;
-  /** Writes a record that nobody waits for. One that is lost is counted, and the number becomes a record. Never throws. */
+  /** Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws. */
   note(record: AuditFacts, flood?: Flood): void;
   /** Writes what was taken, and closes. Idempotent. */
   close(): Promise<void>;
@@ -120,7 +120,7 @@ class FileAuditLog implements AuditLog {
       // Half of the room is for those who wait.
       if (this.#take(text, 0.5)) return;
     } catch {
-      // It is counted, and the number told: nobody waits for this one.
+      // It is counted, and the number told: no one waits for this one.
     }
     this.#lost += 1;
   }

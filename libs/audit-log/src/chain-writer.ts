@@ -29,14 +29,14 @@ interface Flushed {
 
 /**
  * Appends records to the last file of a log, numbered, chained and flushed. It is the only one that writes to the folder, and
- * does one thing at a time: whoever uses it waits for an append before the next.
+ * does one thing at a time: anyone who uses it waits for an append before the next.
  */
 export class ChainWriter {
   #file: FileHandle | undefined;
   #flushed: Flushed | undefined;
   /** A write failed: what lies behind the flushed bytes is a part of it. */
   #isDirty = false;
-  /** What was found and mended, for the next append to tell. */
+  /** What was found and fixed, for the next append to tell. */
   #findings: AuditFacts[] = [];
 
   constructor(private readonly options: ChainWriterOptions) {}
@@ -60,7 +60,7 @@ export class ChainWriter {
       }
       await this.#write(flushed, [...own, ...records]);
       this.#findings = [];
-      // One that somebody holds open stays until the next time.
+      // One that someone holds open stays until the next time.
       await Promise.allSettled(old.map((number) => unlink(auditFilePath(directory, number))));
     } catch (error) {
       await this.close().catch(() => undefined);
@@ -95,11 +95,11 @@ export class ChainWriter {
     this.#flushed = { number, sizeBytes: sizeBytes + bytes.length, end: { seq, prev } };
   }
 
-  /** The file that is written to, opened and mended where it must be. */
+  /** The file that is written to, opened and fixed where it must be. */
   async #open(): Promise<Flushed> {
     if (this.#file !== undefined && this.#flushed !== undefined) {
       const { size, nlink } = await this.#file.stat();
-      // Else somebody has removed or changed it under our hands.
+      // Else someone has removed or changed it under our hands.
       if (size === this.#flushed.sizeBytes && nlink > 0) return this.#flushed;
       await this.close();
     }

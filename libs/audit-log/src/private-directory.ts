@@ -2,7 +2,7 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { mkdir } from 'node:fs/promises';
 
 /**
- * Makes the folder of a log for this user alone, with those above it, or checks that nobody else has a right to it. On Windows,
+ * Makes the folder of a log for this user alone, with those above it, or checks that no one else has a right to it. On Windows,
  * where modes say nothing, it is made and no more: give `prepareDirectory` there.
  *
  * @throws TrustedFileError; on Windows what Node throws.

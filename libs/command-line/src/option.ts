@@ -14,7 +14,7 @@ export interface Option<Value = unknown> {
   readonly choices?: readonly string[];
   /** What was wanted when it is not there; without this the option may be left out. */
   readonly wanted?: string;
-  /** Is accepted, and told nobody. */
+  /** Is accepted, and told no one. */
   readonly isHidden?: boolean;
   readonly completes?: Completed;
   /** @throws UsageError for a value that cannot be. */

@@ -153,7 +153,7 @@ function describeOption(option: Option) {
   };
 }
 
-/** The words again, each in the one form that nobody can take for another. */
+/** The words again, each in the one form that no one can take for another. */
 function wordsOf({ path, options, words, rest }: ReadWords): string[] {
   return [
     ...path.slice(1).map(({ name }) => name),

@@ -1,5 +1,5 @@
 /**
- * Where the daemon looks for its configuration when nobody says otherwise.
+ * Where the daemon looks for its configuration when no one says otherwise.
  *
  * `c:/etc/rancher/wins/config` on Windows, `/etc/rancher/wins/config` elsewhere.
  */

@@ -61,7 +61,7 @@ export interface AllowedPath {
   readonly directories: readonly string[];
   /**
    * Who may run it: `administrators`, `user:UID`, `account:SID`, `container:ID` (or a beginning of 12 digits and `*`),
-   * `container:*`. Absent means everybody who may open the pipe; never empty.
+   * `container:*`. Absent means everyone who may open the pipe; never empty.
    */
   readonly for?: readonly string[];
   /** Whether it may leave processes behind on purpose on Windows; absent means no. */

@@ -2,7 +2,7 @@
 export type LinuxErrorCode =
   /** Not Linux, a program or a feature that is not installed, or the foreign function interface cannot be loaded here. */
   | 'unavailable'
-  /** The descriptor is no Unix socket that somebody connected to. */
+  /** The descriptor is no Unix socket that someone connected to. */
   | 'noPeer'
   | 'notFound'
   | 'accessDenied'

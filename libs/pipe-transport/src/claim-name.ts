@@ -36,7 +36,7 @@ export async function claimName(own: string, target: string): Promise<Claim> {
     if (await isServed(target)) return 'served';
     const right = replacementRight(target, found);
     const claim = await claimName(own, right);
-    // Whoever holds the right replaces the file now, or has seen that someone did.
+    // Anyone who holds the right replaces the file now, or has seen that someone did.
     if (claim !== 'claimed') return claim;
     if ((await socketIdentity(target)) === found) {
       await rename(right, target);
@@ -76,7 +76,7 @@ async function linkIfFree(own: string, target: string): Promise<boolean> {
   }
 }
 
-/** Only a refusal proves that nobody listens; a full backlog is a sign of life. */
+/** Only a refusal proves that no one listens; a full backlog is a sign of life. */
 async function isServed(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect({ path });

@@ -15,7 +15,7 @@ export interface ConnectPipeOptions {
   readonly waitTimeoutMs?: number | undefined;
   /** The directory of bare names on POSIX. Default: `runtimeDirectory()`. */
   readonly runtimeDir?: string | undefined;
-  /** Opens the connection and checks who serves the pipe. Default: whoever serves it is spoken to. */
+  /** Opens the connection and checks who serves the pipe. Default: anyone who serves it is spoken to. */
   readonly security?: PipeServerCheck | undefined;
   /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
@@ -28,7 +28,7 @@ export interface ConnectPipeOptions {
  *
  * Absent, or left behind by a dead process: tried again until `waitTimeoutMs` is over. Busy: tried again
  * until it has been so for `timeoutMs`. Any other failure ends it. A later error on the socket that
- * nobody listens to does not end the process; `close` follows it.
+ * no one listens to does not end the process; `close` follows it.
  *
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `notFound` or `busy`, still so at the end of their time; `timeout` when the

@@ -13,7 +13,7 @@ const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
 };
 
 /**
- * Serves a Unix socket that only this user can open, under a name that nobody else serves.
+ * Serves a Unix socket that only this user can open, under a name that no one else serves.
  *
  * The directory must be private already. Node cannot give a socket its mode at birth and the umask
  * belongs to the whole process, so the socket is born in a directory of its own, mode 0700, gets its

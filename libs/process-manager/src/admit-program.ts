@@ -40,7 +40,7 @@ export function admitProgram(
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
-  /** The next step of whoever asks for what is not listed. */
+  /** The next step of anyone who asks for what is not listed. */
   readonly howToAllow?: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import { ProcessError } from './process-error.js';
 import { expectedDigest } from './staging/expected-digest.js';
 import { requireBytes } from './staging/require-bytes.js';
 
-/** A start that somebody thinks of. */
+/** A start that someone thinks of. */
 export interface StartQuestion {
   /** Absolute path of the program on the host. */
   readonly path: string;
@@ -32,7 +32,7 @@ export interface StartVerdict {
 export interface StartQuestionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
-  /** The next step of whoever asks for what is not listed. */
+  /** The next step of anyone who asks for what is not listed. */
   readonly howToAllow?: string | undefined;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;

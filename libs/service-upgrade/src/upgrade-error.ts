@@ -1,6 +1,6 @@
 /** What went wrong with an upgrade. */
 export type UpgradeErrorCode =
-  /** The command line, or a value in it, makes no sense. */
+  /** The command line, or a value in it, is invalid. */
   | 'usage'
   /** The upgrade must not be done: nothing was touched. */
   | 'refused'

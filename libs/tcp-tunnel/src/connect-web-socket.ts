@@ -23,7 +23,7 @@ export interface TunnelAddress {
    */
   readonly address?: string;
   /**
-   * Opens the connection, and judges who serves it before a byte is sent; `address` then only names it. Default: whoever serves
+   * Opens the connection, and judges who serves it before a byte is sent; `address` then only names it. Default: anyone who serves
    * `address` is spoken to.
    */
   readonly dial?: () => Promise<Socket>;

@@ -12,7 +12,7 @@ export interface PublishedPort {
   readonly hostPort: number;
   /** The port here; 0 lets the system choose. Default: that of the host. */
   readonly port?: number;
-  /** The literal address to listen on. Default: 127.0.0.1, which nobody else reaches. */
+  /** The literal address to listen on. Default: 127.0.0.1, which no one else reaches. */
   readonly host?: string;
 }
 

@@ -14,7 +14,7 @@ export type WinsClientErrorCode =
   | 'refused'
   | 'notFound'
   | 'alreadyExists'
-  /** The request, or an option of the client, makes no sense. */
+  /** The request, or an option of the client, is invalid. */
   | 'invalidRequest'
   /** The caller's signal, or `close()`, ended the call. */
   | 'cancelled'
@@ -106,7 +106,7 @@ const NEVER_CONNECTED = /^No connection established/;
 /** What grpc-js quotes of why it never connected, and what that means. The first that is found counts. */
 const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/\bENOENT\b/, 'there is no such pipe'],
-  [/\bECONNREFUSED\b/, 'nobody serves it'],
+  [/\bECONNREFUSED\b/, 'no process serves it'],
   [/\b(?:EACCES|EPERM)\b/, 'this user may not open it'],
   [/Protocol error/, 'what serves it does not speak HTTP/2'],
   [

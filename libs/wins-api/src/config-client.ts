@@ -6,7 +6,7 @@ import {
   type ConfigReloadResponse,
 } from './gen/config.js';
 
-/** What somebody would do, if the config allowed it. */
+/** What someone would do, if the config allowed it. */
 export type ConfigSubject =
   /** Run a program; without a SHA-256 digest its content is not judged. */
   | { readonly path: string; readonly sha256?: string | undefined }

@@ -183,7 +183,7 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
 /**
  * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
  *
- * @throws WinsClientError `invalidRequest` when an option makes no sense
+ * @throws WinsClientError `invalidRequest` when an option is invalid
  */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   return createRawClient(options);
@@ -192,7 +192,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
 /**
  * Makes a client that has the calls of the protocol too, one by one.
  *
- * @throws WinsClientError `invalidRequest` when an option makes no sense
+ * @throws WinsClientError `invalidRequest` when an option is invalid
  */
 export function createRawClient(options: WinsClientOptions = {}): RawClient {
   return new GrpcWinsClient(options);

@@ -8,7 +8,7 @@ const BEAT_MS = 5 * 60 * 1000;
 export interface KeepAliveHandle {
   /**
    * Settles once, when the hold has ended: resolves when the daemon answered, rejects with a `WinsClientError` when the call
-   * failed. A rejection that nobody looks at does no harm.
+   * failed. A rejection that no one looks at does no harm.
    */
   readonly closed: Promise<void>;
   /** Lets go: the daemon stops the process if it still runs. Gives `closed`. May be called again. */

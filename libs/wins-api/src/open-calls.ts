@@ -115,7 +115,7 @@ export class OpenCalls {
     );
   }
 
-  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait for ever. */
+  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait forever. */
   private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
     const { connection, connectTimeoutMs } = this.options;
     if (connection.isConnected()) return undefined;

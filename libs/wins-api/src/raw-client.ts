@@ -12,7 +12,7 @@ export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
 /** A client with the calls of the protocol, of which `runProcess` is made. */
 export interface RawClient extends WinsClient {
-  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that nobody keeps. */
+  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no one keeps. */
   startProcess(request: StartRequest, options?: CallOptions): Promise<ProcessName>;
   /**
    * Follows a process to its end. The call goes out at once; iterate it, once, or abort it. Chunks that are not taken hold up

@@ -107,7 +107,7 @@ function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddres
 }
 
 /**
- * Each try stops the daemon that serves, and whoever asks may ask for ever.
+ * Each try stops the daemon that serves, and anyone who asks may ask forever.
  *
  * @returns The number of this try; or the result of an earlier one of the same name, if that is the latest and was rolled back for
  * good.

@@ -11,7 +11,7 @@ import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 import { Http2Transport } from './http2-transport.js';
 
-/** How long a pipe that is served, but by nobody who takes a call, is left alone before it is asked again. */
+/** How long a pipe that is served, but by no one who takes a call, is left alone before it is asked again. */
 const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was started: what they say of the daemon is no reason to start it again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
@@ -102,7 +102,7 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
-/** Whether a pipe was served, and nobody spoke in time: gRPC, which has a code for all else, was not asked. */
+/** Whether a pipe was served, and no one spoke in time: gRPC, which has a code for all else, was not asked. */
 function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&

@@ -21,7 +21,7 @@ export interface Delivery {
   readonly to: string;
   /** The digest that it must have: 64 hexadecimal digits. */
   readonly sha256?: string | undefined;
-  /** How long to wait for whoever holds the target. */
+  /** How long to wait for anyone who holds the target. */
   readonly waitTimeoutMs: number;
 }
 
@@ -38,7 +38,7 @@ const LIMITS = { maxBytes: 512 * 1024 * 1024 };
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file to another place as one act: whoever opens the target, after a power failure too, finds the old bytes or the new
+ * Copies a file to another place as one act: anyone who opens the target, after a power failure too, finds the old bytes or the new
  * ones. Nothing is written when they are the same.
  *
  * On Windows a new file has the access list that its folder gives; elsewhere the mode of the file that it replaces, else that of the

@@ -174,7 +174,7 @@ export class TunnelKeeper {
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {
-        // Another attempt mends nothing that this program was asked to do.
+        // Another attempt fixes nothing that this program was asked to do.
         if (signal.aborted || error instanceof CommandError || !again()) throw error;
       }
       signal.throwIfAborted();

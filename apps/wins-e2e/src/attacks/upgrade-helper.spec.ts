@@ -144,7 +144,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
   });
 });
 
-/** Sockets that somebody else may serve, and how often they were asked. */
+/** Sockets that someone else may serve, and how often they were asked. */
 async function listenOn(
   ...addresses: string[]
 ): Promise<AsyncDisposable & { connections: number }> {

@@ -172,7 +172,7 @@ describe('the packaged program for Linux', () => {
     (_whose, home, mode) => {
       const workspace = new Workspace();
       afterAll(() => workspace[Symbol.dispose]());
-      // Who is not root already is somebody without privileges.
+      // Who is not root already is someone without privileges.
       const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const own = (folder: string): string => {
         if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

@@ -150,7 +150,7 @@ describe('a daemon on a host in trouble', () => {
     await first.stop('SIGKILL');
     await client.outcome;
 
-    // The record of the killed daemon now names a process that is nobody's business.
+    // The record of the killed daemon now names a process that is no one's business.
     const state = workspace.path('run', 'rancher_wins.state');
     const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
     const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });

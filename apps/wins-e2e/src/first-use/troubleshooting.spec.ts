@@ -7,7 +7,7 @@ import { blocksOf, shownOutput } from '../testing/pages/page.js';
 import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** A daemon that serves, with a port that is listed and that nobody serves. */
+/** A daemon that serves, with a port that is listed and that no one serves. */
 interface Host {
   readonly workspace: Workspace;
   readonly daemon: Daemon;
@@ -82,7 +82,7 @@ function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<
   return saying(['srv', 'app', 'run', '--config', config], workspace.environment, 78);
 }
 
-/** The first line that a tunnel says of a port, when somebody connects to it. */
+/** The first line that a tunnel says of a port, when someone connects to it. */
 async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
   const [port = 0] = await freePorts(1);
   await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);

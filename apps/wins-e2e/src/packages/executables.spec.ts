@@ -243,7 +243,7 @@ describe('the package', () => {
     it('reads nothing of the folder in which it is run', async () => {
       const folder = workspace.path('elsewhere');
       mkdirSync(folder);
-      // Whoever reads it waits for ever.
+      // Anyone who reads it waits forever.
       execFileSync('mkfifo', [path.join(folder, 'package.json')]);
       for (const args of [
         ['cli', '--help'],

@@ -72,7 +72,7 @@ const RESOLUTIONS = {
 /** A way in which TypeScript finds modules. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/** A project of somebody else into which libraries are installed from the files that would be published. */
+/** A project of someone else into which libraries are installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
 

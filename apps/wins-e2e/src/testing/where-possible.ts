@@ -1,4 +1,4 @@
-/** In CI every test runs: what the machine cannot do there is a failure, not a skip that nobody reads. */
+/** In CI every test runs: what the machine cannot do there is a failure, not a skip that no one reads. */
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
 /** Whether this user may mount file systems. */

@@ -16,7 +16,7 @@ export class Workspace implements Disposable {
     return path.join(this.folder, ...names);
   }
 
-  /** Environment in which daemon and client find each other and nobody else. */
+  /** Environment in which daemon and client find each other and no one else. */
   get environment(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _options, ...environment } = process.env;
     return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory };

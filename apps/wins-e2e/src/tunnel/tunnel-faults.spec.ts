@@ -104,7 +104,7 @@ describe('the tunnel in trouble', () => {
     });
     const [line] = (await once(frozen.stdout, 'data')) as [Buffer];
     const deaf = Number(line.toString());
-    // Nobody accepts any more; once the kernel's queue is full, it answers no knock.
+    // No one accepts any more; once the kernel's queue is full, it answers no knock.
     frozen.kill('SIGSTOP');
     const queue = Array.from({ length: 4 }, () =>
       connect(deaf, '127.0.0.1').on('error', () => undefined),

@@ -362,7 +362,7 @@ describe('wins cli proxy', () => {
     await expect(ask(port, '/', { host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
   });
 
-  /** Whether somebody listens on a port of the loopback, by the table of the kernel: asking would connect. */
+  /** Whether someone listens on a port of the loopback, by the table of the kernel: asking would connect. */
   function accepts(port: number): boolean {
     const hex = port.toString(16).toUpperCase().padStart(4, '0');
     return ['tcp', 'tcp6'].some((table) =>

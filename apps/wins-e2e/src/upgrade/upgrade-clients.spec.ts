@@ -8,7 +8,7 @@ import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const WELL = singleFile('v1.1.0');
-/** Its daemon serves, as a release that nobody wanted. */
+/** Its daemon serves, as a release that no one wanted. */
 const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
 /** Its program is of no use before a file named `go` is beside the config; until then no daemon serves. */
 const LATE = WELL.replace(

@@ -1,5 +1,5 @@
 /**
- * The helper is killed at every single thing that it does, and afterwards either it is run again, or nobody does anything and the
+ * The helper is killed at every single thing that it does, and afterwards either it is run again, or no one does anything and the
  * node is restarted. Old or new, never neither.
  *
  * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and

@@ -104,7 +104,7 @@ describe('wins up', () => {
 describe('a release that is not well', () => {
   it.concurrent.each<[Misbehaviour, string]>([
     ['crashes', 'the service has ended|found release \\\\?"v1.0.0'],
-    ['hangs', 'nobody answers'],
+    ['hangs', 'no answer within'],
     ['lies about its version', 'found release \\\\?"v9.9.9'],
     ['does not serve', 'it does not serve'],
   ])('is taken back when it %s', async (misbehaviour, reason) => {

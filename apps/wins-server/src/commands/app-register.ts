@@ -13,7 +13,7 @@ import { serviceDefinition, type RegisterOptions } from '../service/windows-serv
  * stops it. A config that the service could not use is refused.
  */
 export async function registerService(options: RegisterOptions): Promise<number> {
-  // A service with a config that it cannot use would not start, and say so where nobody looks.
+  // A service with a config that it cannot use would not start, and say so where no one looks.
   const { warnings } = await loadDaemonConfig(options.config);
   requireWindows('register the service');
   for (const { message } of warnings) process.stderr.write(`${message}\n`);

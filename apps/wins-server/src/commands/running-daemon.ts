@@ -58,7 +58,7 @@ function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonC
     return new DaemonCallError(message, unavailable, options);
   }
   const cause = error.cause instanceof PipeError ? error.cause.message : undefined;
-  const found = cause ?? (error.connectionLost ? 'it ended' : 'nobody answers there');
+  const found = cause ?? (error.connectionLost ? 'it ended' : 'no daemon answers');
   const message = `${asked}: ${found}; start it, or name its pipe with --server; see "wins doctor"`;
   return new DaemonCallError(message, unavailable, options);
 }

@@ -30,7 +30,7 @@ const UNUSED = [
 ] as const satisfies readonly (readonly [string, keyof WinsConfig, string])[];
 
 /**
- * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everybody who loads a
+ * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everyone who loads a
  * config for the daemon judges it by this.
  *
  * @throws ConfigError `invalid`

@@ -8,7 +8,7 @@ const ENTRY = 'white_list.processPaths[';
 /** The reasons of both systems for a link in a path. */
 const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
-/** Whether every listed program can run, and whether somebody else could have put it there. */
+/** Whether every listed program can run, and whether someone else could have put it there. */
 export const checkWhiteList: Check = {
   name: 'whitelist',
   needsConfig: true,

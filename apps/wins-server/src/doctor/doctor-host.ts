@@ -5,7 +5,7 @@ import type { ApplicationInfo } from '@wins/wins-api';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { Finding } from './finding.js';
 
-/** Whether somebody else could have put a file where it is, or could change it. */
+/** Whether someone else could have put a file where it is, or could change it. */
 export type FileJudgement =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'missing' }

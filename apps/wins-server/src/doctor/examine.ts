@@ -63,13 +63,13 @@ async function judgeFile(
     const advice = 'write one: without it no program may run and no port may be reached';
     return [warning(name, `there is no ${path}`, advice)];
   }
-  const findings = [ok(name, `${path} is valid, and nobody else may write it`)];
+  const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
   for (const one of warnings) {
     // The check of the whitelist says these.
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
   }
-  // Whoever can replace the file, or a folder above it, decides what may run.
+  // Anyone who can replace the file, or a folder above it, decides what may run.
   const judgement = await host.judgeFile(path);
   if (judgement.kind === 'untrusted') {
     const advice = 'put it where only administrators can replace it and the folders above it';

@@ -67,7 +67,7 @@ describe('the calls of one client', () => {
     const gone = first?.closed;
     first?.[Symbol.dispose]();
     await gone;
-    // The server has heard of it once it has answered somebody who came later.
+    // The server has heard of it once it has answered someone who came later.
     await second?.ping('later');
     const [fourth] = (await call(1)) as [FrameClient];
     expect(answers(fourth)).toEqual([]);

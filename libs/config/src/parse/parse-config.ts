@@ -123,7 +123,7 @@ function reportSamePipe(
   });
 }
 
-/** Windows compares names without regard to case; nobody needs two that differ in nothing else. */
+/** Windows compares names without regard to case; no one needs two that differ in nothing else. */
 function pipeNameOf(written: string): string {
   return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
 }

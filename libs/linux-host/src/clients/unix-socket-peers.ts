@@ -51,7 +51,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       const isTold = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, length) === 0;
       const uid = ucred.readUInt32LE(4);
       if (!isTold || length[0] !== UCRED_BYTES || uid === NOBODY) {
-        const found = isTold ? 'nobody connected it' : 'it is not a socket';
+        const found = isTold ? 'it was never connected' : 'it is not a socket';
         const message = `cannot find the peer of descriptor ${fd}: ${found}; wanted a connected Unix socket`;
         throw new LinuxError('noPeer', message);
       }
@@ -64,7 +64,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       }
       const pidfd = answer.readInt32LE(0);
       try {
-        // Pid: -1 once it has ended and nobody waits for it any more.
+        // Pid: -1 once it has ended and no one waits for it any more.
         const facts = readFileSync(`/proc/self/fdinfo/${pidfd}`, 'latin1');
         return /^Pid:\t(-?\d+)$/m.exec(facts)?.[1] === String(pid);
       } catch {

@@ -8,7 +8,7 @@ export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenProgram
 
 /**
  * Returns a function that reads marks for one scan of all processes. During `execve` a process has no environment: the function
- * waits for it, 1 ms at a time, at most `waits` times per scan, since a process can make its `execve` last for ever. Then it
+ * waits for it, 1 ms at a time, at most `waits` times per scan, since a process can make its `execve` last forever. Then it
  * treats the process as unmarked.
  */
 export function createMarkReader(

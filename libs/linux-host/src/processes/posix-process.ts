@@ -32,7 +32,7 @@ export interface PosixChild {
  */
 export class PosixProcess {
   readonly pid: number;
-  /** Together with the PID it identifies the process for ever, across reuse of the PID and reboots. */
+  /** Together with the PID it identifies the process forever, across reuse of the PID and reboots. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;

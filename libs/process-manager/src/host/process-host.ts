@@ -41,7 +41,7 @@ export interface HostExit {
 /** A started process; the caller of `start` owns it. */
 export interface HostProcess extends ProcessTree {
   readonly pid: number;
-  /** Together with the PID identifies the process for ever, across reuse of the PID and reboots. */
+  /** Together with the PID identifies the process forever, across reuse of the PID and reboots. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;

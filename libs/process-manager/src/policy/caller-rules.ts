@@ -14,7 +14,7 @@ const WANTED: Readonly<Record<PathDialect, string>> = {
 
 /**
  * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
- * nobody.
+ * no one.
  *
  * @param names - What the system calls the caller, such as `user:1000`.
  */

@@ -52,7 +52,7 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   return environment;
 }
 
-/** Why a list of allowed variables makes no sense, or undefined. */
+/** Why a list of allowed variables is invalid, or undefined. */
 export function faultOfAllowedVariables(allowed: AllowedVariables): string | undefined {
   if (allowed === 'any') return undefined;
   const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));

@@ -22,7 +22,7 @@ export interface AllowedExecutable {
   readonly directories?: readonly string[];
   /**
    * Who may run it, by what the system calls them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a beginning
-   * such as `container:*`. Default: everybody; an empty list is a mistake.
+   * such as `container:*`. Default: everyone; an empty list is a mistake.
    */
   readonly for?: readonly string[];
   /**

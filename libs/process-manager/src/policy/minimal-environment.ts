@@ -12,7 +12,7 @@ export interface EnvironmentFacts {
   readonly temporaryDirectory: string;
 }
 
-// Facts about a Windows machine: the same for everybody on it, and no secret.
+// Facts about a Windows machine: the same for everyone on it, and no secret.
 const WINDOWS_FACTS = (
   'ProgramFiles ProgramFiles(x86) ProgramW6432 CommonProgramFiles CommonProgramFiles(x86) CommonProgramW6432 ' +
   'ALLUSERSPROFILE PUBLIC COMPUTERNAME NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE PROCESSOR_IDENTIFIER ' +
@@ -23,7 +23,7 @@ const WINDOWS_FACTS = (
  * The variables that every run gets: enough to find the system's programs and folders. Pure. Nothing is handed on for being
  * there: a daemon's own variables may be secrets, or the home of its account.
  *
- * Elsewhere than on Windows: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
+ * On other systems: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
  */
 export function minimalEnvironment(facts: EnvironmentFacts): Readonly<Record<string, string>> {
   return facts.dialect === 'windows' ? windows(facts) : posix(facts);

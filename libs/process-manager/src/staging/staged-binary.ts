@@ -45,7 +45,7 @@ export interface VerifiedCopy {
   discard(): Promise<void>;
 }
 
-/** A verified copy under its final name. Where the host can, it is held: nobody changes it until it is closed. */
+/** A verified copy under its final name. Where the host can, it is held: no one changes it until it is closed. */
 export interface StagedBinary extends FileHold {
   /** Of the bytes that will run, lower-case hexadecimal. */
   readonly sha256: string;

@@ -93,7 +93,7 @@ export class ExposedPorts {
         await this.#opener.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
-        // Behind the others, so that none of them waits for this one for ever.
+        // Behind the others, so that none of them waits for this one forever.
         this.#stuck.delete(mark);
         this.#stuck.add(mark);
         this.#onEvent({ type: 'portsNotClosed', mark, error });

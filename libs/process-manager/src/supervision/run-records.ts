@@ -128,7 +128,7 @@ function remove(file: string): void {
 function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord, 'file'> {
   let descriptor: number;
   try {
-    // Without blocking: a named pipe would otherwise hold the daemon up for ever.
+    // Without blocking: a named pipe would otherwise hold the daemon up forever.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     descriptor = openSync(file, flags);
   } catch (error) {

@@ -17,7 +17,7 @@ export interface UpgradePlaces {
   readonly journal: string;
   readonly result: string;
   readonly log: string;
-  /** Where it is a file: whoever has it open upgrades. */
+  /** Where it is a file: anyone who has it open upgrades. */
   readonly lock: string;
 }
 

@@ -128,14 +128,14 @@ function refuseVersion(
 }
 
 const TEXT: Readonly<Record<UpgradeStep, string>> = {
-  stage: 'copy the new program beside the old one, flush it, compare its digest, run it once',
-  checkConfig: 'let the new program check the config',
+  stage: 'copy the new program beside the old one, flush it, check its digest, run it once',
+  checkConfig: 'make the new program check the config',
   stop: 'stop the service and wait until it has ended',
-  lend: 'let the service name the new program',
+  lend: 'make the service name the new program',
   start: 'start the service',
-  reclaim: 'let the service name the old program again, for whoever starts it next',
+  reclaim: 'make the service name the old program again, in case it is restarted',
   prove: 'wait until the daemon answers with the wanted release and digest and serves',
-  replace: 'put the new program in the place of the old one, by one rename',
+  replace: 'replace the old program by the new one, by one rename',
   register: 'register the service with its new arguments',
 };
 

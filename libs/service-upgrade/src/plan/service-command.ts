@@ -52,7 +52,7 @@ function quoteWord(word: string): string {
 
 /**
  * Writes a command as one line. The program is always quoted: of an unquoted path with blanks the service manager would first
- * try the parts, and run whatever somebody placed there.
+ * try the parts, and run whatever someone placed there.
  */
 export function formatServiceCommand({ imagePath, args }: ServiceCommand): string {
   return [`"${imagePath}"`, ...args.map(quoteWord)].join(' ');

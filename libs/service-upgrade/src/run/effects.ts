@@ -9,7 +9,7 @@ const LONGEST_DELAY_MS = 500;
 
 /** How long to wait for others. */
 export interface Patience {
-  /** How long a file that somebody else holds is waited for, in milliseconds. Default 15,000. */
+  /** How long a file that someone else holds is waited for, in milliseconds. Default 15,000. */
   readonly heldFileMs?: number;
   readonly platform?: NodeJS.Platform;
   /** What waits. Default: the clock of the system. */
@@ -37,7 +37,7 @@ export class Effects {
   /** Does it once. */
   readonly once: Around = (effect, act) => this.#around(effect, act);
 
-  /** Does it, again and again while somebody else holds the file, up to the limit; then the last error is thrown. */
+  /** Does it, again and again while someone else holds the file, up to the limit; then the last error is thrown. */
   readonly run: Around = async (effect, act) => {
     const end = performance.now() + this.#heldFileMs;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {

@@ -38,7 +38,7 @@ export interface HealthGate {
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;
   const end = performance.now() + gate.limitMs;
-  let found = 'nobody answers';
+  let found = 'no answer';
   for (;;) {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
@@ -66,7 +66,7 @@ function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
   const wish = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
   return new UpgradeError(
     'unhealthy',
-    `the daemon on pipe ${pipe} is not well: ${found}; wanted ${wish}`,
+    `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${wish}`,
   );
 }
 

@@ -97,7 +97,7 @@ function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number 
   return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }
 
-/** Whoever writes over the program of the service itself leaves nothing to go back to. */
+/** Anyone who writes over the program of the service itself leaves nothing to go back to. */
 async function requireOtherFile(program: string, target: string): Promise<void> {
   const identities = [program, target].map(async (file) => {
     const { dev, ino } = await stat(file, { bigint: true });

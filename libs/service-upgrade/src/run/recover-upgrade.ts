@@ -179,7 +179,7 @@ async function recordOfReality(
   const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
   let from = await readProgram(places.target);
   if (from === undefined && isLent) {
-    // Somebody took the old program away: then the one that the service names is all there is.
+    // Someone took the old program away: then the one that the service names is all there is.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
     await moveOver(context.effects, 'lent program', temporary, places.target);

@@ -8,7 +8,7 @@ export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
-  /** Whether the service manager starts it for nobody. Default false. */
+  /** Whether the service manager starts it for no one. Default false. */
   readonly isDisabled?: boolean;
 }
 
@@ -53,6 +53,6 @@ export interface UpgradeHost {
   readonly arch: string;
   /** Judges folders: who could decide what the service runs, or change the state of an upgrade. */
   readonly trust: FileTrust;
-  /** Starts a program that lives on when the run of this process is ended. It must be waited for by nobody. */
+  /** Starts a program that lives on when the run of this process is ended. It must be waited for by no one. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

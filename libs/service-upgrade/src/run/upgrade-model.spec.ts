@@ -39,7 +39,7 @@ function isWell(offered: string): boolean {
   return offered.includes('# well');
 }
 
-/** After a restart with nobody to help: the service runs what is in place, and nothing else is there. */
+/** After a restart with no one to help: the service runs what is in place, and nothing else is there. */
 async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story): Promise<void> {
   await node.boot();
   expect(node.violations).toEqual([]);

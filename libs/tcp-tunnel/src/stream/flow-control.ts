@@ -155,7 +155,7 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * The sending half: may this stream send? A pause does not last for ever. A peer that renews its pauses is believed
+ * The sending half: may this stream send? A pause does not last forever. A peer that renews its pauses is believed
  * until it missed three renewals. One that does not gets a single message after six ticks, then at doubling intervals: a
  * lost Resume costs speed but not the stream, and a reader that really stopped is not flooded.
  */

@@ -259,7 +259,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   #offer(chunks: readonly Buffer[], done: () => void): void {
     this.#outgoing.put(chunks, done);
-    // Nobody listens any more, as with a socket between the peer's close and the reset.
+    // No one listens any more, as with a socket between the peer's close and the reset.
     if (this.#state.kind === 'closed') this.#outgoing.discard();
     else if (this.#outgoing.length === 0) this.#outgoing.settle();
     else this.#link.ready(this);

@@ -110,7 +110,7 @@ export class MemoryLink implements MessageTransport {
     entry.sent();
   }
 
-  /** Everything goes out and nobody is told. */
+  /** Everything goes out and no one is told. */
   forget(): void {
     this.#buffered.length = 0;
     this.#bufferedBytes = 0;

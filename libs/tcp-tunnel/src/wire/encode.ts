@@ -4,7 +4,7 @@ import { writeVarint, type Int64 } from './varint.js';
 
 /** Four integers of at most ten bytes each. */
 const HEADER_ROOM = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Nobody reads the deadline any more, but every reader skips it, so it must be there: 15 s in milliseconds. */
+/** No one reads the deadline any more, but every reader skips it, so it must be there: 15 s in milliseconds. */
 const VESTIGIAL_DEADLINE = 15_000;
 
 /**

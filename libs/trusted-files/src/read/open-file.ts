@@ -49,12 +49,12 @@ export async function openRegularFile(
   }
 }
 
-/** A trusted user may replace the file at any moment; somebody who does so each time cannot be waited for. */
+/** A trusted user may replace the file at any moment; someone who does so each time cannot be waited for. */
 const MAX_ATTEMPTS = 10;
 
 /**
  * Opens a regular file that only those who are trusted could have put where it is. What is open is what was judged: the path
- * is looked at once more after the judgement, from which on nobody else can change what it leads to. When somebody trusted
+ * is looked at once more after the judgement, from which on no one else can change what it leads to. When someone trusted
  * replaces the file meanwhile, the new one is opened and judged.
  *
  * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced ten times.

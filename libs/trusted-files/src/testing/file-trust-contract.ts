@@ -110,7 +110,7 @@ export function fileTrustContract(
   return Object.entries(contract).flatMap(([name, check]) => (check ? [[name, check]] : []));
 }
 
-/** `root/folder/file`, where nobody else can write. */
+/** `root/folder/file`, where no one else can write. */
 class Place {
   readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
   readonly folder = path.join(this.root, 'folder');

@@ -30,7 +30,7 @@ export interface TrustOptions {
 }
 
 /**
- * Judges who could have put a file where it is, or can change it: nobody but the system's administrators and the user of this
+ * Judges who could have put a file where it is, or can change it: no one but the system's administrators and the user of this
  * process may. Synchronous: a walk is a few calls of microseconds each, and nothing of this process can happen in between.
  *
  * Paths are absolute. What is judged trusted stays so, for only those who are trusted can change it.
@@ -44,7 +44,7 @@ export interface FileTrust {
    */
   distrustOfFile(path: string, options?: TrustOptions): Distrust | undefined;
   /**
-   * Judges a folder and every folder above: whether somebody else can put anything into it, or change what is in it.
+   * Judges a folder and every folder above: whether someone else can put anything into it, or change what is in it.
    *
    * @returns Undefined when it is trusted.
    * @throws TrustedFileError `notFound`, `accessDenied`, `unknown`.

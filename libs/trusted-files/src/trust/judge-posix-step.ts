@@ -12,8 +12,8 @@ export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' |
  * What a step of a path is to be.
  *
  * - `above`: a folder on the way. It may be sticky, such as `/tmp`: there only the owner of an entry can replace it.
- * - `folder`: one in which nobody else can make anything, so not even a sticky one.
- * - `privateFolder`: one that nobody else can look into either, and that is ours.
+ * - `folder`: one in which no one else can make anything, so not even a sticky one.
+ * - `privateFolder`: one that no one else can look into either, and that is ours.
  * - `file`: a regular file.
  * - `link`: a symbolic link that may be followed.
  */
@@ -31,8 +31,8 @@ export interface StepFault {
  * Judges one step of a path by its owner and mode. Pure.
  *
  * Write permission for a group is refused whichever group it is, root's and our own included: who is in a group changes without
- * the file, and where a file has a POSIX access list, the bits of the group are the list's mask, so that they show somebody who
- * is named there. The number of hard links is no criterion: another name gives nobody a right that owner and mode do not give.
+ * the file, and where a file has a POSIX access list, the bits of the group are the list's mask, so that they show someone who
+ * is named there. The number of hard links is no criterion: another name gives no one a right that owner and mode do not give.
  */
 export function judgePosixStep(
   facts: PosixFacts,

@@ -10,7 +10,7 @@ const MAX_LINKS = 40;
 
 /**
  * Trust by owner and mode, for systems with POSIX users: every step from the root down belongs to root or to this user, and
- * nobody else can write to it.
+ * no one else can write to it.
  *
  * The walk goes down from the root, so each step is read through folders that are already known to be safe, and what was found
  * stays true.
@@ -94,7 +94,7 @@ function makeOrLook(asked: string, at: string): Stats {
     try {
       mkdirSync(at, { mode: 0o700 });
     } catch (error) {
-      // Somebody else made it meanwhile: the look says who.
+      // Someone else made it meanwhile: the look says who.
       if (errnoOf(error) !== 'EEXIST') throw error;
     }
     return lstatSync(at);

@@ -39,7 +39,7 @@ export interface PlaceOptions extends HeldPatience {
 export interface PendingFile {
   readonly temporary: string;
   /**
-   * Gives it the final name, over whatever has that, as one act: whoever opens the name, after a loss of power too, finds the old
+   * Gives it the final name, over whatever has that, as one act: anyone who opens the name, after a loss of power too, finds the old
    * file whole or the new one. A symbolic link of that name is replaced, not followed. When it fails, the file is discarded.
    *
    * @throws TrustedFileError `accessDenied`, `inUse`, `notFound`, `notRegularFile` (a folder has the name), `unknown`.
@@ -57,7 +57,7 @@ export function temporaryPath(target: string): string {
 
 /**
  * Writes a file beside its final place, so that the final name never shows a part of it. The temporary name is taken exclusively: a
- * file or link that somebody planted there is refused. Only this user can open the file until it has its rights.
+ * file or link that someone planted there is refused. Only this user can open the file until it has its rights.
  *
  * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
  * @param temporary - A path in the same folder. Default: {@link temporaryPath}.
@@ -102,7 +102,7 @@ export async function writePendingFile(
       }
       if (isFlushed) await handle.sync();
     } finally {
-      // Linux refuses to run a file that anybody still holds open for writing.
+      // Linux refuses to run a file that anyone still holds open for writing.
       await handle.close();
     }
     return { temporary, place, discard };

@@ -6,7 +6,7 @@ const LONGEST_DELAY_MS = 1000;
 const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
   // A sharing violation arrives as one of these three.
   win32: ['EBUSY', 'EPERM', 'EACCES'],
-  // Elsewhere nobody keeps a name from being replaced but the file system itself; permission does not change by waiting.
+  // Elsewhere no one keeps a name from being replaced but the file system itself; permission does not change by waiting.
   posix: ['EBUSY', 'ETXTBSY'],
 };
 

@@ -17,7 +17,7 @@ export interface FileHold {
 /**
  * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.
  *
- * @throws WindowsError `notFound`; `busy` when somebody has it open for writing.
+ * @throws WindowsError `notFound`; `busy` when someone has it open for writing.
  */
 export function holdFile(path: string): FileHold {
   const handle = files().CreateFileW(

@@ -22,7 +22,7 @@ import {
 /**
  * The security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}. A link is followed.
  *
- * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` on other systems.
  */
 export function fileSecurity(path: string): string {
   const tried = `read the access list of ${path}`;

@@ -15,7 +15,7 @@ export function privateFolderSecurity({ user, isPrivileged }: ProcessAccount): s
  * What an administrator can do about a folder that others can change: whether these are administrators too is for him to know.
  * Pure.
  *
- * @returns empty when nobody else can change it.
+ * @returns empty when no one else can change it.
  * @throws WindowsError `invalidArgument` for text that is no SDDL.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
@@ -23,5 +23,5 @@ export function privateFolderMending(folder: string, sddl: string, account: stri
   if (others.length === 0) return '';
   const icacls = `icacls "${folder}"`;
   const names = others.map((sid) => `*${sid}`).join(' ');
-  return `if that is an administrator, ${icacls} /setowner *S-1-5-32-544 and ${icacls} /remove ${names} mend it; if not, remove the folder`;
+  return `if that is an administrator, ${icacls} /setowner *S-1-5-32-544 and ${icacls} /remove ${names} fix it; if not, remove the folder`;
 }

@@ -20,7 +20,7 @@ export interface SecurityDescriptor {
   readonly group: string | undefined;
   /** Does not take over entries from the folder above. */
   readonly isProtected: boolean;
-  /** The access list; without one (`undefined`) everyone has full access, with an empty one nobody has any. */
+  /** The access list; without one (`undefined`) everyone has full access, with an empty one no one has any. */
   readonly entries: readonly AccessEntry[] | undefined;
 }
 
@@ -128,7 +128,7 @@ function parseEntry(text: string, bad: Complain): AccessEntry {
   const mask = accessRights(rights);
   if (mask === undefined) throw bad(`"${rights}" in (${text}) are no rights`);
   const account = readSid(sid, bad);
-  if (account === undefined) throw bad(`(${text}) names nobody`);
+  if (account === undefined) throw bad(`(${text}) names no account`);
   return { type, flags: (flags.match(/../g) ?? []).sort(), rights: mask, sid: account };
 }
 

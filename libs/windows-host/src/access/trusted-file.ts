@@ -14,7 +14,7 @@ import { securityAttributes } from '../win32/security-attributes.js';
 import { WindowsError } from '../windows-error.js';
 
 /**
- * Looks whether somebody else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
+ * Looks whether someone else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
  * or can change it; whether a link is in its path; and whether its path means another file. `undefined` when all is well.
  *
  * The walk goes down from the drive, so each step is looked at through folders that are known to be safe, and what was found
@@ -28,7 +28,7 @@ export function distrustOfFile(file: string): Distrust | undefined {
 }
 
 /**
- * The same for a folder: whether somebody else could have put it where it is, or anything into it.
+ * The same for a folder: whether someone else could have put it where it is, or anything into it.
  *
  * @param folder in its canonical spelling, `C:\a\b`.
  * @throws WindowsError `notFound`, and what else the system says.
@@ -57,7 +57,7 @@ function distrustOfSteps(
 
 /**
  * Makes a folder that only SYSTEM, administrators and an account like this one can use ({@link privateFolderSecurity}), or looks
- * whether one that is there already is safe from others: no link in its path, and nobody else can write in it or put another in
+ * whether one that is there already is safe from others: no link in its path, and no one else can write in it or put another in
  * its place.
  *
  * The folders above it are made as folders are made.
@@ -103,7 +103,7 @@ function factsOrMade(step: string, make: (step: string) => void): FileFacts {
   try {
     make(step);
   } catch (error) {
-    // Somebody else made it meanwhile: the look says who.
+    // Someone else made it meanwhile: the look says who.
     const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }

@@ -34,7 +34,7 @@ export function addGatewayRoutes(
 
 /**
  * Removes what {@link addGatewayRoutes} makes, whatever the default route is by now: routes to exactly these hosts and networks
- * through a gateway, which somebody added. The table is read again and must hold none of them. A route that does not exist is
+ * through a gateway, which someone added. The table is read again and must hold none of them. A route that does not exist is
  * no error.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.

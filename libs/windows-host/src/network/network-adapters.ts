@@ -14,13 +14,13 @@ import { systemError, WindowsError } from '../windows-error.js';
 // What the documentation advises to begin with.
 const FIRST_SIZE_BYTES = 15_000;
 const MAX_SIZE_BYTES = 64 * 1024 * 1024;
-// Adapters may come between two calls, but not for ever.
+// Adapters may come between two calls, but not forever.
 const MAX_TRIES = 5;
 
 /**
  * Lists the network adapters of the host, with IPv4 and IPv6.
  *
- * @throws WindowsError `unavailable`; `unknown` when their number kept growing, or the answer makes no sense.
+ * @throws WindowsError `unavailable`; `unknown` when their number kept growing, or the answer is invalid.
  */
 export function networkAdapters(): readonly AdapterEntry[] {
   const { koffi, GetAdaptersAddresses } = ipHelper();

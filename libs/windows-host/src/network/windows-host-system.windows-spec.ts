@@ -11,7 +11,7 @@ import { windowsHostSystem } from './windows-host-system.js';
 import { WindowsError } from '../windows-error.js';
 
 const system = windowsHostSystem();
-/** An address of documentation, which nobody has. */
+/** An address of documentation, which no one has. */
 const NOBODY = '203.0.113.77';
 
 /** Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2. */

@@ -15,7 +15,7 @@ import { SE_KERNEL_OBJECT } from '../win32/security.js';
  * disconnect.
  *
  * @param address such as `\\\\.\\pipe\\NAME`.
- * @throws WindowsError `notFound` when nobody serves it, `busy`, `accessDenied`.
+ * @throws WindowsError `notFound` when no one serves it, `busy`, `accessDenied`.
  */
 export function pipeAccess(address: string): string {
   const tried = `read the access list of the pipe ${address}`;

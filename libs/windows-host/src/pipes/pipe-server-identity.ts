@@ -26,13 +26,13 @@ const SYSTEM_OR_ADMINISTRATORS = ['S-1-5-18', 'S-1-5-32-544'];
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Whether the server of a pipe is the service, or somebody who could replace the service anyhow. Pure; whatever is missing or does
+ * Whether the server of a pipe is the service, or someone who could replace the service anyhow. Pure; whatever is missing or does
  * not fit speaks against it.
  *
  * Two things are wanted, for each alone can be forged or mistaken. The pipe must belong to SYSTEM, to Administrators, or to the
  * account of a privileged server: only a privileged process can make one that does, while the number of a process that has
  * ended may come back as another's. And its server must be the service, or privileged; or, where its process cannot be
- * looked at, as from within a container, nobody without privileges may have a right to serve the pipe.
+ * looked at, as from within a container, no one without privileges may have a right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict {
   const { serverPid, servicePid, account, sddl } = evidence;
@@ -45,7 +45,7 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
     (SYSTEM_OR_ADMINISTRATORS.includes(owner) ||
       (account?.isPrivileged === true && account.user === owner));
   if (!isOwnedByPrivileged)
-    return refuse(`the pipe belongs to ${owner ?? 'nobody known'}, and ${who} serves it`);
+    return refuse(`the pipe belongs to ${owner ?? 'an unknown account'}, and ${who} serves it`);
   if (serverPid !== 0 && serverPid === servicePid) return trust(`${who} is the service`);
   if (account?.isPrivileged === true) return trust(`${who} runs with privileges`);
   if (account !== undefined)

@@ -31,14 +31,14 @@ export interface SecuredPipeClient {
    * Opens one connection to the pipe at `path.address` and hands it out when its server is the service or runs with privileges; the
    * caller closes it. Nothing was sent, and the server cannot act in this process's name.
    *
-   * @throws Error with Node's code `ENOENT` when nobody serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
+   * @throws Error with Node's code `ENOENT` when no one serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
    * process may not open it, `ERR_UNTRUSTED_PIPE_SERVER` when its server is not to be trusted or tells nothing of itself.
    */
   open(path: { readonly address: string }): Promise<Socket>;
 }
 
 const FAILURES: readonly (readonly [code: string, errorNumber: number, found: string])[] = [
-  ['ENOENT', 2, 'nobody serves it'],
+  ['ENOENT', 2, 'no process serves it'],
   ['EBUSY', 231, 'no instance is free'],
   ['EACCES', 5, 'this process may not open it'],
 ];

@@ -123,7 +123,7 @@ class ServedPipe implements SecuredPipe {
     }
   }
 
-  /** Never lets go of an instance before it has the next: a name without an instance is anybody's. */
+  /** Never lets go of an instance before it has the next: a name without an instance is anyone's. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
     let failures = 0;

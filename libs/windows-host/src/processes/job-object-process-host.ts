@@ -65,7 +65,7 @@ export interface JobObjectProcessHost {
  * Makes the process host of Windows: one job object per program, which ends with its run and with this process, however that
  * ends. Nothing leaves its job but what a command with `mayBreakAway` starts outside of it on purpose.
  *
- * @throws WindowsError `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `unavailable` on other systems.
  */
 export function jobObjectProcessHost(
   options: JobObjectProcessHostOptions = {},

@@ -55,7 +55,7 @@ function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefi
       isInJob: isInJob(handle),
     }));
   } catch (error) {
-    // Of the system's own, or of somebody who keeps it to himself: none that a daemon has started.
+    // Of the system's own, or of someone who keeps it to himself: none that a daemon has started.
     if (error instanceof WindowsError) return undefined;
     throw error;
   }

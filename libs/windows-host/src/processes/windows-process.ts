@@ -9,7 +9,7 @@ import {
 } from '../win32/processes.js';
 import { WindowsError } from '../windows-error.js';
 
-/** What identifies a process for ever: numbers are given again, and then the time differs. */
+/** What identifies a process forever: numbers are given again, and then the time differs. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it was created, in units of 100 ns since 1601, decimal. */

@@ -104,7 +104,7 @@ const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as cons
 /**
  * The service control manager of this machine. Each operation asks for the rights that it needs and no more.
  *
- * @throws WindowsError `unavailable` elsewhere than on Windows, at the first operation.
+ * @throws WindowsError `unavailable` on other systems, at the first operation.
  */
 export function serviceControlManager(): ServiceControlManager {
   return {
@@ -229,7 +229,7 @@ function register(definition: ServiceDefinition): Registration {
   try {
     return create();
   } catch (error) {
-    // Somebody else was faster.
+    // Someone else was faster.
     if (isCode(error, 'alreadyExists')) return update();
     throw error;
   }

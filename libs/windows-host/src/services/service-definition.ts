@@ -1,4 +1,4 @@
-/** When a service is started: with the system, two minutes or so after it, when somebody asks, or never. */
+/** When a service is started: with the system, two minutes or so after it, when someone asks, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
 /** What the service control manager is to know of a service. */
@@ -20,7 +20,7 @@ export interface ServiceDefinition {
 
 /** What follows when the service crashes or stops with an error. */
 export interface FailurePolicy {
-  /** Waits before the first, second, … restart, in milliseconds. The last one is repeated for ever. At least one. */
+  /** Waits before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
   readonly restartDelaysMs: readonly number[];
   /** After so long without a failure the next one counts as the first again, in seconds. */
   readonly resetAfterSeconds: number;

@@ -33,7 +33,7 @@ const WT_EXECUTEONLYONCE = 0x8;
  * event loop, on which a service must not block for that reason.
  *
  * @returns When the service has stopped, or at once if the service control manager has not started this process.
- * @throws WindowsError `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `unavailable` on other systems.
  */
 export async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
   const { koffi } = threads();
@@ -74,7 +74,7 @@ function registerHandler(name: string, handler: bigint): DispatchedService {
     name,
     report: (status) => {
       const isTaken = SetServiceStatus(service, status) !== 0;
-      check(isTaken, 'SetServiceStatus', `told how the service ${name} does`);
+      check(isTaken, 'SetServiceStatus', `reported the status of the service ${name}`);
     },
   };
 }

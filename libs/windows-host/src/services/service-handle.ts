@@ -31,7 +31,7 @@ export function withManager<T>(access: number, act: (manager: number) => T): T {
   return using(handle, act);
 }
 
-/** Closes the handle when the work is done, also when that is a promise. A service is gone only when nobody holds it. */
+/** Closes the handle when the work is done, also when that is a promise. A service is gone only when no one holds it. */
 export function using<T>(handle: number, act: (handle: number) => T): T {
   const owned = new OwnedHandle(handle, (value) => void services().CloseServiceHandle(value));
   let isPending = false;

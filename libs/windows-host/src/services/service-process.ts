@@ -42,7 +42,7 @@ export interface ServiceOptions {
  *
  * @returns The exit code, already reported to the service control manager and meant for the process, which should end now; or
  *   `undefined` when this is no service, and `run` was not called.
- * @throws WindowsError `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, startLimitMs = 120_000, stopLimitMs = 40_000 } = options;

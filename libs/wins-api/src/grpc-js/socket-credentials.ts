@@ -39,7 +39,7 @@ export class SocketCredentials extends ChannelCredentials {
   }
 
   private own(socket: Socket): ReturnType<SecureConnector['connect']> {
-    // Until HTTP/2 is spoken nobody else listens, and an error without listener would end the process.
+    // Until HTTP/2 is spoken no one else listens, and an error without listener would end the process.
     socket.on('error', () => undefined);
     // grpc-js destroys what it is not given back.
     if (this.closed) return Promise.reject(new Error('the client was closed meanwhile'));

@@ -11,7 +11,7 @@ export interface Answer {
 
 /**
  * Reads what the server sent: a real HTTP/2 client gets it in place of an answer to its own requests, so that header
- * blocks are decoded by somebody else's code.
+ * blocks are decoded by someone else's code.
  */
 export class AnswerReader {
   readonly answers = new Map<number, Answer>();

@@ -73,7 +73,7 @@ export class TunnelFrames {
 
 const NO_MESSAGE = { stream: 0, type: 0, body: NOTHING };
 
-/** Message id, stream and type; Data and Connect have a fourth number, which nobody reads. */
+/** Message id, stream and type; Data and Connect have a fourth number, which no one reads. */
 function headOf(message: Buffer): { stream: number; type: number; body: Buffer } {
   let at = 0;
   const number = (): number => {

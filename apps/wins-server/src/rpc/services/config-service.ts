@@ -38,7 +38,7 @@ export interface ConfigServiceParts {
 }
 
 /**
- * Serves wins.ConfigService. Whoever may open the pipe may ask what it might do, and learns what it would learn by trying; where
+ * Serves wins.ConfigService. Anyone who may open the pipe may ask what it might do, and learns what it would learn by trying; where
  * the config lies and what it says is for administrators of the host.
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {

@@ -15,7 +15,7 @@ const encoded = (request: Partial<ProcessStartRequest>): Buffer =>
 
 it('decodes what the generated decoder does', () => {
   expect(decodeStartRequest(encoded({}))).toEqual(REQUEST);
-  // A varint, and numbers of eight and four octets, under fields that nobody knows.
+  // A varint, and numbers of eight and four octets, under fields that no one knows.
   const unknown = Buffer.from('f801ffffffffffffffffff01f1010000000000000000f50100000000', 'hex');
   expect(decodeStartRequest(Buffer.concat([unknown, encoded({})]))).toEqual(REQUEST);
 });

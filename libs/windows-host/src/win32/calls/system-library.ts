@@ -28,7 +28,7 @@ export function lazily<T>(make: () => T): () => T {
 /**
  * The foreign function interface.
  *
- * @throws WindowsError `unavailable` elsewhere than on Windows.
+ * @throws WindowsError `unavailable` on other systems.
  */
 export const loadKoffi = lazily((): Koffi => {
   if (process.platform !== 'win32') {
