@@ -50,6 +50,10 @@ const narrowHelp = {
   },
 };
 
+const STRICT_EQUALITY = `
+const notStrictEqual = (one, other, message) => { if (one === other) throw new Error(message) };
+const strictEqual = (one, other, message) => { if (one !== other) throw new Error(message) };`;
+
 // yargs reads package.json of the working directory or a folder above it, and texts from a folder beside its own, to find what this program
 // tells it: others may write there.
 const yargsWithoutFiles = {
@@ -68,7 +72,14 @@ const yargsWithoutFiles = {
       /yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
       ['findUp: escalade', 'findUp: () => undefined'],
       ['mainFilename || process.cwd()', "'wins'"],
+      // Two comparisons, for which each start would load the whole of it.
+      ["import { notStrictEqual, strictEqual } from 'assert'", STRICT_EQUALITY],
     );
+    // After a command has begun its help is written once more, for a call that this program does not make.
+    without(/yargs[\\/]build[\\/]lib[\\/]command\.js$/, [
+      'yargs.getInternalMethods().getUsageInstance().cacheHelpMessage();',
+      '',
+    ]);
     // Without the function it has the texts that are in the code.
     without(/y18n[\\/]build[\\/]lib[\\/]platform-shims[\\/]node\.js$/, [
       'fs: {\n        readFileSync,',

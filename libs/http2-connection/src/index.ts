@@ -1,7 +1,8 @@
 /**
- * The server's half of HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits.
+ * HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits. A server, and a client for calls with one
+ * message each way.
  *
- * Owns what an octet of a client may do before a handler sees a call: frames, header compression, flow control, whole messages,
+ * Owns what an octet of a peer may do before somebody sees a call or an answer: frames, header compression, flow control, whole messages,
  * deadlines, and the end of it all. Does not know what a call means, who may make it, or how many connections there may be.
  *
  * @example

@@ -87,14 +87,15 @@ function buildTable(): HuffmanTable {
   return table;
 }
 
-const TABLE = buildTable();
+/** Made by the first string that needs it. */
+let table: HuffmanTable | undefined;
 
 /**
  * Decodes a Huffman-coded string in time linear to its octets, at most 8/5 of them come out; undefined when it is malformed:
  * it spells out EOS, or its padding is too long or not all ones.
  */
 export function decodeHuffman(coded: Buffer): Buffer | undefined {
-  const { next, octet, mayEnd } = TABLE;
+  const { next, octet, mayEnd } = (table ??= buildTable());
   const decoded = Buffer.allocUnsafe(Math.ceil((coded.length * 8) / SHORTEST));
   let length = 0;
   let place = 0;

@@ -7,7 +7,10 @@ import {
 } from '../client-error.js';
 import type { UnaryOutcome } from './unary-transport.js';
 
-const UNAVAILABLE: status = 14;
+/** The number of a status, as grpc-js calls it. */
+const grpcCodeOf = (code: unknown): status => code as status;
+
+const UNAVAILABLE = 14;
 
 /** Translates how a call ended that has no answer. */
 export function outcomeError(
@@ -18,7 +21,7 @@ export function outcomeError(
     case 'failed': {
       const { details, trailers } = outcome;
       const reason = trailers.get(ERROR_METADATA_KEY);
-      const known = { ...call, details, grpcCode: outcome.status as status };
+      const known = { ...call, details, grpcCode: grpcCodeOf(outcome.status) };
       if (reason === undefined && isLostConnection(outcome.status, details))
         return new WinsClientError('unavailable', { ...known, connectionLost: true });
       return new WinsClientError(codeOfStatus(outcome.status, details), {
@@ -29,11 +32,16 @@ export function outcomeError(
     case 'notTaken': {
       const { reason, cause } = outcome;
       const details = `no connection: ${reason}`;
-      return new WinsClientError('unavailable', { ...call, details, grpcCode: UNAVAILABLE, cause });
+      return new WinsClientError('unavailable', {
+        ...call,
+        details,
+        grpcCode: grpcCodeOf(UNAVAILABLE),
+        cause,
+      });
     }
     case 'lost': {
       const details = `found the connection ended (${outcome.reason}); wanted an answer`;
-      const known = { ...call, details, grpcCode: UNAVAILABLE };
+      const known = { ...call, details, grpcCode: grpcCodeOf(UNAVAILABLE) };
       return new WinsClientError('unavailable', { ...known, connectionLost: true });
     }
   }
