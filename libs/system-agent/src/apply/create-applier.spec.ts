@@ -9,9 +9,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { ApplierHarness, shell } from '../testing/applier-harness.js';
+import { onSmallDisk } from '../testing/small-disk-harness.js';
 
 const never = new AbortController().signal;
 const own = { uid: process.getuid?.(), gid: process.getgid?.() };
+const onLinux = process.platform === 'linux' ? it : it.skip;
 let harness: ApplierHarness;
 
 beforeEach(() => (harness = new ApplierHarness()));
@@ -131,7 +133,8 @@ describe('a pass that applies', () => {
       new RegExp(`^20261122-003101-${pass.checksum.slice(0, 12)}-0-[0-9a-f]{8}\\.out$`),
     );
     const file = harness.path('state', 'outputs', name);
-    expect(readFileSync(file, 'latin1').split('').sort()).toEqual([...'a\xff\r\n\0zerr'].sort());
+    const wanted = Buffer.from('a\xff\r\n\0zerr', 'latin1');
+    expect(readFileSync(file).sort()).toEqual(wanted.sort());
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
@@ -152,7 +155,7 @@ describe('a pass that applies', () => {
   });
 
   it('waits until all that hold the outputs have closed them', async () => {
-    const script = '(sleep 0.2; echo late) & echo early';
+    const script = '(while kill -0 $$ 2>/dev/null; do :; done; echo late) & echo early';
     const pass = harness.pass({ instructions: [shell('x', script)] });
     const { outputs } = await harness.applier.apply(pass, never);
     expect(outputs['x']?.toString()).toBe('early\nlate\n');
@@ -241,8 +244,42 @@ describe('a file that cannot be made', () => {
   });
 });
 
+describe('a full disk', () => {
+  it('below the history does not keep a plan from being applied', async () => {
+    await onSmallDisk(harness.path('applied'), 1, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
+      expect(await harness.applier.apply(pass, never)).toMatchObject({ succeeded: true });
+      expect(harness.warnings()).toEqual(['the plan is not in the history']);
+      expect(harness.list('applied')).toEqual([]);
+    });
+  });
+
+  it('below the work folder is a failure of the instruction', async () => {
+    await onSmallDisk(harness.path('work'), 2, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
+      const result = await harness.applier.apply(pass, never);
+      expect(result).toMatchObject({ succeeded: false, outputs: { a: null } });
+      expect(harness.events).toContainEqual(
+        expect.objectContaining({ kind: 'instructionEnded', exitCode: -1 }),
+      );
+      expect(harness.list('work')).toEqual([]);
+    });
+  });
+
+  it('below the whole outputs leaves what is saved as it is', async () => {
+    await onSmallDisk(harness.path('state'), 10, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'head -c 200000 /dev/zero')] });
+      const { succeeded, outputs } = await harness.applier.apply(pass, never);
+      expect([succeeded, outputs['a']?.length]).toEqual([true, 200_000]);
+      expect(harness.warnings()).toEqual([
+        'the whole outputs of instructions are not kept on the node',
+      ]);
+    });
+  });
+});
+
 describe('a stop', () => {
-  it('ends a running instruction with its hundred children', async () => {
+  onLinux('ends a running instruction with its hundred children', async () => {
     const stop = new AbortController();
     const script = `i=0; while [ $i -lt 100 ]; do sleep 3600 & i=$((i+1)); done; ps -o pgid= -p $$; echo ready; wait`;
     let group = 0;
@@ -461,7 +498,12 @@ describe('the history', () => {
     expect((await harness.applier.apply(pass, never)).succeeded).toBe(true);
     expect((await harness.applier.apply(pass, never)).succeeded).toBe(true);
     expect(harness.warnings()).toHaveLength(1);
-    expect(harness.warnings()[0]).toContain('the plan is not in the history: cannot ');
+    expect(harness.events).toContainEqual(
+      expect.objectContaining({
+        message: 'the plan is not in the history',
+        error: expect.objectContaining({ code: 'fileFailed' }) as Error,
+      }),
+    );
   });
 });
 
