@@ -214,6 +214,17 @@ describe('the remote plan', () => {
     );
   });
 
+  it('does not let a probe that never settles keep the node and the API server busy', async () => {
+    await target.listen();
+    const probes = { w: { httpGet: { url: `${target.url}/flapping` } } };
+    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    await start();
+    await player.advanceBy(10_000);
+    await target.close();
+    expect(player.written.length).toBeLessThan(40);
+    expect(player.written.length).toBeGreaterThan(10);
+  });
+
   it('starts a source again that broke down in a way that nobody foresaw', async () => {
     let watches = 0;
     player.secrets.onCall = (call) => {
