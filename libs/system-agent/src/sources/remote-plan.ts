@@ -24,6 +24,9 @@ const SOURCE = 'remote';
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 const ANNOUNCE_RETRY = { firstMs: 1000, maxMs: 60_000 };
 
+/** Each of our writes is followed by a pass at once, as Rancher knows it; but a probe that never settles may not keep the node busy. */
+const MAX_BURST = 10;
+
 export interface RemotePlanOptions {
   readonly secrets: SecretStore;
   readonly applier: Applier;
@@ -51,6 +54,9 @@ export class RemotePlan {
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
   /** The version that the last pass was about. */
   #passed: Secret | undefined;
+  /** The version that we wrote last, and how many passes have followed from our own writes alone. */
+  #own: Secret | undefined;
+  #burst = 0;
   /** How often the pass over that version could not be done. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
@@ -156,7 +162,10 @@ export class RemotePlan {
       this.#memory = { firstPass: true };
     }
     if (await this.#write(secret, signal)) return;
-    if (this.#passed === secret && this.#nextPassAt) return;
+    const isBurst = secret === this.#own && this.#nextPassAt !== undefined;
+    if (this.#nextPassAt && (this.#passed === secret || (isBurst && this.#burst >= MAX_BURST)))
+      return;
+    this.#burst = isBurst ? this.#burst + 1 : 0;
     if (this.#passed !== secret) this.#refusals = 0;
     this.#passed = secret;
     try {
@@ -185,6 +194,7 @@ export class RemotePlan {
     this.#state.written(this.#writer.checksum, this.#writer.failure);
     if (written === secret) return false;
     this.#known.adopt(written);
+    this.#own = written;
     this.#wakeUp.ring();
     return true;
   }
@@ -248,6 +258,7 @@ export class RemotePlan {
       this.#memory = { ...this.#memory, announced: 1 };
       this.#announceBackOff.reset();
       this.#known.adopt(written);
+      this.#own = written;
       this.#wakeUp.ring();
     } catch (error) {
       signal.throwIfAborted();

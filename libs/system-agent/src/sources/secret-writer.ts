@@ -1,5 +1,5 @@
 import { AgentError } from '../agent-error.js';
-import { fitSecret, MAX_SECRET_BYTES } from '../decide/fit-secret.js';
+import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
 import { KEY, type SecretData } from '../decide/secret-keys.js';
 import { planChecksum } from '../plan/plan-checksum.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
@@ -69,18 +69,18 @@ export class SecretWriter {
     if (!changes) return;
     const plan = secret?.data[KEY.plan];
     if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
-      this.#options.onWarning(
-        `the result of plan ${changes.checksum} is not written: the Secret has another plan`,
-      );
-      return this.#done();
+      const message = `the result of plan ${changes.checksum} is not written: the Secret has another plan`;
+      this.#options.onWarning(message);
+      await this.#done();
+      return;
     }
     const values = Object.entries(changes.values).filter(([key, value]) => {
       // Who wrote another state than the one that the pass began with wants that state.
       if (key === KEY.planState && secret.data[key]?.toString() !== changes.planState) return false;
       return !secret.data[key]?.equals(value);
     });
-    if (values.length === 0) return this.#done();
-    this.#changes = { ...changes, values: Object.fromEntries(values) };
+    if (values.length === 0) await this.#done();
+    else this.#changes = { ...changes, values: Object.fromEntries(values) };
   }
 
   /** Tries again at once when the next try is due. */
@@ -125,8 +125,9 @@ export class SecretWriter {
     } catch (error) {
       signal.throwIfAborted();
       const code = error instanceof AgentError ? error.code : 'refused';
+      if (tries >= MAX_TRIES) throw error;
       if (code === 'tooLarge' && this.#shrink(secret)) return secret;
-      if (tries >= MAX_TRIES || (code !== 'conflict' && code !== 'notFound')) throw error;
+      if (code !== 'conflict' && code !== 'notFound') throw error;
       const fresh = await secrets.read(signal);
       await this.rebase(fresh);
       return fresh;
@@ -138,9 +139,9 @@ export class SecretWriter {
     if (!changes) return false;
     this.#maxBytes /= 2;
     const values = this.#fitted(secret, changes.values);
-    const smaller = Object.entries(values).some(([key, value]) => value !== changes.values[key]);
+    const isSmaller = sizeOf(values) < sizeOf(changes.values);
     this.#changes = { ...changes, values };
-    return smaller;
+    return isSmaller;
   }
 
   #fitted(secret: Secret, values: SecretData): SecretData {

@@ -35,6 +35,8 @@ export class ScenarioPlayer {
   readonly secrets = new MemorySecrets();
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
+  /** Called when a write of our agent has happened; what it throws is the answer. */
+  onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
   readonly #deeds: Readonly<Record<string, Deed>>;
@@ -52,6 +54,7 @@ export class ScenarioPlayer {
     this.#sleeps = new StoppedSleeps(folder);
     this.secrets.onWritten = () => {
       this.written.push({ t: this.#nowMs / 1000, data: this.secrets.secret?.data ?? {} });
+      this.onWrite();
     };
   }
 
@@ -86,6 +89,17 @@ export class ScenarioPlayer {
       onAct: () => Promise.resolve(),
       onEvent: (event) => this.events.push(event),
     });
+  }
+
+  get agent(): SystemAgent {
+    if (!this.#agent) throw new Error('the agent does not run');
+    return this.#agent;
+  }
+
+  /** Lets time pass, with all that happens in it. */
+  async advanceBy(ms: number): Promise<void> {
+    await this.#advanceTo(this.#nowMs + ms);
+    await this.settle();
   }
 
   createSecret(): void {
@@ -151,7 +165,9 @@ export class ScenarioPlayer {
     if (this.#running > 0) return this.#sleeps.endsMs(this.#nowMs).length >= this.#running;
     const { config } = this.#recording;
     const remote = this.#agent.status().plans.find(({ source }) => source === 'remote');
-    const waitsForTime = remote !== undefined && remote.state.kind !== 'noPlan';
+    if (remote?.state.kind === 'starting') return false;
+    // Without a plan there is nothing to wait for.
+    const waitsForTime = remote?.checksum !== undefined || remote?.state.kind === 'invalid';
     return this.clock.waits.length >= Number(waitsForTime) + Number(config.localEnabled);
   }
 
