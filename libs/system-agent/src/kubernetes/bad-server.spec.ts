@@ -35,7 +35,7 @@ describe('a server that behaves badly', () => {
       'unreachable',
     ],
     [
-      'answers with an encoding that nobody asked for',
+      'answers with an encoding that was not asked for',
       answer(200, Buffer.alloc(10), { 'content-encoding': 'gzip' }),
       'refused',
     ],
@@ -63,29 +63,29 @@ describe('a server that behaves badly', () => {
     await expect(writing).rejects.toMatchObject({ name: 'AgentError', code });
   });
 
-  it.each(faults)('%s: the watch tells it, and goes on', async (_title, fault, code) => {
+  it.each(faults)('%s: the watch reports it and goes on', async (_title, fault, code) => {
     const server = await serve();
     server.create({ plan: 'first' });
     server.fault(fault, { times: 1 });
     const watch = watching(storeOf(server, patienceWith(fault)));
-    expect(await watch.tellings(1)).toEqual(['first']);
+    expect(await watch.reports(1)).toEqual(['first']);
     await watch.until(() => watch.failures().length > 0);
     await watch.connected();
     expect(new Set(watch.failures())).toEqual(new Set([code]));
     server.update({ plan: 'second' });
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
   });
 
   // But for an end without an answer, after which a new connection is tried at once.
   it.each(faults.filter(([, fault]) => fault !== reset))(
-    '%s when it lists: the watch tells it, and goes on',
+    '%s when it lists: the watch reports it and goes on',
     async (_title, fault, code) => {
       const server = await serve({ watchList: false });
       server.create({ plan: 'first' });
       server.fault(fault, { times: 1, when: (request) => !isWatch(request) });
       const watch = watching(storeOf(server, patienceWith(fault)));
       await watch.connected();
-      expect(watch.told).toEqual(['first']);
+      expect(watch.reported).toEqual(['first']);
       expect(new Set(watch.failures())).toEqual(new Set([code]));
     },
   );
@@ -132,20 +132,23 @@ describe('a server that behaves badly', () => {
       (response) => response.write(Buffer.alloc(5_000_000, ' ')),
       'refused',
     ],
-  ])('sends %s in the middle of a watch: told, and gone on', async (_title, more, code) => {
-    const server = await serve();
-    server.create({ plan: 'first' });
-    server.fault(after(more), { times: 1 });
-    const watch = watching(storeOf(server));
-    await watch.until(() => watch.failures().length > 0);
-    await watch.connected();
-    server.update({ plan: 'second' });
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
-    expect(watch.failures()).toEqual([code]);
-    // Where only the connection was lost, the Secret is not read anew.
-    const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
-    expect(isResumed).toBe(code === 'unreachable');
-  });
+  ])(
+    'sends %s in the middle of a watch: the watch reports it and goes on',
+    async (_title, more, code) => {
+      const server = await serve();
+      server.create({ plan: 'first' });
+      server.fault(after(more), { times: 1 });
+      const watch = watching(storeOf(server));
+      await watch.until(() => watch.failures().length > 0);
+      await watch.connected();
+      server.update({ plan: 'second' });
+      expect(await watch.reports(2)).toEqual(['first', 'second']);
+      expect(watch.failures()).toEqual([code]);
+      // Where only the connection was lost, the Secret is not read from the start.
+      const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
+      expect(isResumed).toBe(code === 'unreachable');
+    },
+  );
 
   it('sends an event of a kind that is not known: passed over', async () => {
     const server = await serve();
@@ -154,7 +157,7 @@ describe('a server that behaves badly', () => {
     const watch = watching(storeOf(server));
     await watch.connected();
     server.update({ plan: 'second' });
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(watch.failures()).toEqual([]);
   });
 
@@ -181,7 +184,7 @@ describe('a server that behaves badly', () => {
     const store = storeOf(server);
     expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
     const watch = watching(store);
-    expect(await watch.tellings(1)).toEqual(['{}']);
+    expect(await watch.reports(1)).toEqual(['{}']);
   });
 
   it.each([
@@ -212,7 +215,7 @@ describe('a server that behaves badly', () => {
     await watch.until(() => watch.failures().length > 0);
     await watch.connected();
     expect(watch.failures()[0]).toBe('unreachable');
-    expect(watch.told).toEqual(['first']);
+    expect(watch.reported).toEqual(['first']);
   });
 
   it.each([
@@ -229,7 +232,7 @@ describe('a server that behaves badly', () => {
     const watch = watching(store);
     await watch.until(() => watch.failures().length > 0);
     expect(watch.failures()).toEqual(['refused']);
-    expect(await watch.tellings(1)).toEqual(['{}']);
+    expect(await watch.reports(1)).toEqual(['{}']);
   });
 
   it('keeps a value under the name of a prototype', async () => {

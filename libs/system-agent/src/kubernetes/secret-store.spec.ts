@@ -23,7 +23,7 @@ describe('reading', () => {
     });
   });
 
-  it('gives nothing when there is none', async () => {
+  it('gives undefined when there is no Secret', async () => {
     const server = await serve();
     expect(await storeOf(server).read(never)).toBeUndefined();
   });
@@ -77,7 +77,7 @@ describe('writing', () => {
     expect(server.events.at(-1)?.manager).toBe('wins');
   });
 
-  it('is refused when somebody else wrote meanwhile', async () => {
+  it('is refused when another client wrote meanwhile', async () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server);
@@ -140,17 +140,17 @@ describe('what the API server refuses', () => {
     ['refused', 500],
     ['refused', 302],
     ['expired', 410],
-  ])('is told as %s for %d, and tried again', async (code, status) => {
+  ])('is reported as %s for %d, and tried again', async (code, status) => {
     const server = await serve();
     server.create({ plan: 'first' });
     server.fault(answer(status, '{}', { location: server.url }), { times: 1 });
     const watch = watching(storeOf(server));
-    expect(await watch.tellings(1)).toEqual(['first']);
+    expect(await watch.reports(1)).toEqual(['first']);
     await watch.connected();
     expect(watch.failures()).toEqual([code]);
   });
 
-  it('is told for a token that is not known, which is in no error', async () => {
+  it('is reported for an unknown token, which is in no error', async () => {
     const server = await serve();
     const store = storeOf(server, {}, { token: 'canary-token' });
     const error: unknown = await store.read(never).catch((reason: unknown) => reason);

@@ -58,6 +58,14 @@ describe('who is trusted', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('finds out which authorities are good while several requests are under way', async () => {
+    const server = await serve();
+    const options = { strictTls: false, systemRoots: () => [server.ca] };
+    const store = storeOf(server, options, { ca: other.cert });
+    await Promise.all(Array.from({ length: 5 }, () => store.read(never)));
+    expect(server.requests).toHaveLength(5);
+  });
+
   it('does not fall back once a certificate of the kubeconfig was good', async () => {
     const server = await serve();
     const store = storeOf(server, { strictTls: false, systemRoots: () => [other.cert] });

@@ -9,16 +9,16 @@ import {
 } from '../testing/store-harness.js';
 
 describe('watching', () => {
-  it('tells the Secret as it is, then each change, and that it is gone', async () => {
+  it('reports the Secret as it is, then each change, and that it is gone', async () => {
     const server = await serve();
     server.create({ plan: 'first' });
     const watch = watching(storeOf(server));
-    await watch.tellings(1);
+    await watch.reports(1);
     server.update({ plan: 'second' });
     server.bookmark();
     server.remove();
     server.create({ plan: 'third' });
-    expect(await watch.tellings(4)).toEqual(['first', 'second', 'none', 'third']);
+    expect(await watch.reports(4)).toEqual(['first', 'second', 'none', 'third']);
     expect(watch.states).toEqual([{ kind: 'connected' }]);
     expect(server.requests).toHaveLength(1);
   });
@@ -39,15 +39,15 @@ describe('watching', () => {
     });
   });
 
-  it('tells that there is no Secret, and the one that comes', async () => {
+  it('reports that there is no Secret, and the one that comes', async () => {
     const server = await serve();
     const watch = watching(storeOf(server));
-    await watch.tellings(1);
+    await watch.reports(1);
     server.create({ plan: 'late' });
-    expect(await watch.tellings(2)).toEqual(['none', 'late']);
+    expect(await watch.reports(2)).toEqual(['none', 'late']);
   });
 
-  it('goes on from where it was when the server ends it, and tells nothing twice', async () => {
+  it('resumes from its last version when the server ends it, and reports nothing twice', async () => {
     const clock = new LeapingClock();
     const server = await serve();
     server.create({ plan: 'first' });
@@ -60,11 +60,11 @@ describe('watching', () => {
     expect(query.get('resourceVersion')).toBe(server.read()?.metadata.resourceVersion);
     expect(query.get('sendInitialEvents')).toBeNull();
     server.update({ plan: 'second' });
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(clock.waits).toEqual([]);
   });
 
-  it('tells what happened while the connection was lost', async () => {
+  it('reports what happened while the connection was lost', async () => {
     const server = await serve();
     server.create({ plan: 'first' });
     const watch = watching(storeOf(server));
@@ -73,13 +73,13 @@ describe('watching', () => {
     server.update({ plan: 'second' });
     await watch.until(() => watch.failures().length > 2);
     await server.up();
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(new Set(watch.failures())).toEqual(new Set(['unreachable']));
     await watch.connected();
   });
 
   it.each(['event', 'status'] as const)(
-    'reads the Secret anew when its version is too old, told by its %s',
+    'reads the Secret from the start when its version is too old, known by its %s',
     async (expiredAs) => {
       const server = await serve({ expiredAs });
       server.create({ plan: 'first' });
@@ -89,7 +89,7 @@ describe('watching', () => {
       server.remove();
       server.compact();
       await server.up();
-      expect(await watch.tellings(2)).toEqual(['first', 'none']);
+      expect(await watch.reports(2)).toEqual(['first', 'none']);
     },
   );
 
@@ -99,7 +99,7 @@ describe('watching', () => {
     const watch = watching(storeOf(server));
     await watch.connected();
     server.update({ plan: 'second' });
-    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(server.requests.map(({ query }) => query.get('watch') ?? 'list')).toEqual([
       'true',
       'list',
@@ -113,7 +113,7 @@ describe('watching', () => {
   it('lists that there is no Secret where the server does not know initial events', async () => {
     const server = await serve({ watchList: false });
     const watch = watching(storeOf(server));
-    expect(await watch.tellings(1)).toEqual(['none']);
+    expect(await watch.reports(1)).toEqual(['none']);
   });
 
   it('asks again after 0.8, 1.6, 3.2 … 30 seconds, and up to twice as long by chance', async () => {

@@ -28,7 +28,7 @@ export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
   return server;
 }
 
-/** Time that stands still until somebody waits, and then is where they want it: no wait takes long. */
+/** Time that stands still until something waits for it, and then leaps to that moment: no wait takes long. */
 export class LeapingClock implements Clock {
   readonly waits: number[] = [];
   #now = AT_START.getTime();
@@ -65,23 +65,23 @@ export function storeOf(
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** A watch that keeps what it is told, as texts: the plan of the Secret or `none`, and the states. */
+/** A watch that keeps what it reports, as texts: the plan of the Secret or `none`, and the states. */
 export function watching(store: SecretStore) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const secrets: Secret[] = [];
   const states: WatchState[] = [];
   const controller = new AbortController();
   const changes = new EventEmitter();
-  const tell = () => changes.emit('change');
+  const report = () => changes.emit('change');
   const ended = store.watch(
     (secret) => {
-      told.push(secret?.data['plan']?.toString() ?? 'none');
+      reported.push(secret?.data['plan']?.toString() ?? 'none');
       if (secret) secrets.push(secret);
-      tell();
+      report();
     },
     (state) => {
       states.push(state);
-      tell();
+      report();
     },
     controller.signal,
   );
@@ -94,15 +94,15 @@ export function watching(store: SecretStore) {
     while (!isReached()) await once(changes, 'change');
   };
   return {
-    told,
+    reported,
     secrets,
     states,
     stop,
     until,
-    /** Waits for so many tellings. */
-    tellings: async (count: number) => {
-      await until(() => told.length >= count);
-      return told;
+    /** Waits for so many reports. */
+    reports: async (count: number) => {
+      await until(() => reported.length >= count);
+      return reported;
     },
     connected: () => until(() => states.at(-1)?.kind === 'connected'),
     /** The codes of what went wrong so far. */
