@@ -9,6 +9,8 @@ import {
   storeOf,
   watching,
 } from '../testing/store-harness.js';
+import { parseConnectionInfo } from './connection-info.js';
+import { secretStore } from './secret-store.js';
 
 describe('reading', () => {
   it('gives the Secret, decoded, and the whole object', async () => {
@@ -162,6 +164,23 @@ describe('what the API server refuses', () => {
         'canary',
       );
     }
+  });
+
+  it('is forbidden for a Secret that the role of the token does not name', async () => {
+    const server = await serve();
+    const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
+    const options = { clock: new LeapingClock(), strictTls: true };
+    const store = secretStore({ ...info, secretName: 'other' }, options);
+    await expect(store.read(never)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringMatching(
+        /^cannot read the Secret: the API server answered 403: secrets "other" is forbidden: User "system:/,
+      ) as string,
+    });
+    const watch = watching(store);
+    await watch.until(() => watch.failures().length > 1);
+    expect(new Set(watch.failures())).toEqual(new Set(['forbidden']));
+    expect(watch.reported).toEqual([]);
   });
 
   it('has its foreign text escaped and cut', async () => {
