@@ -16,6 +16,7 @@ export type {
 } from './apply/pass.js';
 export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
+export type { Proxies } from './images/registry/proxy-for.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {
