@@ -152,7 +152,7 @@ describe('decidePass', () => {
     fc.assert(
       fc.property(anySecret, anyMemory, (texts, memory) => {
         const decision = decidePass(
-          secretState(buffers(texts as Record<string, string>)),
+          secretState(buffers(texts)),
           THIS,
           memory,
           NOW,
@@ -166,7 +166,7 @@ describe('decidePass', () => {
   it('never starts again at once what has ended, and applying twice changes what applying once changed', () => {
     fc.assert(
       fc.property(anySecret, anyMemory, fc.boolean(), (texts, memory, succeeded) => {
-        const data = buffers(texts as Record<string, string>);
+        const data = buffers(texts);
         const state = secretState(data);
         const decision = decidePass(state, THIS, memory, NOW);
         if (decision.kind !== 'apply') return;

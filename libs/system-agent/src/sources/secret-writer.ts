@@ -8,7 +8,6 @@ import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
 const MAX_TRIES = 30;
-const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 export interface SecretWriterOptions {
   readonly secrets: SecretStore;
@@ -20,7 +19,7 @@ export interface SecretWriterOptions {
 /** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
 export class SecretWriter {
   readonly #options: SecretWriterOptions;
-  readonly #backOff = new BackOff(RETRY);
+  readonly #backOff = new BackOff();
   #changes: Changes | undefined;
   #onDisk = false;
   #failure: { readonly error: Error; readonly retryAt: Date } | undefined;
