@@ -151,12 +151,7 @@ describe('decidePass', () => {
   it('has one answer for every Secret, and never skips a pending plan', () => {
     fc.assert(
       fc.property(anySecret, anyMemory, (texts, memory) => {
-        const decision = decidePass(
-          secretState(buffers(texts)),
-          THIS,
-          memory,
-          NOW,
-        );
+        const decision = decidePass(secretState(buffers(texts)), THIS, memory, NOW);
         expect(['apply', 'announce', 'watchOver']).toContain(decision.kind);
         expect(decision.kind === 'announce').toBe(texts[KEY.planState] === 'pending');
       }),

@@ -108,7 +108,11 @@ export class RemotePlan {
     const loop = async (): Promise<void> => {
       while (!signal.aborted) {
         await this.#step(signal);
-        await this.#wakeUp.sleep(this.#nextAt(), signal);
+        const at = this.#nextAt();
+        // What came is due, whatever a clock says that was set back.
+        const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
+        if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
+        if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
       }
     };
     this.#looping = loop();
@@ -227,9 +231,8 @@ export class RemotePlan {
     this.#passAgainIn(state.probePeriodMs);
     const values = secretChanges(ended, data);
     if (Object.keys(values).length === 0) return;
-    const { planState } = state;
-    const base = { uid: secret.uid, checksum, ...(planState !== undefined && { planState }) };
-    await this.#writer.add(secret, { ...base, values }, decision.kind === 'apply');
+    const base = { checksum, planState: state.planState, values };
+    await this.#writer.add(secret, base, decision.kind === 'apply');
   }
 
   /** A plan that is pending is marked before anything of it runs; the next step then applies it. */
@@ -291,8 +294,7 @@ export class RemotePlan {
 
   #enterRest(checksum: string): void {
     const now = this.#clock.now();
-    const nextAt = this.#nextPassAt ?? now;
     const state = secretState(this.#data());
-    this.#state.enter(stateBetweenPasses(state, checksum, this.#memory, now, nextAt));
+    this.#state.enter(stateBetweenPasses(state, checksum, this.#memory, now, this.#nextPassAt));
   }
 }

@@ -49,16 +49,16 @@ export class SecretWriter {
     try {
       this.#changes = await this.#options.kept.load();
     } catch (error) {
-      this.#options.onWarning('a result that was kept is lost', error as Error);
-      await this.#options.kept.remove();
+      this.#options.onWarning('what was kept of an earlier result cannot be used', error as Error);
     }
     this.#onDisk = this.#changes !== undefined;
   }
 
   /** Adds to what waits. `durable`: it is on the disk before this resolves. */
-  async add(secret: Secret, changes: Changes, durable: boolean): Promise<void> {
+  async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    this.#changes = { ...(this.#changes ?? changes), values: this.#fitted(secret, values) };
+    const base = this.#changes ?? { ...changes, uid: secret.uid };
+    this.#changes = { ...base, values: this.#fitted(secret, values) };
     if (durable || this.#onDisk) await this.#keep();
   }
 
