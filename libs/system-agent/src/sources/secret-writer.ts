@@ -46,6 +46,8 @@ export class SecretWriter {
 
   /** Takes over what an earlier process left. */
   async load(): Promise<void> {
+    // A source that starts again in this process has the newer ones.
+    if (this.#changes) return;
     try {
       this.#changes = await this.#options.kept.load();
     } catch (error) {
