@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -223,6 +231,49 @@ describe('the remote plan', () => {
     await target.close();
     expect(player.written.length).toBeLessThan(40);
     expect(player.written.length).toBeGreaterThan(10);
+  });
+
+  it.each([-3600, 3600])('goes on when the clock is set by %i s', async (seconds) => {
+    await target.listen();
+    target.answer(200);
+    const probes = { w: { httpGet: { url: `${target.url}/healthz` } } };
+    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    await start();
+    player.wrongByMs = seconds * 1000;
+    target.answer(500);
+    await player.advanceBy(10_000);
+    await target.close();
+    expect(secret()['probe-statuses']).toBe('{"w":{"failureCount":3}}');
+  });
+
+  it('tries to write again when the clock was set back during an outage', async () => {
+    const text = plan(folder, 'a');
+    player.secrets.create({ plan: text });
+    let writes = 0;
+    player.secrets.onCall = (call) => {
+      if (call === 'write' && (writes += 1) < 4) throw unreachable();
+    };
+    await start();
+    player.wrongByMs = -3_600_000;
+    await player.advanceBy(30_000);
+    expect(secret()['applied-checksum']).toBe(checksum(text));
+  });
+
+  it.each([
+    ['another form', '{}'],
+    [
+      'a key that is not ours to write',
+      JSON.stringify({ uid: 'uid-1', checksum: '', values: { plan: 'e30=' } }),
+    ],
+  ])('does not use a kept result with %s', async (_, text) => {
+    mkdirSync(path.join(folder, 'state'), { mode: 0o700 });
+    writeFileSync(path.join(folder, 'state/unwritten.json'), text);
+    player.secrets.create({ plan: plan(folder, 'a') });
+    await start();
+    expect(warnings()).toEqual(['what was kept of an earlier result cannot be used']);
+    expect(player.written).toHaveLength(1);
+    expect(secret()).toMatchObject({ plan: plan(folder, 'a'), 'success-count': '1' });
+    expect(kept()).toEqual([]);
   });
 
   it('starts a source again that broke down in a way that nobody foresaw', async () => {

@@ -82,7 +82,7 @@ export class ScenarioPlayer {
       ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
       ...(config.remoteEnabled && { secrets: this.secrets }),
       ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
-      clock: patientClock(this.clock, this.#recording),
+      clock: this.#wrongClock(patientClock(this.clock, this.#recording)),
       files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
       programs: this.#programs(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
@@ -116,6 +116,13 @@ export class ScenarioPlayer {
   recorded(name: string): string {
     const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
     return typeof file?.content === 'string' ? file.content : '';
+  }
+
+  /** What the agent's clock shows is wrong by so much; what it waits is right. */
+  wrongByMs = 0;
+
+  #wrongClock(clock: Clock): Clock {
+    return { ...clock, now: () => new Date(clock.now().getTime() + this.wrongByMs) };
   }
 
   get #nowMs(): number {
