@@ -26,7 +26,7 @@ const MAX_DEPTH = 3;
  * Looks for an image in what `docker save` wrote, or in an OCI layout.
  *
  * @returns Undefined when it has no image of this name.
- * @throws AgentError `imageFailed`; an Error for what is no archive.
+ * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
 export async function findInArchive(
   archive: ImageArchive,

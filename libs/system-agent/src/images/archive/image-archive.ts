@@ -26,7 +26,7 @@ export class ImageArchive {
     this.#signal = signal;
   }
 
-  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error for what is no archive. */
+  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error when the file is not an archive. */
   async documents(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for await (const entry of this.#entries()) {
