@@ -177,6 +177,23 @@ describe('a server that behaves badly', () => {
     expect(state?.kind === 'waiting' && state.error.message).toMatch(/has the token \[token\]$/);
   });
 
+  it('cuts its watch anywhere: what happened is reported once, and nothing is lost', async () => {
+    const server = await serve();
+    const object = server.create({ plan: 'first' });
+    // Up to the bookmark that follows the Secret.
+    const size = line({ type: 'ADDED', object }).length + 100;
+    for (let bytes = 1; bytes < size; bytes += 37) {
+      server.update({ plan: `before ${bytes}` });
+      server.fault(resetAfter(bytes), { times: 1 });
+      const watch = watching(storeOf(server));
+      await watch.until(() => watch.failures().length > 0);
+      server.update({ plan: 'after' });
+      await watch.until(() => watch.reported.at(-1) === 'after');
+      expect([bytes, ...new Set(watch.reported)]).toEqual([bytes, ...watch.reported]);
+      await watch.stop();
+    }
+  });
+
   it('takes an answer that comes byte by byte', async () => {
     const server = await serve();
     server.create({ plan: '{}' });
