@@ -4,8 +4,6 @@ import {
   jobObjectProcessHost,
   securedPipe,
   securedPipeClient,
-  serviceControlManager,
-  WindowsError,
   windowsFileTrust,
   type PipeClient,
 } from '@wins/windows-host';
@@ -24,18 +22,8 @@ export const windows: OperatingSystem = {
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,
-  pipeServerCheck: () => securedPipeClient({ servicePid }),
+  pipeServerCheck: () => securedPipeClient({ service: SERVICE_NAME }),
 };
-
-/** The process of the service, which serves the pipes of this host; undefined when it does not run. */
-function servicePid(): number | undefined {
-  try {
-    return serviceControlManager().status(SERVICE_NAME).pid;
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
-}
 
 /**
  * A host of job objects that fails with the errors of the process manager, and marks what it runs as other systems do: by the

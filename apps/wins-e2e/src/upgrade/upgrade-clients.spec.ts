@@ -58,6 +58,16 @@ class Clients implements AsyncDisposable {
     );
   }
 
+  /** A run that has started, and how a stream ends that has carried something. */
+  async begin(): Promise<{ readonly run: RunningProgram; readonly cut: Promise<unknown> }> {
+    const open = connect(this.port, '127.0.0.1');
+    expect(await say(open, 'before')).toBe('before');
+    const cut = new Promise((resolve) => open.once('error', resolve));
+    const run = this.run();
+    await run.printed('started');
+    return { run, cut };
+  }
+
   upgrade(release: string, wait = '30s'): RunningProgram {
     const offered = this.world.workspace.write('next', release, 0o755);
     const args = ['up', '--service', this.world.definition, `--wait=${wait}`];
@@ -78,11 +88,7 @@ describe('clients of a daemon that is upgraded', () => {
   ])('get a clear end, or come back by themselves: %s', async (_how, release, code, version) => {
     await using clients = await Clients.start();
     const { world, tunnel, port } = clients;
-    const open = connect(port, '127.0.0.1');
-    expect(await say(open, 'before')).toBe('before');
-    const cut = new Promise((resolve) => open.once('error', resolve));
-    const run = clients.run();
-    await run.printed('started');
+    const { cut, run } = await clients.begin();
 
     const upgrade = await clients.upgrade(release).outcome;
     expect([upgrade.code, await world.rest()]).toEqual([code, version]);
@@ -178,12 +184,8 @@ describe('clients of a daemon that is upgraded', () => {
 
   it('learn that their daemon is gone when it hangs and is ended by force', async () => {
     await using clients = await Clients.start();
-    const { world, tunnel, port } = clients;
-    const open = connect(port, '127.0.0.1');
-    expect(await say(open, 'before')).toBe('before');
-    const cut = new Promise((resolve) => open.once('error', resolve));
-    const run = clients.run();
-    await run.printed('started');
+    const { world, tunnel } = clients;
+    const { cut, run } = await clients.begin();
     process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
 
     expect((await clients.upgrade(WELL, '15s').outcome).code).toBe(0);

@@ -1,5 +1,5 @@
 import { connectPipe } from '@wins/pipe-transport';
-import { securedPipeClient, serviceControlManager, WindowsError } from '@wins/windows-host';
+import { securedPipeClient } from '@wins/windows-host';
 import { type Effects, type UpgradeContext } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
 import { createDaemonProbe } from '../probe-daemon.js';
@@ -11,7 +11,7 @@ export function windowsUpgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
 ): Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
-  const security = securedPipeClient({ servicePid: () => servicePid(name) });
+  const security = securedPipeClient({ service: name });
   const host = createWindowsUpgradeHost();
   return {
     host,
@@ -19,13 +19,4 @@ export function windowsUpgradeParts(
     // Whoever is there first may have the name of a pipe: only the service, or who has privileges, is asked.
     probe: createDaemonProbe((pipe) => () => connectPipe(pipe, { security })),
   };
-}
-
-function servicePid(name: string): number | undefined {
-  try {
-    return serviceControlManager().status(name).pid;
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
 }

@@ -5,6 +5,7 @@ import { handleSecurity } from '../access/file-security.js';
 import { withNodeCode } from '../node-code.js';
 import { judgePipeServer } from './pipe-server-identity.js';
 import { socketOfPipe } from './pipe-socket.js';
+import { serviceControlManager } from '../services/service-control-manager.js';
 import {
   FILE_FLAG_OVERLAPPED,
   files,
@@ -21,8 +22,8 @@ import { WindowsError } from '../windows-error.js';
 
 /** How {@link securedPipeClient} knows whom to trust. */
 export interface SecuredPipeClientOptions {
-  /** The process of the registered service, asked at each attempt. Default: there is no service to ask for. */
-  readonly servicePid?: (() => number | undefined) | undefined;
+  /** The service whose process is trusted, asked for at each attempt. Default: none. */
+  readonly service?: string;
 }
 
 /** Opens connections and knows who answers. */
@@ -50,7 +51,7 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): Secur
     open: async ({ address }) => {
       const pipe = openPipe(address);
       try {
-        assertServer(pipe, address, options.servicePid);
+        assertServer(pipe, address, options.service);
       } catch (error) {
         pipe.close();
         throw error;
@@ -82,17 +83,13 @@ function openPipe(address: string): OwnedHandle {
   }
 }
 
-function assertServer(
-  pipe: OwnedHandle,
-  address: string,
-  servicePid: () => number | undefined = () => undefined,
-): void {
+function assertServer(pipe: OwnedHandle, address: string, service: string | undefined): void {
   try {
     const serverPid = serverProcess(pipe, address);
     const tried = `looked who owns the pipe ${address}`;
     const verdict = judgePipeServer({
       serverPid,
-      servicePid: servicePid(),
+      servicePid: service === undefined ? undefined : processOf(service),
       account: accountIfVisible(serverPid),
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
@@ -115,9 +112,18 @@ function serverProcess(pipe: OwnedHandle, address: string): number {
   return out[0];
 }
 
+/** A container has no such service, and some have no service control manager that one may ask. */
+function processOf(service: string): number | undefined {
+  return unlessRefused(() => serviceControlManager().status(service).pid);
+}
+
 function accountIfVisible(processId: number): ProcessAccount | undefined {
+  return unlessRefused(() => processAccount(processId));
+}
+
+function unlessRefused<Value>(ask: () => Value): Value | undefined {
   try {
-    return processAccount(processId);
+    return ask();
   } catch (error) {
     if (error instanceof WindowsError) return undefined;
     throw error;

@@ -6,12 +6,12 @@ import { descriptorFromText } from '../access/file-security.js';
 import {
   FILE_FLAG_OVERLAPPED,
   FILE_SHARE_ALL,
+  files,
   OPEN_EXISTING,
   SECURITY_SQOS_PRESENT,
 } from '../win32/files.js';
 import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
 import { GENERIC_READ, GENERIC_WRITE } from '../win32/file-facts.js';
-import { inheritableHandles } from '../win32/calls/inheritable-handles.js';
 import { libuv } from '../win32/calls/libuv.js';
 import {
   FILE_FLAG_FIRST_PIPE_INSTANCE,
@@ -44,7 +44,7 @@ export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;
   const tried = 'made a pipe for the output of a program';
   const { CreateNamedPipeW } = namedPipes();
-  const { CreateFileW } = inheritableHandles();
+  const { CreateFileW } = files();
   const { user } = processAccount();
   const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${user})`);
   const server = CreateNamedPipeW(
@@ -86,7 +86,7 @@ export function openOutputPipe(): OutputPipe {
 
 /** An inheritable handle of the device that is always empty and takes everything; the caller closes it. @throws WindowsError */
 export function openNullDevice(): OwnedHandle {
-  const { CreateFileW } = inheritableHandles();
+  const { CreateFileW } = files();
   const handle = CreateFileW(
     '\\\\.\\NUL',
     GENERIC_READ | GENERIC_WRITE,

@@ -26,7 +26,7 @@ export const files = lazily(() => {
         name: string,
         access: number,
         share: number,
-        security: null,
+        security: Buffer | null,
         disposition: number,
         flags: number,
         template: Handle,
