@@ -59,8 +59,9 @@ export async function withClients<Client extends UnaryClient, T>(
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await using client = createClient(clientOptions(address, pipe));
-        return await task(client, answered);
+        return await withClient(createClient(clientOptions(address, pipe)), (client) =>
+          task(client, answered),
+        );
       } catch (error) {
         // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
@@ -73,6 +74,15 @@ export async function withClients<Client extends UnaryClient, T>(
   } catch (error) {
     throw explain(error, address);
   }
+}
+
+/** Closes the client, however the task ends. Not in the loop: esbuild keeps there the error of an earlier round for `await using`. */
+async function withClient<Client extends AsyncDisposable, T>(
+  created: Client,
+  task: (client: Client) => Promise<T>,
+): Promise<T> {
+  await using client = created;
+  return await task(client);
 }
 
 function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress, address: string) {

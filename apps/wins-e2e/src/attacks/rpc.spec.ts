@@ -274,14 +274,19 @@ describe('a hostile daemon', () => {
     });
     server.listen(address);
     await once(server, 'listening');
-    const outcome = await runWins(
-      ['cli', 'app', 'info', '--server', address],
-      workspace.environment,
-    );
+    const program = workspace.script('program', 'true');
+    const ask = (...words: string[]) =>
+      runWins(['cli', ...words, '--server', address], workspace.environment);
+    const [info, run] = await Promise.all([
+      ask('app', 'info'),
+      ask('prc', 'run', '--path', program),
+    ]);
     server.close();
-    expect(outcome.code).toBe(125);
-    expect(outcome.stderr).toContain('\\u001b[2J\\u009b31m\\u202eowned');
-    expect(outcome.stderr).toContain('wins: gRPC: Failed to add metadata entry x-evil: \\u009b31m');
-    expect(outcome.stderr).not.toMatch(STEERING);
+    for (const { code, stderr } of [info, run]) {
+      expect(code).toBe(125);
+      expect(stderr).toContain('\\u001b[2J\\u009b31m\\u202eowned');
+      expect(stderr).not.toMatch(STEERING);
+    }
+    expect(run.stderr).toContain('wins: gRPC: Failed to add metadata entry x-evil: \\u009b31m');
   });
 });
