@@ -89,6 +89,12 @@ export interface WinsClient extends AsyncDisposable {
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
+  /** Makes a call that has one answer, of a service that has no method here: `planServiceDefinition.status` of the door `raw`. */
+  call<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options?: CallOptions,
+  ): Promise<Answer>;
   /** Runs a program of the host and follows it to its end. */
   runProcess(options: RunProcessOptions): Promise<ProcessResult>;
   /** Asks which build of the daemon answers. */
@@ -182,6 +188,15 @@ class GrpcWinsClient implements RawClient {
     this.config = createConfigClient({
       unary: (name, method, request, callOptions) => this.unary(name, method, request, callOptions),
     });
+  }
+
+  call<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options: CallOptions = {},
+  ): Promise<Answer> {
+    const name = method.path.slice(method.path.lastIndexOf('/') + 1);
+    return this.unary(name, method, request, options);
   }
 
   async info(options: CallOptions = {}): Promise<ApplicationInfo> {
