@@ -369,16 +369,13 @@ describe('the doctor', () => {
     expect(notOk(await examine(host({ daemonConfig: gives(undefined) })))).toEqual([]);
   });
 
-  it.each(['systemagent', 'csi-proxy'])(
-    'warns loudly of %s, which nothing uses',
-    async (section) => {
-      const content = section === 'systemagent' ? {} : { url: 'u', version: 'v', kubeletPath: 'k' };
-      const loadConfig = () => loaded({ ...CONFIG, [section]: content });
-      const finding = await onlyFinding({ loadConfig });
-      expect(finding).toMatchObject({ level: 'warning', check: 'config' });
-      expect(finding.found).toContain(`${section}: found a section that this release does not use`);
-    },
-  );
+  it('warns loudly of csi-proxy, which nothing uses', async () => {
+    const content = { url: 'u', version: 'v', kubeletPath: 'k' };
+    const loadConfig = () => loaded({ ...CONFIG, 'csi-proxy': content });
+    const finding = await onlyFinding({ loadConfig });
+    expect(finding).toMatchObject({ level: 'warning', check: 'config' });
+    expect(finding.found).toContain('csi-proxy: found a section that this release does not use');
+  });
 });
 
 describe('of a watched file the doctor says', () => {
