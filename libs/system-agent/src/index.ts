@@ -14,6 +14,7 @@ export type {
   PeriodicStatus,
   ProbeStatus,
 } from './apply/pass.js';
+export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export type {
   Command,
   HttpGet,
