@@ -2,6 +2,7 @@
 export type AgentEvent =
   /** Told before the act, and awaited: see `AgentOptions.onAct`. */
   | AgentAct
+  /** A pass with files and one-time instructions; its probes may go on. */
   | {
       readonly kind: 'passEnded';
       readonly source: string;
@@ -18,6 +19,8 @@ export type AgentEvent =
       readonly exitCode: number;
       /** The end of what it wrote to stderr, at most 4 KiB; the rest is in the file on the node. */
       readonly stderrEnd: string;
+      /** Why it could not be started. */
+      readonly error?: Error;
     }
   | {
       readonly kind: 'probeChanged';

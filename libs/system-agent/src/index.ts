@@ -6,6 +6,8 @@
  */
 export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
 export { AgentError, type AgentErrorCode } from './agent-error.js';
+export { createApplier } from './apply/create-applier.js';
+export type { ApplierOptions } from './apply/pass-context.js';
 export type {
   Applier,
   Outputs,
@@ -14,6 +16,8 @@ export type {
   PeriodicStatus,
   ProbeStatus,
 } from './apply/pass.js';
+export { posixPlanFiles } from './apply/plan-files.js';
+export { parseUnixDate, unixDate } from './apply/unix-date.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export type {
   Command,

@@ -1,2 +1,3 @@
 /** Doubles and contracts for those who compose the agent or implement its ports. */
-export {};
+export { FakeClock } from './fake-clock.js';
+export { groupRunner, type GroupRunnerOptions } from './group-runner.js';

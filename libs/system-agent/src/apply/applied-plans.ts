@@ -1,0 +1,83 @@
+import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { errnoOf } from '@wins/wins-program';
+import { readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { goPlanJson } from '../plan/go-plan-json.js';
+import { parsePlan } from '../plan/parse-plan.js';
+import type { Plan } from '../plan/plan.js';
+import type { PlanFiles } from '../ports.js';
+import type { AppliedPlan } from '../system-agent.js';
+import { datecode } from './datecode.js';
+
+/** So many plans are kept, the newest by name. */
+export const MAX_APPLIED_PLANS = 64;
+
+/** Escapes can make a plan of 1 MiB six times as long. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const NAME = /^\d{8}-\d{6}-applied\.plan$/;
+
+/** The history of plans on this node: one file for each, in a private folder. */
+export class AppliedPlans {
+  readonly #folder: string;
+  readonly #files: PlanFiles;
+
+  constructor(folder: string, files: PlanFiles) {
+    this.#folder = folder;
+    this.#files = files;
+  }
+
+  /** Adds a plan unless it is the newest already. @throws AgentError `fileFailed`; what Node throws. */
+  async add(plan: Plan, checksum: string, now: Date): Promise<void> {
+    await this.#files.ensurePrivateFolder(this.#folder);
+    const names = await this.#names();
+    const text = Buffer.from(`{"Plan":${goPlanJson(plan)},"Checksum":"${checksum}"}`);
+    const newest = names.at(-1);
+    if (newest !== undefined && (await this.#read(newest))?.equals(text) === true) return;
+    const name = `${datecode(now)}-applied.plan`;
+    await this.#files.writePrivateFile(path.join(this.#folder, name), text);
+    const kept = [...new Set([...names, name])].sort();
+    for (const old of kept.slice(0, -MAX_APPLIED_PLANS)) await unlink(path.join(this.#folder, old));
+  }
+
+  /** Newest first; files that cannot be read as plans are left out. */
+  async list(): Promise<readonly AppliedPlan[]> {
+    const names = (await this.#names()).reverse();
+    const plans = await Promise.all(names.map((name) => this.#plan(name)));
+    return plans.filter((plan) => plan !== undefined);
+  }
+
+  async #plan(name: string): Promise<AppliedPlan | undefined> {
+    try {
+      const text = await this.#read(name);
+      const { Plan: plan, Checksum: checksum } = JSON.parse(text?.toString() ?? 'null') as {
+        readonly Plan?: unknown;
+        readonly Checksum?: unknown;
+      };
+      const parsed = parsePlan(Buffer.from(JSON.stringify(plan ?? null)));
+      if (typeof checksum !== 'string') return undefined;
+      return { file: path.join(this.#folder, name), checksum, plan: parsed.plan };
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      return (await readdir(this.#folder)).filter((name) => NAME.test(name)).sort();
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** Undefined for what cannot be read: then it is not the plan. */
+  async #read(name: string): Promise<Buffer | undefined> {
+    const file = await openRegularFile(path.join(this.#folder, name)).catch(() => undefined);
+    if (file === undefined) return undefined;
+    try {
+      return await readWhole(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
+    } finally {
+      await file.handle.close();
+    }
+  }
+}

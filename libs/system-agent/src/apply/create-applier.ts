@@ -1,0 +1,92 @@
+import { messageOf } from '@wins/wins-program';
+import path from 'node:path';
+import { AgentError } from '../agent-error.js';
+import { ProbeTls } from '../probes/probe-tls.js';
+import { runProbes } from '../probes/run-probes.js';
+import { AppliedPlans } from './applied-plans.js';
+import { OutputFiles } from './output-files.js';
+import type { ApplierOptions, PassContext } from './pass-context.js';
+import type { Applier, Pass, PassResult } from './pass.js';
+import { reconcileFiles } from './reconcile-files.js';
+import { runInstructions } from './run-instructions.js';
+import { runPeriodic } from './run-periodic.js';
+import { Turns } from './turns.js';
+import { Warnings } from './warnings.js';
+import { WorkFolder } from './work-folder.js';
+
+/**
+ * Does what passes say, one at a time and in the order in which they came: the plan goes into the history, then files, one-time and
+ * periodic instructions. Probes follow, and do not hold up another pass.
+ */
+export function createApplier(options: ApplierOptions): Applier {
+  const turns = new Turns();
+  const warnings = new Warnings(options.onEvent);
+  const history = new AppliedPlans(options.appliedPlanDirectory, options.files);
+  const outputs = new OutputFiles(path.join(options.stateDirectory, 'outputs'), options.files);
+  const work = new WorkFolder(options.workDirectory, options.files);
+  const tls = new ProbeTls();
+
+  return {
+    apply: async (pass, signal) => {
+      const { clock, onEvent } = options;
+      try {
+        const done = await turns.take(signal, async () => {
+          const now = clock.now();
+          const context = { options, pass, now, work, outputs, warnings, signal };
+          try {
+            await record(context, history);
+            return await act(context);
+          } finally {
+            if (!options.preserveWorkDirectory) await clear(context);
+          }
+        });
+        const probes = await runProbes({ pass, clock, onEvent, warnings, tls, signal });
+        return { ...done, probes };
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new AgentError('closed', 'the pass did not end: the agent stops', { cause: error });
+      }
+    },
+  };
+}
+
+/** The history tells people what was; a plan is applied also where it cannot be written. */
+async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
+  try {
+    await history.add(pass.plan, pass.checksum, now);
+    warnings.clear(pass.source, 'history');
+  } catch (error) {
+    const message = `the plan is not in the history: ${messageOf(error)}`;
+    warnings.tell(pass.source, 'history', message, error);
+  }
+}
+
+async function act(context: PassContext): Promise<Omit<PassResult, 'probes'>> {
+  const { options, pass, now, signal } = context;
+  const { source, checksum, oneTime } = pass;
+  let done = { succeeded: true, outputs: pass.outputs };
+  if (oneTime !== undefined) {
+    const onFile = (file: string, action: 'write' | 'delete'): Promise<void> =>
+      options.onAct({ kind: 'file', source, checksum, path: file, action });
+    await reconcileFiles(pass.plan.files, { files: options.files, onFile, signal });
+    done = await runInstructions(context, oneTime.attempt);
+  }
+  const periodic = await runPeriodic(context, oneTime !== undefined);
+  if (oneTime !== undefined) {
+    const durationMs = options.clock.now().getTime() - now.getTime();
+    const { succeeded } = done;
+    options.onEvent({ kind: 'passEnded', source, checksum, succeeded, durationMs });
+  }
+  return { ...done, periodic };
+}
+
+/** What is held open stays until the next pass. */
+async function clear({ pass, work, warnings }: PassContext): Promise<void> {
+  try {
+    await work.clear();
+    warnings.clear(pass.source, 'work folder');
+  } catch (error) {
+    const message = `the work folder is not removed yet: ${messageOf(error)}`;
+    warnings.tell(pass.source, 'work folder', message, error);
+  }
+}

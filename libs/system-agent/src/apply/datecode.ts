@@ -1,0 +1,7 @@
+/** `YYYYMMDD-HHMMSS` in the zone of the node, as the names of executions and of the history begin. */
+export function datecode(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(two).join('');
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join('');
+  return `${day}-${time}`;
+}

@@ -1,0 +1,131 @@
+import path from 'node:path';
+import type { Command } from '../plan/plan.js';
+import { CapturedOutput } from './captured-output.js';
+import { datecode } from './datecode.js';
+import { executionEnvironment } from './execution-environment.js';
+import { findCommand } from './find-command.js';
+import type { OutputFile } from './output-files.js';
+import type { PassContext } from './pass-context.js';
+
+const DEFAULT_COMMAND = 'run.sh';
+const DEFAULT_EXTENSIONS = '.COM;.EXE;.BAT;.CMD';
+const STDERR_END_BYTES = 4096;
+
+/** One run of an instruction. */
+export interface Execution {
+  readonly command: Command;
+  readonly index: number;
+  readonly periodic: boolean;
+  readonly attempt: number;
+}
+
+/** What came of it. */
+export interface ExecutionResult {
+  /** -1 when it could not be started or a signal ended it. */
+  readonly exitCode: number;
+  /** Null when empty. */
+  readonly stdout: Buffer | null;
+  readonly stderr: Buffer | null;
+}
+
+/**
+ * Runs an instruction in a folder of its own and waits until it has ended and closed its outputs. That it cannot be run is a result.
+ *
+ * @throws the reason of the signal; what `onAct` rejects with, and then nothing was done.
+ */
+export async function execute(
+  context: PassContext,
+  execution: Execution,
+): Promise<ExecutionResult> {
+  const { pass, options, signal } = context;
+  const { command, index, periodic, attempt } = execution;
+  const about = {
+    source: pass.source,
+    checksum: pass.checksum,
+    // By its place where it has no name.
+    instruction: command.name === undefined || command.name === '' ? `${index}` : command.name,
+  };
+  signal.throwIfAborted();
+  const shown = command.command === undefined ? '' : command.command;
+  await options.onAct({
+    kind: 'instruction',
+    ...about,
+    periodic,
+    command: shown === '' ? DEFAULT_COMMAND : shown,
+    attempt,
+  });
+  const stdout = new CapturedOutput();
+  const stderr = new CapturedOutput();
+  let exitCode = -1;
+  let failure: unknown;
+  try {
+    exitCode = await runIn(context, execution, { stdout, stderr });
+  } catch (error) {
+    failure = error;
+  }
+  // What was ended with its tree has no result.
+  signal.throwIfAborted();
+  options.onEvent({
+    kind: 'instructionEnded',
+    ...about,
+    exitCode,
+    stderrEnd: stderr.end(STDERR_END_BYTES).toString(),
+    ...(failure instanceof Error ? { error: failure } : {}),
+  });
+  return { exitCode, stdout: stdout.value(), stderr: stderr.value() };
+}
+
+async function runIn(
+  context: PassContext,
+  { command, index, periodic, attempt }: Execution,
+  captured: Readonly<Record<'stdout' | 'stderr', CapturedOutput>>,
+): Promise<number> {
+  const { pass, options, signal, now, work } = context;
+  const { programs, images } = options;
+  const isWindows = process.platform === 'win32';
+  const kind = periodic ? 'periodic_' : '';
+  const folder = await work.make(now, `${pass.checksum}_${kind}${index}`);
+  if (command.image !== undefined && command.image !== '') {
+    await images.unpack(command.image, folder, signal);
+    signal.throwIfAborted();
+  }
+  const { searchPath, environment: agent } = programs;
+  const search = { folder, searchPath, extensions: extensionsOf(agent), isWindows };
+  const name = command.command ?? '';
+  const file = name === '' ? path.join(folder, DEFAULT_COMMAND) : await findCommand(name, search);
+  const environment = { agent, plan: command.env, searchPath, folder, attempt, isWindows };
+  const env = executionEnvironment(environment);
+  const whole = await openOutput(context, `${kind}${index}`);
+  try {
+    const onOutput = (stream: 'stdout' | 'stderr', bytes: Buffer): void => {
+      captured[stream].add(bytes);
+      whole?.add(bytes);
+    };
+    return await programs.run(
+      { file, args: command.args, env, directory: folder, onOutput },
+      signal,
+    );
+  } finally {
+    const failure = await whole?.close();
+    if (failure !== undefined)
+      context.warnings.tell(pass.source, 'outputs', failure.message, failure);
+  }
+}
+
+/** An instruction runs also where its whole output cannot be kept. */
+async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
+  const { outputs, warnings, pass, now } = context;
+  try {
+    return await outputs.open(`${datecode(now)}-${pass.checksum.slice(0, 12)}-${place}`);
+  } catch (error) {
+    const message = 'the whole outputs of instructions cannot be kept on the node.';
+    warnings.tell(pass.source, 'outputs', message, error);
+    return undefined;
+  }
+}
+
+function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
+  const [, text = DEFAULT_EXTENSIONS] =
+    Object.entries(environment).find(([name]) => name.toUpperCase() === 'PATHEXT') ?? [];
+  return text.split(';').filter((extension) => extension !== '');
+}

@@ -1,0 +1,60 @@
+import { quoteText } from '@wins/wins-program';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { AgentError } from '../agent-error.js';
+
+/** Where a command is looked for. */
+export interface CommandSearch {
+  /** The folder of the execution: where a command with a relative folder in its name is. */
+  readonly folder: string;
+  /** Entries that are not absolute do not count. */
+  readonly searchPath: readonly string[];
+  /** What Windows adds to a name, such as `.EXE`. */
+  readonly extensions: readonly string[];
+  readonly isWindows: boolean;
+}
+
+/**
+ * The absolute path of a command. A name without a folder is looked for in the search path alone: neither in the current folder nor in
+ * that of the execution.
+ *
+ * @throws AgentError `refused`, when there is no such program.
+ */
+export async function findCommand(
+  command: string,
+  { folder, searchPath, extensions, isWindows }: CommandSearch,
+): Promise<string> {
+  const paths = isWindows ? path.win32 : path.posix;
+  if (command.includes('\0')) throw notFound(command, 'a NUL character');
+  if (paths.isAbsolute(command)) return command;
+  // `C:tool` is in the current folder of a drive, whatever that is.
+  if (isWindows && command.includes(':')) throw notFound(command, 'a drive without a folder');
+  if (command.includes('/') || (isWindows && command.includes('\\'))) {
+    return paths.resolve(folder, command);
+  }
+  for (const entry of searchPath.filter((one) => paths.isAbsolute(one))) {
+    for (const extension of isWindows ? ['', ...extensions] : ['']) {
+      const file = paths.join(entry, command + extension);
+      if (await isProgram(file)) return file;
+    }
+  }
+  throw notFound(command, 'no such program in the PATH of the agent');
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function notFound(command: string, found: string): AgentError {
+  const wanted = 'a program in its PATH, or a path';
+  return new AgentError(
+    'refused',
+    `cannot run ${quoteText(command)}: found ${found}; wanted ${wanted}`,
+  );
+}

@@ -1,0 +1,32 @@
+import type { AgentOptions } from '../system-agent.js';
+import type { OutputFiles } from './output-files.js';
+import type { Pass } from './pass.js';
+import type { Warnings } from './warnings.js';
+import type { WorkFolder } from './work-folder.js';
+
+/** What the agent's options say of applying. */
+export type ApplierOptions = Pick<
+  AgentOptions,
+  | 'workDirectory'
+  | 'preserveWorkDirectory'
+  | 'appliedPlanDirectory'
+  | 'stateDirectory'
+  | 'clock'
+  | 'files'
+  | 'programs'
+  | 'images'
+  | 'onAct'
+  | 'onEvent'
+>;
+
+/** What the steps of a pass share. */
+export interface PassContext {
+  readonly options: ApplierOptions;
+  readonly pass: Pass;
+  /** When the pass came to its turn: times of periodic instructions, and names, are made of it. */
+  readonly now: Date;
+  readonly work: WorkFolder;
+  readonly outputs: OutputFiles;
+  readonly warnings: Warnings;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,136 @@
+import {
+  fileSystemError,
+  openRegularFile,
+  posixFileTrust,
+  readWhole,
+  replaceFile,
+  TrustedFileError,
+} from '@wins/trusted-files';
+import { errnoOf, quoteText } from '@wins/wins-program';
+import { chmodSync, lstatSync } from 'node:fs';
+import { chmod, chown, mkdir, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { AgentError } from '../agent-error.js';
+import type { PlanFileRights, PlanFiles } from '../ports.js';
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Files of plans on systems with POSIX permissions. Only root can give a file away: as any other user, each `uid` and `gid` that is
+ * neither -1 nor the user's own fails.
+ */
+export function posixPlanFiles(): PlanFiles {
+  const trust = posixFileTrust();
+  return {
+    ensureFolder: (folder, rights) =>
+      translated('make the folder', folder, () => ensureFolder(folder, rights)),
+    writeFile: (file, content, rights) =>
+      translated('write', file, () => writeFile(file, content, rights)),
+    remove: (file, directory) => translated('remove', file, () => remove(file, directory)),
+    ensurePrivateFolder: (folder) =>
+      translated('make the folder', folder, () => {
+        closeToOthers(folder);
+        trust.ensurePrivateFolder(folder);
+      }),
+    writePrivateFile: (file, content) =>
+      translated('write', file, () => replaceFile(file, content)),
+  };
+}
+
+async function translated(
+  tried: string,
+  place: string,
+  act: () => Promise<void> | void,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const cause = fileSystemError(error, tried, place);
+    if (!(cause instanceof TrustedFileError)) throw error;
+    throw new AgentError('fileFailed', cause.message, { cause });
+  }
+}
+
+async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
+  await mkdir(folder, { recursive: true, mode });
+  await chown(folder, uid, gid);
+  await chmod(folder, mode);
+}
+
+async function writeFile(
+  file: string,
+  content: Buffer,
+  { mode, uid, gid }: PlanFileRights,
+): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+  const place = await followLinks(file);
+  const before = await openRegularFile(place).catch((error: unknown) => {
+    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+    throw error;
+  });
+  let owner = { uid, gid };
+  if (before !== undefined) {
+    const { handle, stats } = before;
+    try {
+      if (stats.size === content.length) {
+        if (content.equals(await readWhole(before, { maxBytes: content.length }))) {
+          await handle.chown(uid, gid);
+          await handle.chmod(mode);
+          return;
+        }
+      }
+    } finally {
+      await handle.close();
+    }
+    owner = { uid: uid === -1 ? stats.uid : uid, gid: gid === -1 ? stats.gid : gid };
+  }
+  await replaceFile(place, content, { mode, owner, isDurable: false });
+}
+
+/** The path that a file has or would have; parts of it that are links are followed by the system. */
+async function followLinks(asked: string): Promise<string> {
+  let at = asked;
+  for (let links = 0; links <= MAX_LINKS; links += 1) {
+    const folder = await realpath(path.dirname(at));
+    const file = path.join(folder, path.basename(at));
+    const target = await readLink(file);
+    if (target === undefined) return file;
+    // Not joined: what `..` means after a link only the system can say.
+    at = path.isAbsolute(target) ? target : `${folder}/${target}`;
+  }
+  const found = `found more than ${MAX_LINKS} symbolic links`;
+  throw new AgentError('fileFailed', `cannot write ${quoteText(asked)}: ${found}; wanted a file`);
+}
+
+async function readLink(file: string): Promise<string | undefined> {
+  try {
+    return await readlink(file);
+  } catch (error) {
+    if (['EINVAL', 'ENOENT'].includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+async function remove(file: string, directory: boolean): Promise<void> {
+  if (directory) return rm(file, { recursive: true, force: true });
+  try {
+    await unlink(file).catch((error: unknown) => {
+      // What POSIX answers for a folder, and what Linux does.
+      if (!['EPERM', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
+      return rmdir(file);
+    });
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
+  }
+}
+
+/**
+ * Other agents make these folders readable by all. Where others could only read, closing it is enough; where they could write,
+ * the check that follows refuses.
+ */
+function closeToOthers(folder: string): void {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;
+  if ((stats.mode & 0o077) !== 0 && (stats.mode & 0o022) === 0) chmodSync(folder, 0o700);
+}

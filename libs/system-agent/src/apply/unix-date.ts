@@ -1,0 +1,41 @@
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+const FORM = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\S{1,8}) (\d{4})$/;
+
+/**
+ * A time as Go's layout UnixDate writes it, such as `Sun Nov  2 00:31:01 UTC 2026`: in UTC, which every reader takes for what it is,
+ * while Go takes an abbreviation that its own zone does not have for UTC.
+ */
+export function unixDate(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = String(date.getUTCDate()).padStart(2);
+  const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':');
+  const [weekday = '', month = ''] = [DAYS[date.getUTCDay()], MONTHS[date.getUTCMonth()]];
+  return `${weekday} ${month} ${day} ${time} UTC ${date.getUTCFullYear()}`;
+}
+
+/**
+ * Reads what {@link unixDate} or another agent on this node wrote: an abbreviation other than UTC and GMT is that of the node's zone.
+ * Undefined for any other text.
+ */
+export function parseUnixDate(text: string): Date | undefined {
+  const [, month = '', ...rest] = FORM.exec(text) ?? [];
+  const [day = '', hour = '', minute = '', second = '', zone = '', year = ''] = rest;
+  const fields = [Number(year), MONTHS.indexOf(month), Number(day)] as const;
+  const time = [Number(hour), Number(minute), Number(second)] as const;
+  if (fields[1] < 0) return undefined;
+  const utc = new Date(Date.UTC(...fields, ...time));
+  // A day or an hour that does not exist would turn into another one.
+  if (utc.getUTCDate() !== fields[2] || utc.getUTCHours() !== time[0]) return undefined;
+  const offsetMs = offsetOf(zone);
+  return offsetMs === undefined ? new Date(...fields, ...time) : new Date(utc.getTime() - offsetMs);
+}
+
+/** Undefined for an abbreviation. */
+function offsetOf(zone: string): number | undefined {
+  if (/^(?:UTC|GMT|UCT|Z)$/.test(zone)) return 0;
+  // Zones without a name of their own are written as numbers.
+  const [, sign, hours = '', minutes = '0'] = /^([+-])(\d\d)(\d\d)?$/.exec(zone) ?? [];
+  if (sign === undefined) return undefined;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}

@@ -1,0 +1,44 @@
+import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { PlanFiles } from '../ports.js';
+import { datecode } from './datecode.js';
+
+const OF_A_PASS = /^\d{8}-\d{6}$/;
+
+/** The work folder: each pass has a folder in it, named by its time, and each execution one in that. */
+export class WorkFolder {
+  readonly #folder: string;
+  readonly #files: PlanFiles;
+
+  constructor(folder: string, files: PlanFiles) {
+    this.#folder = folder;
+    this.#files = files;
+  }
+
+  /** Makes a private folder for an execution. @throws AgentError `fileFailed`. */
+  async make(now: Date, name: string): Promise<string> {
+    const folder = path.join(this.#folder, datecode(now), name);
+    await this.#files.ensurePrivateFolder(this.#folder);
+    await this.#files.ensurePrivateFolder(folder);
+    return folder;
+  }
+
+  /**
+   * Removes the folders of passes, and the work folder when it is empty then. Other things in it are not ours. A link is removed, never
+   * what it leads to.
+   *
+   * @throws what Node throws, after all was tried: on Windows a file that is open stays.
+   */
+  async clear(): Promise<void> {
+    const stats = await lstat(this.#folder).catch(() => undefined);
+    if (stats?.isDirectory() !== true) return;
+    const names = (await readdir(this.#folder)).filter((name) => OF_A_PASS.test(name));
+    const removed = await Promise.allSettled(
+      names.map((name) => rm(path.join(this.#folder, name), { recursive: true, force: true })),
+    );
+    const failed = removed.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    // What is left in it is somebody else's.
+    await rmdir(this.#folder).catch(() => undefined);
+  }
+}

@@ -1,0 +1,87 @@
+import type { SecretState } from './secret-state.js';
+
+/** After a failure, before the next try. */
+export const COOL_DOWN_MS = 30_000;
+
+/** What this process knows of the Secret beyond its keys. */
+export interface AgentMemory {
+  /** No pass over a plan of this Secret has ended since the agent started, or since the Secret was made anew. */
+  readonly firstPass: boolean;
+  /** The attempt that this process has announced in `plan-state` and not ended. */
+  readonly announced?: number;
+}
+
+/** What is to be done now, and why. */
+export type Decision =
+  | {
+      readonly kind: 'apply';
+      readonly attempt: number;
+      readonly reason: 'firstPass' | 'changed' | 'retry' | 'announced' | 'interrupted';
+    }
+  /** Writes `in-progress` first; then decides again. */
+  | { readonly kind: 'announce'; readonly reason: 'pending' }
+  /** Periodic instructions and probes alone. */
+  | { readonly kind: 'watchOver'; readonly reason: 'applied' | 'failedTooOften' | 'terminal' }
+  | { readonly kind: 'watchOver'; readonly reason: 'coolingDown'; readonly until: Date };
+
+/** Decides what a plan wants done now. Total: each state of the keys has one answer. */
+export function decidePass(
+  state: SecretState,
+  checksum: string,
+  memory: AgentMemory,
+  now: Date,
+): Decision {
+  return state.planState === undefined
+    ? decideByChecksum(state, checksum, memory, now)
+    : decideByPlanState(state, memory);
+}
+
+/** Whether this plan was tried and has failed. */
+export function hasFailed(state: SecretState, checksum: string): boolean {
+  return state.failedChecksum === checksum && state.failureCount !== 0;
+}
+
+function decideByPlanState(
+  { planState, failureCount }: SecretState,
+  memory: AgentMemory,
+): Decision {
+  if (planState === 'pending') return { kind: 'announce', reason: 'pending' };
+  if (planState !== 'in-progress') return { kind: 'watchOver', reason: 'terminal' };
+  if (memory.announced !== undefined) {
+    return { kind: 'apply', attempt: memory.announced, reason: 'announced' };
+  }
+  if (memory.firstPass) return { kind: 'apply', attempt: failureCount + 1, reason: 'interrupted' };
+  // Written by someone else: only `pending` starts anything.
+  return { kind: 'watchOver', reason: 'terminal' };
+}
+
+/** The rules from before `plan-state`. */
+function decideByChecksum(
+  state: SecretState,
+  checksum: string,
+  memory: AgentMemory,
+  now: Date,
+): Decision {
+  const attempt = state.failureCount + 1;
+  if (hasFailed(state, checksum)) {
+    // A limit of 0 still allowed one try, which has been had.
+    if (state.maxFailures !== undefined && state.failureCount >= state.maxFailures) {
+      return { kind: 'watchOver', reason: 'failedTooOften' };
+    }
+    const until = coolDownEnd(state, now);
+    return until
+      ? { kind: 'watchOver', reason: 'coolingDown', until }
+      : { kind: 'apply', attempt, reason: 'retry' };
+  }
+  if (memory.firstPass) return { kind: 'apply', attempt, reason: 'firstPass' };
+  if (state.appliedChecksum === checksum) return { kind: 'watchOver', reason: 'applied' };
+  return { kind: 'apply', attempt, reason: 'changed' };
+}
+
+/** Undefined when it is over. A last try in the future is that of a clock that was wrong: it does not count. */
+function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefined {
+  if (lastApplyTime === undefined) return undefined;
+  const sinceMs = now.getTime() - lastApplyTime.getTime();
+  if (sinceMs > COOL_DOWN_MS || sinceMs < 0) return undefined;
+  return new Date(lastApplyTime.getTime() + COOL_DOWN_MS);
+}

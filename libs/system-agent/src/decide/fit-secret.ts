@@ -1,0 +1,70 @@
+import type { Outputs, PeriodicStatus } from '../apply/pass.js';
+import { gunzipText, gzipText } from './gzip-text.js';
+import { KEY, type SecretData } from './secret-keys.js';
+import { outputsJson, parseOutputs, parsePeriodic, periodicJson } from './status-encoding.js';
+
+/** What the API server takes as the sum of the values of a Secret. */
+export const MAX_SECRET_BYTES = 1024 * 1024;
+
+/**
+ * Cuts outputs so that the Secret, with the changes, has room for them. Each output keeps its beginning; a marker says how much is
+ * missing. Changes that fit are given back as they are. What cannot be made to fit is as small as it gets.
+ */
+export function fitSecret(
+  data: SecretData,
+  changes: SecretData,
+  maxBytes = MAX_SECRET_BYTES,
+): SecretData {
+  let fitted = changes;
+  for (let keepBytes = 512 * 1024; sizeOf({ ...data, ...fitted }) > maxBytes; keepBytes /= 2) {
+    if (keepBytes < 1) return fitted;
+    fitted = cutOutputs(changes, keepBytes);
+  }
+  return fitted;
+}
+
+/** The sum of the values, as the API server counts. */
+export function sizeOf(data: SecretData): number {
+  return Object.values(data).reduce((sum, value) => sum + value.length, 0);
+}
+
+function cutOutputs(changes: SecretData, keepBytes: number): SecretData {
+  const cut = { ...changes };
+  for (const key of [KEY.appliedOutput, KEY.failedOutput]) {
+    const text = gunzipText(changes[key] ?? Buffer.alloc(0));
+    if (text !== '') cut[key] = gzipText(outputsJson(cutAll(parseOutputs(text), keepBytes)));
+  }
+  const periodic = gunzipText(changes[KEY.periodicOutput] ?? Buffer.alloc(0));
+  if (periodic !== '') {
+    const statuses = Object.entries(parsePeriodic(periodic)).map(
+      ([name, status]): [string, PeriodicStatus] => [
+        name,
+        {
+          ...status,
+          stdout: cutOne(status.stdout, keepBytes),
+          stderr: status.stderr && cutOne(status.stderr, keepBytes),
+        },
+      ],
+    );
+    cut[KEY.periodicOutput] = gzipText(periodicJson(Object.fromEntries(statuses)));
+  }
+  return cut;
+}
+
+function cutAll(outputs: Outputs, keepBytes: number): Outputs {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, output]) => [name, cutOne(output, keepBytes)]),
+  );
+}
+
+function cutOne(output: Buffer | null, keepBytes: number): Buffer | null {
+  if (!output || output.length <= keepBytes + MARKER_BYTES) return output;
+  const missing = output.length - keepBytes;
+  return Buffer.concat([
+    output.subarray(0, keepBytes),
+    Buffer.from(`\n[${missing} bytes are missing here; the node has the whole output]\n`),
+  ]);
+}
+
+/** Cutting off less than the marker needs would gain nothing. */
+const MARKER_BYTES = 80;

@@ -1,0 +1,94 @@
+import type { PassResult } from '../apply/pass.js';
+import { unixDate } from '../apply/unix-date.js';
+import type { Decision } from './decide-pass.js';
+import { gunzipText, gzipText } from './gzip-text.js';
+import { KEY, type SecretData } from './secret-keys.js';
+import type { SecretState } from './secret-state.js';
+import { outputsJson, periodicJson, probesJson } from './status-encoding.js';
+
+/** A pass that has ended. */
+export interface EndedPass {
+  readonly state: SecretState;
+  readonly checksum: string;
+  readonly decision: Exclude<Decision, { kind: 'announce' }>;
+  readonly firstPass: boolean;
+  readonly startedAt: Date;
+  readonly result: PassResult;
+}
+
+/** The keys of the Secret that a pass changes; none of them has its value already. */
+export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
+  const texts = { ...statusTexts(pass, data), ...outcomeTexts(pass) };
+  const changes: [string, Buffer][] = [];
+  for (const [key, text] of Object.entries(texts)) {
+    const packed = PACKED.has(key) && text !== '';
+    if (currentText(data[key], packed) !== text) {
+      changes.push([key, packed ? gzipText(text) : Buffer.from(text)]);
+    }
+  }
+  return Object.fromEntries(changes);
+}
+
+/** What is written before a pending plan is applied. */
+export function announcement(state: SecretState): SecretData {
+  return {
+    [KEY.planState]: Buffer.from('in-progress'),
+    [KEY.planRevision]: Buffer.from(String(state.planRevision + 1)),
+  };
+}
+
+const PACKED = new Set<string>([KEY.appliedOutput, KEY.failedOutput, KEY.periodicOutput]);
+
+function statusTexts({ decision, result }: EndedPass, data: SecretData): Record<string, string> {
+  const texts: Record<string, string> = {
+    [KEY.periodicOutput]: periodicJson(result.periodic),
+    [KEY.probeStatuses]: probesJson(result.probes),
+  };
+  if (decision.kind === 'apply') return texts;
+  // A pass that only watches over makes no key for nothing.
+  return Object.fromEntries(
+    Object.entries(texts).filter(([key, text]) => text !== '{}' || data[key] !== undefined),
+  );
+}
+
+function outcomeTexts(pass: EndedPass): Record<string, string> {
+  const { state, decision, result, checksum } = pass;
+  if (decision.kind === 'watchOver') {
+    // A plan that is applied has not failed, whatever failed since.
+    return decision.reason === 'applied' ? NO_FAILURE : {};
+  }
+  const planState = (outcome: string): Record<string, string> =>
+    state.planState === undefined ? {} : { [KEY.planState]: outcome };
+  const lastApplyTime = { [KEY.lastApplyTime]: unixDate(pass.startedAt) };
+  if (result.succeeded) {
+    return {
+      ...NO_FAILURE,
+      ...lastApplyTime,
+      ...planState('succeeded'),
+      [KEY.appliedChecksum]: checksum,
+      [KEY.appliedOutput]: outputsJson(result.outputs),
+      [KEY.successCount]: String(state.successCount + 1),
+    };
+  }
+  return {
+    ...lastApplyTime,
+    ...planState('failed'),
+    ...(pass.firstPass && state.planState === undefined && { [KEY.appliedChecksum]: '' }),
+    [KEY.failedChecksum]: checksum,
+    [KEY.failedOutput]: outputsJson(result.outputs),
+    [KEY.failureCount]: String(decision.attempt),
+    [KEY.successCount]: '0',
+  };
+}
+
+const NO_FAILURE = { [KEY.failedChecksum]: '', [KEY.failedOutput]: '', [KEY.failureCount]: '0' };
+
+/** Two ways to pack one text are one value: Go and zlib do not pack alike. Undefined for what cannot be unpacked. */
+function currentText(value: Buffer | undefined, packed: boolean): string | undefined {
+  if (!packed || !value) return value?.toString('utf8');
+  try {
+    return gunzipText(value);
+  } catch {
+    return undefined;
+  }
+}

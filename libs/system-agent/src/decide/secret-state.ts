@@ -1,0 +1,102 @@
+import { parseUnixDate } from '../apply/unix-date.js';
+import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import { AgentError } from '../agent-error.js';
+import { gunzipText } from './gzip-text.js';
+import { KEY, type SecretData } from './secret-keys.js';
+import { parseOutputs, parsePeriodic, parseProbes } from './status-encoding.js';
+
+const DEFAULT_PERIOD_MS = 5000;
+const MIN_PERIOD_MS = 1000;
+const MAX_PERIOD_MS = 24 * 60 * 60 * 1000;
+
+/** What the keys of the Secret say, apart from the plan and the outputs. */
+export interface SecretState {
+  readonly appliedChecksum: string;
+  readonly failedChecksum: string;
+  readonly failureCount: number;
+  readonly successCount: number;
+  readonly lastApplyTime?: Date;
+  /** Absent: no limit. */
+  readonly maxFailures?: number;
+  /** Absent: the Secret is that of a server that does not know the key. */
+  readonly planState?: string;
+  readonly planRevision: number;
+  /** At least 1 s and at most a day; 5 s by default. */
+  readonly probePeriodMs: number;
+  readonly probes: Readonly<Record<string, ProbeStatus>>;
+  /** Keys whose values cannot be read, and were taken for something else. */
+  readonly unreadable: readonly string[];
+}
+
+/** Reads the keys as the original does: what it cannot read is a default, never a reason to stop. */
+export function secretState(data: SecretData): SecretState {
+  const unreadable: string[] = [];
+  const text = (key: string): string => data[key]?.toString('utf8') ?? '';
+  const integer = (key: string): number => {
+    const value = integerOf(text(key));
+    if (value === undefined && text(key) !== '') unreadable.push(key);
+    return value ?? 0;
+  };
+  const lastApplyTime = parseUnixDate(text(KEY.lastApplyTime));
+  if (data[KEY.lastApplyTime] && !lastApplyTime) unreadable.push(KEY.lastApplyTime);
+  const maxFailures = integerOf(text(KEY.maxFailures));
+  const periodMs = periodOf(text(KEY.probePeriod));
+  if (data[KEY.probePeriod] && periodMs === undefined) unreadable.push(KEY.probePeriod);
+  const planState = data[KEY.planState]?.toString('utf8');
+  return {
+    appliedChecksum: text(KEY.appliedChecksum),
+    failedChecksum: text(KEY.failedChecksum),
+    failureCount: integer(KEY.failureCount),
+    successCount: integer(KEY.successCount),
+    ...(lastApplyTime && { lastApplyTime }),
+    ...(maxFailures !== undefined && maxFailures >= 0 && { maxFailures }),
+    ...(planState !== undefined && { planState }),
+    planRevision: integer(KEY.planRevision),
+    probePeriodMs: periodMs ?? DEFAULT_PERIOD_MS,
+    probes: probesOf(data[KEY.probeStatuses], unreadable),
+    unreadable,
+  };
+}
+
+/** What was saved of earlier runs: of the failed ones where this plan failed before. @throws AgentError `invalidState`. */
+export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
+  return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
+}
+
+/** @throws AgentError `invalidState`. */
+export function savedPeriodic(data: SecretData): Readonly<Record<string, PeriodicStatus>> {
+  return unpacked(data, KEY.periodicOutput, parsePeriodic);
+}
+
+function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T): T {
+  try {
+    return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
+  } catch {
+    // The cause may quote an output.
+    throw new AgentError(
+      'invalidState',
+      `cannot read ${key} of the Secret: found bytes of another form; wanted JSON in gzip. Remove the key`,
+    );
+  }
+}
+
+function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['probes'] {
+  if (!raw) return {};
+  try {
+    return parseProbes(raw.toString('utf8'));
+  } catch {
+    unreadable.push(KEY.probeStatuses);
+    return {};
+  }
+}
+
+function integerOf(text: string): number | undefined {
+  if (!/^[+-]?\d{1,15}$/.test(text)) return undefined;
+  return Number(text);
+}
+
+/** Fractions are allowed, as Go's durations allow them. */
+function periodOf(text: string): number | undefined {
+  if (!/^\d{1,9}(?:\.\d{0,9})?$|^\.\d{1,9}$/.test(text)) return undefined;
+  return Math.min(Math.max(Number(text) * 1000, MIN_PERIOD_MS), MAX_PERIOD_MS);
+}

@@ -1,0 +1,83 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import type { SecretData } from '../decide/secret-keys.js';
+import type { PlanFiles } from '../ports.js';
+
+/** Values for the Secret, and the Secret that they are for. */
+export interface Changes {
+  readonly uid: string;
+  /** Of the plan whose pass they are from. */
+  readonly checksum: string;
+  /** `plan-state` as it was when the pass began; absent where the key was. */
+  readonly planState?: string;
+  readonly values: SecretData;
+}
+
+const FILE = 'unwritten.json';
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const schema = z.object({
+  uid: z.string(),
+  checksum: z.string(),
+  planState: z.string().optional(),
+  values: z.record(z.string(), z.base64()),
+});
+
+/** The file that holds what the API server has not got yet, so that it outlives the daemon. */
+export class KeptChanges {
+  readonly #files: PlanFiles;
+  readonly #folder: string;
+
+  constructor(files: PlanFiles, stateDirectory: string) {
+    this.#files = files;
+    this.#folder = stateDirectory;
+  }
+
+  /** Undefined when there are none. @throws Error when the file cannot be read, or has another form. */
+  async load(): Promise<Changes | undefined> {
+    const path = join(this.#folder, FILE);
+    const found = await stat(path).catch(() => undefined);
+    if (!found) return undefined;
+    if (found.size > MAX_BYTES) {
+      throw new Error(
+        `cannot read ${FILE}: found ${found.size} bytes; wanted at most ${MAX_BYTES}`,
+      );
+    }
+    const parsed = schema.safeParse(jsonOf(await readFile(path, 'utf8')));
+    // What is wrong with it may quote an output.
+    if (!parsed.success) throw new Error(`cannot read ${FILE}: found another form`);
+    const { planState, values, ...rest } = parsed.data;
+    return {
+      ...rest,
+      ...(planState !== undefined && { planState }),
+      values: Object.fromEntries(
+        Object.entries(values).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
+      ),
+    };
+  }
+
+  async save(changes: Changes): Promise<void> {
+    await this.#files.ensurePrivateFolder(this.#folder);
+    const values = Object.entries(changes.values).map(([key, value]) => [
+      key,
+      value.toString('base64'),
+    ]);
+    const text = JSON.stringify({ ...changes, values: Object.fromEntries(values) });
+    await this.#files.writePrivateFile(join(this.#folder, FILE), Buffer.from(text));
+  }
+
+  async remove(): Promise<void> {
+    await rm(join(this.#folder, FILE), { force: true });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

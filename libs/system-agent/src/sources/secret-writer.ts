@@ -1,0 +1,159 @@
+import { AgentError } from '../agent-error.js';
+import { fitSecret, MAX_SECRET_BYTES } from '../decide/fit-secret.js';
+import { KEY, type SecretData } from '../decide/secret-keys.js';
+import { planChecksum } from '../plan/plan-checksum.js';
+import type { Clock, Secret, SecretStore } from '../ports.js';
+import { BackOff } from './back-off.js';
+import type { Changes, KeptChanges } from './kept-changes.js';
+
+const MAX_CONFLICTS = 10;
+const RETRY = { firstMs: 1000, maxMs: 60_000 };
+
+export interface SecretWriterOptions {
+  readonly secrets: SecretStore;
+  readonly clock: Clock;
+  readonly kept: KeptChanges;
+  readonly onWarning: (message: string, error?: Error) => void;
+}
+
+/** What came of a try to write: the Secret as it is now, undefined when it is gone. */
+export interface Written {
+  readonly secret: Secret | undefined;
+  readonly wrote: boolean;
+}
+
+/** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
+export class SecretWriter {
+  readonly #options: SecretWriterOptions;
+  readonly #backOff = new BackOff(RETRY);
+  #changes: Changes | undefined;
+  #onDisk = false;
+  #failure: { readonly error: Error; readonly retryAt: Date } | undefined;
+  #maxBytes = MAX_SECRET_BYTES;
+
+  constructor(options: SecretWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last try failed, and when the next one is due. */
+  get failure(): { readonly error: Error; readonly retryAt: Date } | undefined {
+    return this.#failure;
+  }
+
+  /** The values that wait; they count as those of the Secret. */
+  get values(): SecretData {
+    return this.#changes?.values ?? {};
+  }
+
+  /** Takes over what an earlier process left. */
+  async load(): Promise<void> {
+    try {
+      this.#changes = await this.#options.kept.load();
+    } catch (error) {
+      this.#options.onWarning('a result that was kept is lost', error as Error);
+      await this.#options.kept.remove();
+    }
+    this.#onDisk = this.#changes !== undefined;
+  }
+
+  /** Adds to what waits. `durable`: it is on the disk before this resolves. */
+  async add(secret: Secret, changes: Changes, durable: boolean): Promise<void> {
+    const values = { ...this.#changes?.values, ...changes.values };
+    this.#changes = { ...(this.#changes ?? changes), values: this.#fitted(secret, values) };
+    if (durable || this.#onDisk) await this.#keep();
+  }
+
+  /** Leaves out what the Secret, which someone else wrote, does not want any more. */
+  async rebase(secret: Secret | undefined): Promise<void> {
+    const changes = this.#changes;
+    if (!changes) return;
+    const plan = secret?.data[KEY.plan];
+    if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
+      this.#options.onWarning(
+        `the result of plan ${changes.checksum} is not written: the Secret has another plan`,
+      );
+      return this.#done();
+    }
+    const values = Object.entries(changes.values).filter(([key, value]) => {
+      // Who wrote another state than the one that the pass began with wants that state.
+      if (key === KEY.planState && secret.data[key]?.toString() !== changes.planState) return false;
+      return !secret.data[key]?.equals(value);
+    });
+    if (values.length === 0) return this.#done();
+    this.#changes = { ...changes, values: Object.fromEntries(values) };
+  }
+
+  /** Tries again at once when the next try is due. */
+  hurry(): void {
+    if (this.#failure) this.#failure = { ...this.#failure, retryAt: this.#options.clock.now() };
+  }
+
+  /** Writes what waits, unless the next try is not due. @throws The reason of the signal alone. */
+  async flush(secret: Secret, signal: AbortSignal): Promise<Written> {
+    let current: Secret | undefined = secret;
+    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) {
+      return { secret, wrote: false };
+    }
+    try {
+      for (let conflicts = 0; this.#changes && current;) {
+        try {
+          current = await this.#options.secrets.write(current, this.#changes.values, signal);
+          await this.#done();
+          return { secret: current, wrote: true };
+        } catch (error) {
+          signal.throwIfAborted();
+          const code = error instanceof AgentError ? error.code : 'refused';
+          if (code === 'tooLarge' && this.#shrink(current)) continue;
+          if (code !== 'conflict' && code !== 'notFound') throw error;
+          conflicts += 1;
+          if (conflicts > MAX_CONFLICTS) throw error;
+          current = await this.#options.secrets.read(signal);
+          await this.rebase(current);
+        }
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      const retryAt = new Date(this.#options.clock.now().getTime() + this.#backOff.nextMs());
+      this.#failure = { error: error as Error, retryAt };
+      await this.#keep();
+    }
+    return { secret: current, wrote: false };
+  }
+
+  #shrink(secret: Secret): boolean {
+    const changes = this.#changes;
+    if (!changes) return false;
+    this.#maxBytes /= 2;
+    const values = this.#fitted(secret, changes.values);
+    const smaller = Object.entries(values).some(([key, value]) => value !== changes.values[key]);
+    this.#changes = { ...changes, values };
+    return smaller;
+  }
+
+  #fitted(secret: Secret, values: SecretData): SecretData {
+    return fitSecret(secret.data, values, this.#maxBytes);
+  }
+
+  async #keep(): Promise<void> {
+    if (!this.#changes) return;
+    try {
+      await this.#options.kept.save(this.#changes);
+      this.#onDisk = true;
+    } catch (error) {
+      this.#options.onWarning(
+        'cannot keep a result on the disk; it is lost if the daemon ends',
+        error as Error,
+      );
+    }
+  }
+
+  async #done(): Promise<void> {
+    this.#changes = undefined;
+    this.#failure = undefined;
+    this.#maxBytes = MAX_SECRET_BYTES;
+    this.#backOff.reset();
+    if (!this.#onDisk) return;
+    await this.#options.kept.remove();
+    this.#onDisk = false;
+  }
+}

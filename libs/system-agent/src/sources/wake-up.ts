@@ -1,0 +1,43 @@
+import type { Clock } from '../ports.js';
+
+/** Lets one loop sleep until a time, or until something happens, whichever is first. What happens while it is awake is not lost. */
+export class WakeUp {
+  readonly #clock: Clock;
+  #rung = false;
+  #ring: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ring(): void {
+    this.#rung = true;
+    this.#ring?.();
+  }
+
+  /** Resolves when it is rung, at the time (never, when there is none), or when the signal aborts. */
+  async sleep(until: Date | undefined, signal: AbortSignal): Promise<void> {
+    if (!this.#rung && !signal.aborted) {
+      const over = new AbortController();
+      const rung = new Promise<void>((resolve) => {
+        this.#ring = resolve;
+        signal.addEventListener('abort', () => resolve(), { signal: over.signal });
+      });
+      try {
+        await Promise.race(until ? [rung, this.#waitUntil(until, over.signal)] : [rung]);
+      } finally {
+        over.abort();
+        this.#ring = undefined;
+      }
+    }
+    this.#rung = false;
+  }
+
+  async #waitUntil(until: Date, signal: AbortSignal): Promise<void> {
+    const ms = Math.max(0, until.getTime() - this.#clock.now().getTime());
+    // It rejects when the sleep is over, and nothing waits for it any more.
+    await this.#clock.wait(ms, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+}

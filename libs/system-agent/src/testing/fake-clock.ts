@@ -1,0 +1,47 @@
+import type { Clock } from '../ports.js';
+
+interface Waiting {
+  readonly endMs: number;
+  readonly resolve: () => void;
+}
+
+/** A clock that stands still until it is moved. */
+export class FakeClock implements Clock {
+  #nowMs: number;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(now = new Date('2026-11-22T00:31:01Z')) {
+    this.#nowMs = now.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.#nowMs);
+  }
+
+  /** In how many milliseconds the waits end that are under way, the next first. */
+  get waits(): readonly number[] {
+    return [...this.#waiting].map(({ endMs }) => endMs - this.#nowMs).sort((a, b) => a - b);
+  }
+
+  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const waiting = { endMs: this.#nowMs + ms, resolve };
+      this.#waiting.add(waiting);
+      signal?.addEventListener('abort', () => {
+        this.#waiting.delete(waiting);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /** Ends the waits that end by then, in their order. Those that follow from them wait for the next move. */
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = [...this.#waiting].filter(({ endMs }) => endMs <= this.#nowMs);
+    for (const waiting of due.sort((a, b) => a.endMs - b.endMs)) {
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+}
