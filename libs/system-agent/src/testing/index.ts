@@ -1,3 +1,28 @@
 /** Doubles and contracts for those who compose the agent or implement its ports. */
 export { FakeClock } from './fake-clock.js';
 export { groupRunner, type GroupRunnerOptions } from './group-runner.js';
+||||||| f33bd60
+export {};
+export {
+  answer,
+  endless,
+  reset,
+  resetAfter,
+  silent,
+  slow,
+  type ApiFault,
+  type ApiRequest,
+} from './api-server/api-fault.js';
+export {
+  createCertificateAuthority,
+  type CertificateAuthority,
+  type KeyPair,
+} from './api-server/certificate-authority.js';
+export type { SecretEvent, SecretObject } from './api-server/secret-table.js';
+export {
+  startApiServer,
+  type ApiServer,
+  type ApiServerOptions,
+  type FaultOptions,
+  type KubeconfigOptions,
+} from './api-server/start-api-server.js';

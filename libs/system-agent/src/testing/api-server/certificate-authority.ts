@@ -1,0 +1,120 @@
+// Certificates for a double that lives for seconds: Node makes keys and signatures but no certificates, and this page of DER is
+// less than what the libraries that make them bring along.
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  type KeyObject,
+} from 'node:crypto';
+import { isIPv4 } from 'node:net';
+
+/** A certificate with its key, both PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** An authority that exists for one test. Nothing but its own users trusts it. */
+export interface CertificateAuthority extends KeyPair {
+  /** A certificate for a server with these names and IPv4 addresses; without any, one for a client. Valid for a day. */
+  issue(commonName: string, names?: readonly string[]): KeyPair;
+}
+
+/** Makes a self-signed authority with a key on P-256, valid for a day. */
+export function createCertificateAuthority(commonName: string): CertificateAuthority {
+  const own = newKey();
+  const issue = (subject: string, spki: Buffer, extensions: readonly Buffer[]): string =>
+    certificate(commonName, subject, spki, extensions, own.privateKey);
+  return {
+    cert: issue(commonName, own.spki, [BASIC_CONSTRAINTS_CA]),
+    key: own.pem,
+    issue: (subject, names = []) => {
+      const key = newKey();
+      const extensions = names.length === 0 ? [] : [alternativeNames(names)];
+      return { cert: issue(subject, key.spki, extensions), key: key.pem };
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+function newKey(): { spki: Buffer; pem: string; privateKey: KeyObject } {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { spki: publicKey, pem: privateKey, privateKey: createPrivateKey(privateKey) };
+}
+
+function certificate(
+  issuer: string,
+  subject: string,
+  spki: Buffer,
+  extensions: readonly Buffer[],
+  key: KeyObject,
+): string {
+  // A positive number of eight bytes, as DER wants it: no leading zeros.
+  const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
+  const now = Date.now();
+  const signed = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    ECDSA_WITH_SHA256,
+    name(issuer),
+    sequence(time(now - DAY_MS), time(now + DAY_MS)),
+    name(subject),
+    spki,
+    ...(extensions.length === 0 ? [] : [der(0xa3, sequence(...extensions))]),
+  );
+  const whole = sequence(
+    signed,
+    ECDSA_WITH_SHA256,
+    der(0x03, Buffer.from([0]), sign('sha256', signed, key)),
+  );
+  const lines = whole.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+}
+
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const size = content.length;
+  const length =
+    size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+}
+
+function sequence(...parts: readonly Buffer[]): Buffer {
+  return der(0x30, ...parts);
+}
+
+function objectId(hex: string): Buffer {
+  return der(0x06, Buffer.from(hex, 'hex'));
+}
+
+function name(commonName: string): Buffer {
+  return sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(commonName)))));
+}
+
+function time(ms: number): Buffer {
+  const text = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '');
+  return der(0x18, Buffer.from(text));
+}
+
+function extension(id: string, critical: boolean, value: Buffer): Buffer {
+  const flag = critical ? [der(0x01, Buffer.from([0xff]))] : [];
+  return sequence(objectId(id), ...flag, der(0x04, value));
+}
+
+function alternativeNames(names: readonly string[]): Buffer {
+  const entries = names.map((each) =>
+    isIPv4(each)
+      ? der(0x87, Buffer.from(each.split('.').map(Number)))
+      : der(0x82, Buffer.from(each)),
+  );
+  return extension('551d11', false, sequence(...entries));
+}
+
+const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));
+const BASIC_CONSTRAINTS_CA = extension('551d13', true, sequence(der(0x01, Buffer.from([0xff]))));

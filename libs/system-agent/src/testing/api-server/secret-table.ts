@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  alreadyExists,
+  badBase64,
+  conflict,
+  dataTooLong,
+  expired,
+  notFound,
+} from './api-status.js';
+
+/** A Secret as the API server sends it. */
+export interface SecretObject {
+  readonly kind: 'Secret';
+  readonly apiVersion: 'v1';
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly [key: string]: unknown;
+  };
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>;
+  readonly type: string;
+}
+
+/** A change of the table, in the words of a watch. */
+export interface SecretEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: SecretObject;
+  readonly resourceVersion: number;
+  /** The first word of the writer's User-Agent. */
+  readonly manager: string;
+}
+
+/** What somebody asks the table to hold. What is missing is made up. */
+export interface SecretDraft {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly [key: string]: unknown;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly type?: string;
+}
+
+/** Bytes of all values together, decoded. */
+const MAX_DATA_BYTES = 1_048_576;
+
+/** The Secrets of the double, with their history as etcd keeps it. */
+export class SecretTable {
+  readonly #secrets = new Map<string, SecretObject>();
+  readonly #events: SecretEvent[] = [];
+  readonly #listeners = new Set<(event: SecretEvent) => void>();
+  #version = 100;
+  #oldest = 0;
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Everything that happened, also what is compacted. */
+  get events(): readonly SecretEvent[] {
+    return this.#events;
+  }
+
+  list(namespace: string, name: string | undefined): readonly SecretObject[] {
+    return [...this.#secrets.values()].filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace && (name === undefined || metadata.name === name),
+    );
+  }
+
+  find(namespace: string, name: string): SecretObject | undefined {
+    return this.#secrets.get(`${namespace}/${name}`);
+  }
+
+  get(namespace: string, name: string): SecretObject {
+    const found = this.find(namespace, name);
+    if (found === undefined) throw notFound(name);
+    return found;
+  }
+
+  create(draft: SecretDraft, manager: string): SecretObject {
+    const { namespace, name } = draft.metadata;
+    if (this.find(namespace, name) !== undefined) throw alreadyExists(name);
+    checkData(draft);
+    const identity = { uid: randomUUID(), creationTimestamp: now() };
+    return this.#put('ADDED', draft, identity, manager);
+  }
+
+  replace(draft: SecretDraft, manager: string): SecretObject {
+    const { namespace, name, uid, resourceVersion } = draft.metadata;
+    const old = this.get(namespace, name);
+    const { uid: oldUid, creationTimestamp } = old.metadata;
+    if (uid !== undefined && uid !== oldUid) throw conflict(name, wrongUid(draft, oldUid));
+    if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
+      throw conflict(
+        name,
+        'the object has been modified; please apply your changes to the latest version and try again',
+      );
+    }
+    checkData(draft);
+    if (isUnchanged(old, draft)) return old;
+    return this.#put('MODIFIED', draft, { uid: oldUid, creationTimestamp }, manager);
+  }
+
+  remove(namespace: string, name: string, manager: string): SecretObject {
+    const old = this.get(namespace, name);
+    this.#secrets.delete(`${namespace}/${name}`);
+    this.#version += 1;
+    const metadata = { ...old.metadata, resourceVersion: String(this.#version) };
+    const object = { ...old, metadata };
+    this.#tell({ type: 'DELETED', object, resourceVersion: this.#version, manager });
+    return object;
+  }
+
+  /** Something else in the cluster changed: the version goes on. */
+  advance(): void {
+    this.#version += 1;
+  }
+
+  /** Forgets the history, as etcd does every few minutes. */
+  compact(): void {
+    this.#version += 1;
+    this.#oldest = this.#version;
+  }
+
+  /** @throws ApiFailure 410. */
+  eventsSince(resourceVersion: number): readonly SecretEvent[] {
+    if (resourceVersion < this.#oldest) throw expired(resourceVersion, this.#oldest);
+    return this.#events.filter((event) => event.resourceVersion > resourceVersion);
+  }
+
+  /** Returns what ends it. */
+  listen(listener: (event: SecretEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #put(
+    type: 'ADDED' | 'MODIFIED',
+    draft: SecretDraft,
+    { uid, creationTimestamp }: { uid: string; creationTimestamp: unknown },
+    manager: string,
+  ): SecretObject {
+    this.#version += 1;
+    const { name, namespace, ...others } = draft.metadata;
+    const kind = draft.type ?? 'Opaque';
+    const metadata = {
+      name,
+      namespace,
+      ...others,
+      uid,
+      resourceVersion: String(this.#version),
+      creationTimestamp,
+      managedFields: [managedFields(draft, manager)],
+    };
+    const object: SecretObject = {
+      kind: 'Secret',
+      apiVersion: 'v1',
+      metadata,
+      ...(draft.data && { data: sorted(draft.data) }),
+      type: kind,
+    };
+    this.#secrets.set(`${namespace}/${name}`, object);
+    this.#tell({ type, object, resourceVersion: this.#version, manager });
+    return object;
+  }
+
+  #tell(event: SecretEvent): void {
+    this.#events.push(event);
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+}
+
+function now(): string {
+  return new Date().toISOString().replace(/\.\d+/, '');
+}
+
+function sorted(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What the server notes about who owns which field; one entry, for whoever wrote last. */
+function managedFields({ data = {} }: SecretDraft, manager: string): object {
+  const fields = Object.fromEntries(Object.keys(sorted(data)).map((key) => [`f:${key}`, {}]));
+  return {
+    manager,
+    operation: 'Update',
+    apiVersion: 'v1',
+    time: now(),
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': { '.': {}, ...fields }, 'f:type': {} },
+  };
+}
+
+/** A write that changes nothing makes no version. */
+function isUnchanged(old: SecretObject, draft: SecretDraft): boolean {
+  const meta = ({ labels, annotations }: Record<string, unknown>) => [labels, annotations];
+  return (
+    isDeepStrictEqual(old.data ?? {}, draft.data ?? {}) &&
+    isDeepStrictEqual(meta(old.metadata), meta(draft.metadata))
+  );
+}
+
+function checkData({ metadata: { name }, data = {} }: SecretDraft): void {
+  let bytes = 0;
+  for (const value of Object.values(data)) {
+    const wrong = /[^A-Za-z0-9+/=]/.exec(value);
+    if (wrong !== null) throw badBase64(wrong.index);
+    if (value.length % 4 !== 0) throw badBase64(value.length - (value.length % 4));
+    bytes += Buffer.byteLength(value, 'base64');
+  }
+  if (bytes > MAX_DATA_BYTES) throw dataTooLong(name);
+}
+
+function wrongUid({ metadata }: SecretDraft, uid: string): string {
+  return (
+    `StorageError: invalid object, Code: 4, Key: /registry/secrets/${metadata.namespace}/${metadata.name}, ResourceVersion: 0, ` +
+    `AdditionalErrorMsg: Precondition failed: UID in precondition: ${metadata.uid ?? ''}, UID in object meta: ${uid}`
+  );
+}

@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiRequest } from './api-fault.js';
+import { ApiFailure, failure } from './api-status.js';
+import type { SecretTable } from './secret-table.js';
+
+/** How the double watches. */
+export interface WatchOptions {
+  /** Whether `sendInitialEvents` is known. Servers before 1.32 refuse it with 422. */
+  readonly watchList: boolean;
+  /** How a version that is too old is refused: by an event in an answer of 200, or by an answer of 410. */
+  readonly expiredAs: 'event' | 'status';
+  /** Takes part in every watch that is open. */
+  readonly watches: Set<OpenWatch>;
+}
+
+/** A watch that is open. */
+export interface OpenWatch {
+  /** Tells how far the versions are; nothing when the client did not ask for it. */
+  bookmark(): void;
+  /** Ends the answer, as after `timeoutSeconds`. */
+  end(): void;
+}
+
+/** Answers with the events of one Secret, or of all in a namespace, until somebody ends it. */
+export function serveWatch(
+  { query }: ApiRequest,
+  response: ServerResponse,
+  namespace: string,
+  name: string | undefined,
+  table: SecretTable,
+  { watchList, expiredAs, watches }: WatchOptions,
+): void {
+  const wantsInitial = query.get('sendInitialEvents') === 'true';
+  if (wantsInitial && !watchList) throw unknownOption();
+  const version = Number(query.get('resourceVersion') ?? 0);
+
+  const send = (type: string, object: object): void => {
+    response.write(`${JSON.stringify({ type, object })}\n`);
+  };
+  const bookmark = (annotations?: object): void => {
+    const metadata = {
+      resourceVersion: String(table.version),
+      ...(annotations && { annotations }),
+    };
+    send('BOOKMARK', { kind: 'Secret', apiVersion: 'v1', metadata });
+  };
+  const start = (): void => {
+    response.writeHead(200, {
+      'cache-control': 'no-cache, private',
+      'content-type': 'application/json',
+    });
+    response.flushHeaders();
+  };
+
+  const isWanted = ({ metadata }: { metadata: { name: string; namespace: string } }) =>
+    metadata.namespace === namespace && (name === undefined || metadata.name === name);
+  if (wantsInitial || version === 0) {
+    start();
+    for (const object of table.list(namespace, name)) send('ADDED', object);
+    if (wantsInitial) bookmark({ 'k8s.io/initial-events-end': 'true' });
+  } else {
+    try {
+      const missed = table.eventsSince(version);
+      start();
+      for (const { type, object } of missed) if (isWanted(object)) send(type, object);
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || expiredAs === 'status') throw error;
+      start();
+      send('ERROR', error.status);
+      response.end();
+      return;
+    }
+  }
+  const stop = table.listen(({ type, object, resourceVersion }) => {
+    if (isWanted(object) && resourceVersion > version) send(type, object);
+  });
+  const watch: OpenWatch = {
+    bookmark: () => {
+      if (query.get('allowWatchBookmarks') === 'true') bookmark();
+    },
+    end: () => response.end(),
+  };
+  watches.add(watch);
+  response.on('close', () => {
+    stop();
+    watches.delete(watch);
+  });
+}
+
+function unknownOption(): ApiFailure {
+  const message =
+    'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+  const cause = { reason: 'FieldValueForbidden', message: `Forbidden: ${message}` };
+  return failure(
+    422,
+    'Invalid',
+    `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: ${message}`,
+    {
+      group: 'meta.k8s.io',
+      kind: 'ListOptions',
+      causes: [{ ...cause, field: 'sendInitialEvents' }],
+    },
+  );
+}

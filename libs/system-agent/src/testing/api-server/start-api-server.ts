@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ApiFault, ApiRequest } from './api-fault.js';
+import { route, type ApiUser } from './api-routes.js';
+import { createCertificateAuthority, type KeyPair } from './certificate-authority.js';
+import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
+import type { OpenWatch } from './serve-watch.js';
+
+/** What the double is made of. Everything has a default that suits a node with the plan `demo-machine-plan`. */
+export interface ApiServerOptions {
+  readonly namespace?: string;
+  /** The Secret that the agent may use. */
+  readonly secretName?: string;
+  readonly watchList?: boolean;
+  readonly expiredAs?: 'event' | 'status';
+  /** Plain HTTP, without certificates. */
+  readonly plain?: boolean;
+}
+
+/** Where and how often a fault happens. */
+export interface FaultOptions {
+  readonly when?: (request: ApiRequest) => boolean;
+  /** Default: until `fault` is called again. */
+  readonly times?: number;
+}
+
+/** What a kubeconfig may say other than the double's own. */
+export interface KubeconfigOptions {
+  readonly token?: string;
+  /** Null leaves it out. */
+  readonly ca?: string | null;
+  readonly server?: string;
+  /** Shows this certificate in place of the token. */
+  readonly client?: KeyPair;
+}
+
+/** A double of the API server, over real HTTPS on the loopback, with Secrets alone. Whoever starts it closes it. */
+export interface ApiServer {
+  readonly url: string;
+  readonly namespace: string;
+  readonly secretName: string;
+  /** PEM of the authority that its certificate is from. */
+  readonly ca: string;
+  /** What the agent shows. */
+  readonly token: string;
+  /** May do everything. */
+  readonly adminToken: string;
+  /** A certificate by which the agent can show who it is. */
+  readonly clientCertificate: KeyPair;
+  /** Every request, in order. */
+  readonly requests: readonly ApiRequest[];
+  /** Every change of a Secret, in order. */
+  readonly events: readonly SecretEvent[];
+  readonly openWatches: number;
+  /** The content of a `connectionInfoFile`. */
+  connectionInfo(options?: KubeconfigOptions): string;
+  /** Makes the Secret. Text is stored as UTF-8. */
+  create(data: Readonly<Record<string, string | Buffer>>): SecretObject;
+  /** Changes values of the Secret, as another writer: undefined removes a key. Without a change of data a label changes. */
+  update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
+  remove(): void;
+  /** The Secret as it is. */
+  read(): SecretObject | undefined;
+  /** The values of the Secret as it is, decoded. */
+  data(): Readonly<Record<string, Buffer>>;
+  /** Forgets the history: watches from versions until now are refused. */
+  compact(): void;
+  bookmark(): void;
+  /** Ends all watches as the server does after `timeoutSeconds`. */
+  endWatches(): void;
+  /** Cuts all connections. */
+  resetConnections(): void;
+  /** Something goes wrong with the requests from now on; undefined ends it. */
+  fault(fault: ApiFault | undefined, options?: FaultOptions): void;
+  /** Resolves with the next request that is wanted and was not there before. */
+  nextRequest(isWanted?: (request: ApiRequest) => boolean): Promise<ApiRequest>;
+  /** Nothing listens any more, and all connections are cut. */
+  down(): Promise<void>;
+  /** Listens again, on the same port. */
+  up(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a double of the API server. It answers as a real one of Kubernetes 1.35 does. */
+export async function startApiServer({
+  namespace = 'fleet-default',
+  secretName = 'demo-machine-plan',
+  watchList = true,
+  expiredAs = 'event',
+  plain = false,
+}: ApiServerOptions = {}): Promise<ApiServer> {
+  const table = new SecretTable();
+  const watches = new Set<OpenWatch>();
+  const requests: ApiRequest[] = [];
+  const waiting = new Set<(request: ApiRequest) => void>();
+  const authority = createCertificateAuthority('api-server-double');
+  const token = `agent-token-${Math.random().toString(36).slice(2)}`;
+  const adminToken = `admin-token-${Math.random().toString(36).slice(2)}`;
+  const agent: ApiUser = {
+    name: `system:serviceaccount:${namespace}:agent`,
+    secrets: [secretName],
+  };
+  let fault: ApiFault | undefined;
+  let faultOptions: FaultOptions = {};
+  let faultsLeft = 0;
+
+  const userOf = ({ headers }: ApiRequest, socket: Socket): ApiUser | undefined | false => {
+    const shown = headers.authorization;
+    if (shown === undefined)
+      return socket instanceof TLSSocket && socket.authorized ? agent : undefined;
+    if (shown === `Bearer ${token}`) return agent;
+    return shown === `Bearer ${adminToken}` && { name: 'admin' };
+  };
+
+  const listener: RequestListener = (incoming, response) => {
+    void (async () => {
+      const parts: Buffer[] = [];
+      for await (const part of incoming) parts.push(part as Buffer);
+      const { pathname, searchParams } = new URL(incoming.url ?? '/', 'https://localhost');
+      const request: ApiRequest = {
+        method: incoming.method ?? '',
+        path: pathname,
+        query: searchParams,
+        headers: incoming.headers,
+        body: Buffer.concat(parts),
+      };
+      const user = userOf(request, incoming.socket);
+      const proceed = (): void =>
+        route(request, response, { table, watches, watchList, expiredAs, userOf: () => user });
+      const isFaulty = faultsLeft > 0 && (faultOptions.when?.(request) ?? true);
+      if (isFaulty) faultsLeft -= 1;
+      requests.push(request);
+      for (const tell of [...waiting]) tell(request);
+      if (isFaulty && fault !== undefined) fault(request, response, proceed);
+      else proceed();
+    })().catch(() => response.destroy());
+  };
+  const own = authority.issue('api-server', ['127.0.0.1', 'localhost']);
+  const server = plain
+    ? createHttpServer(listener)
+    : createHttpsServer(
+        { ...own, ca: authority.cert, requestCert: true, rejectUnauthorized: false },
+        listener,
+      );
+  let port = 0;
+  const up = async (): Promise<void> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  };
+  const down = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  await up();
+
+  const url = `${plain ? 'http' : 'https'}://127.0.0.1:${port}`;
+  const kubeconfig = ({
+    ca = plain ? null : authority.cert,
+    server: address = url,
+    client,
+    token: shown = token,
+  }: KubeconfigOptions = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'agent',
+    clusters: [
+      {
+        name: 'agent',
+        cluster: {
+          server: address,
+          ...(ca !== null && { 'certificate-authority-data': base64(ca) }),
+        },
+      },
+    ],
+    contexts: [{ name: 'agent', context: { cluster: 'agent', user: 'agent' } }],
+    users: [
+      {
+        name: 'agent',
+        user: client
+          ? {
+              'client-certificate-data': base64(client.cert),
+              'client-key-data': base64(client.key),
+            }
+          : { token: shown },
+      },
+    ],
+  });
+  const metadata = { namespace, name: secretName };
+  return {
+    url,
+    namespace,
+    secretName,
+    ca: authority.cert,
+    token,
+    adminToken,
+    clientCertificate: authority.issue('agent'),
+    requests,
+    events: table.events,
+    get openWatches() {
+      return watches.size;
+    },
+    connectionInfo: (options) =>
+      JSON.stringify({ kubeConfig: JSON.stringify(kubeconfig(options)), namespace, secretName }),
+    create: (data) => {
+      const type = 'rke.cattle.io/machine-plan';
+      return table.create({ metadata, type, data: encoded(data) }, 'rancher');
+    },
+    update: (changes) => {
+      const old = table.get(namespace, secretName);
+      const data = encoded({ ...decoded(old), ...changes });
+      const labels = changes ? {} : { labels: { changed: String(table.version) } };
+      return table.replace({ ...old, metadata: { ...old.metadata, ...labels }, data }, 'rancher');
+    },
+    remove: () => void table.remove(namespace, secretName, 'rancher'),
+    read: () => table.find(namespace, secretName),
+    data: () => decoded(table.get(namespace, secretName)),
+    compact: () => table.compact(),
+    bookmark: () => {
+      table.advance();
+      for (const watch of watches) watch.bookmark();
+    },
+    endWatches: () => {
+      for (const watch of watches) watch.end();
+    },
+    resetConnections: () => server.closeAllConnections(),
+    fault: (next, options = {}) => {
+      fault = next;
+      faultOptions = options;
+      faultsLeft = next === undefined ? 0 : (options.times ?? Infinity);
+    },
+    nextRequest: (isWanted = () => true) =>
+      new Promise((resolve) => {
+        const tell = (request: ApiRequest): void => {
+          if (!isWanted(request)) return;
+          waiting.delete(tell);
+          resolve(request);
+        };
+        waiting.add(tell);
+      }),
+    down,
+    up,
+    close: down,
+  };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+/** Undefined values are left out. */
+function encoded(
+  data: Readonly<Record<string, string | Buffer | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, Buffer.from(value as string).toString('base64')]],
+    ),
+  );
+}
+
+function decoded({ data = {} }: SecretObject): Record<string, Buffer> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
+  );
+}
