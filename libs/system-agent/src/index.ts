@@ -39,6 +39,7 @@ export type {
   SecretStore,
   WatchState,
 } from './ports.js';
+export { followLocalPlans, type LocalPlansOptions } from './sources/local-plans.js';
 export type {
   AgentOptions,
   AgentStatus,

@@ -87,7 +87,6 @@ async function runIn(
   const folder = await work.make(now, `${pass.checksum}_${kind}${index}`);
   if (command.image !== undefined && command.image !== '') {
     await images.unpack(command.image, folder, signal);
-    signal.throwIfAborted();
   }
   const { searchPath, environment: agent } = programs;
   const search = { folder, searchPath, extensions: extensionsOf(agent), isWindows };
@@ -101,6 +100,7 @@ async function runIn(
       captured[stream].add(bytes);
       whole?.add(bytes);
     };
+    signal.throwIfAborted();
     return await programs.run(
       { file, args: command.args, env, directory: folder, onOutput },
       signal,

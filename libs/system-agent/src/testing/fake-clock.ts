@@ -9,6 +9,7 @@ interface Waiting {
 export class FakeClock implements Clock {
   #nowMs: number;
   readonly #waiting = new Set<Waiting>();
+  #onWait: (() => void)[] = [];
 
   constructor(now = new Date('2026-11-22T00:31:01Z')) {
     this.#nowMs = now.getTime();
@@ -28,11 +29,17 @@ export class FakeClock implements Clock {
     await new Promise<void>((resolve, reject) => {
       const waiting = { endMs: this.#nowMs + ms, resolve };
       this.#waiting.add(waiting);
+      for (const tell of this.#onWait.splice(0)) tell();
       signal?.addEventListener('abort', () => {
         this.#waiting.delete(waiting);
         reject(signal.reason as Error);
       });
     });
+  }
+
+  /** Resolves once something waits. */
+  async waiting(): Promise<void> {
+    if (this.#waiting.size === 0) await new Promise<void>((resolve) => this.#onWait.push(resolve));
   }
 
   /** Ends the waits that end by then, in their order. Those that follow from them wait for the next move. */

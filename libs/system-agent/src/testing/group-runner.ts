@@ -19,6 +19,7 @@ export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
     searchPath,
     environment,
     run: async ({ file, args, env, directory, onOutput }, signal) => {
+      signal.throwIfAborted();
       const pairs = env.map((entry): [string, string] => {
         const end = entry.indexOf('=', 1);
         return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)];

@@ -1,0 +1,77 @@
+import { errnoOf } from '@wins/wins-program';
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+const PLAN = '.plan';
+const SKIP = '.plan.skip';
+/** Bounds of the walk; what lies beyond is not a folder of plans. */
+const MAX_ENTRIES = 10_000;
+const MAX_DEPTH = 32;
+
+/** What a folder of plans holds. */
+export interface LocalPlanFiles {
+  /** Paths in their order. */
+  readonly plans: readonly string[];
+  /** Why not all was looked at. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Finds the plans in a folder and those below it: names that end in `.plan` and do not begin with a dot, unless a file with that name and
+ * `.skip` after it is anywhere in the tree. Links to folders are not followed, and those to files only within the tree.
+ *
+ * @returns nothing where there is no folder.
+ * @throws what Node throws, when the folder cannot be read.
+ */
+export async function findLocalPlans(folder: string): Promise<LocalPlanFiles> {
+  const plans: string[] = [];
+  const skipped = new Set<string>();
+  const faults: string[] = [];
+  let entries = 0;
+  const root = await realpath(folder).catch(noFolder);
+  if (root === undefined) return { plans, faults };
+
+  const walk = async (at: string, depth: number): Promise<void> => {
+    for (const entry of await readSorted(at)) {
+      entries += 1;
+      if (entries > MAX_ENTRIES) return;
+      const place = path.join(at, entry.name);
+      if (entry.isDirectory()) {
+        if (depth < MAX_DEPTH) await walk(place, depth + 1).catch(noFolder);
+        else faults.push(`folders nested deeper than ${MAX_DEPTH}`);
+        continue;
+      }
+      if (entry.name.endsWith(SKIP)) skipped.add(entry.name.slice(0, -'.skip'.length));
+      if (!entry.name.endsWith(PLAN) || entry.name.startsWith('.')) continue;
+      if (await isFileWithin(root, place, entry)) plans.push(place);
+      else faults.push('a plan that is a link out of the folder, or no file');
+    }
+  };
+  await walk(folder, 1);
+  if (entries > MAX_ENTRIES) faults.push(`more than ${MAX_ENTRIES} files`);
+  return { plans: plans.filter((plan) => !skipped.has(path.basename(plan))), faults };
+}
+
+async function readSorted(folder: string): Promise<Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function isFileWithin(root: string, place: string, entry: Dirent): Promise<boolean> {
+  if (entry.isFile()) return true;
+  if (!entry.isSymbolicLink()) return false;
+  try {
+    const inside = path.relative(root, await realpath(place));
+    const isOutside = inside.split(path.sep)[0] === '..' || path.isAbsolute(inside);
+    return !isOutside && (await stat(place)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Folders come and go. */
+function noFolder(error: unknown): undefined {
+  if (errnoOf(error) === 'ENOENT') return undefined;
+  throw error;
+}

@@ -1,0 +1,208 @@
+import {
+  openRegularFile,
+  openTrustedFile,
+  readWhole,
+  TrustedFileError,
+  type FileTrust,
+  type OpenFile,
+} from '@wins/trusted-files';
+import { escapeText, messageOf } from '@wins/wins-program';
+import type { AgentEvent, SourceState } from '../agent-event.js';
+import type { Applier, PassResult } from '../apply/pass.js';
+import { unixDate } from '../apply/unix-date.js';
+import type { Warnings } from '../apply/warnings.js';
+import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
+import type { Clock, PlanFiles } from '../ports.js';
+import type { PlanStatus } from '../system-agent.js';
+import {
+  fittingOutputs,
+  NO_POSITION,
+  parsePosition,
+  positionText,
+  type Position,
+} from './position-file.js';
+
+/** Between two looks at local plans. */
+export const LOCAL_PERIOD_MS = 5000;
+
+const MAX_PLAN_BYTES = 1024 * 1024;
+const MAX_POSITION_BYTES = 32 * 1024 * 1024;
+const MAX_SHOWN_KEYS = 10;
+
+/** What a local plan works with. */
+export interface LocalPlanSteps {
+  readonly applier: Applier;
+  readonly clock: Clock;
+  readonly files: PlanFiles;
+  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
+  readonly warnings: Warnings;
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Each time that the status is another one. */
+  readonly onStatus: () => void;
+}
+
+/** One plan in a folder, and what is remembered of it between two looks. */
+export class LocalPlan {
+  readonly #file: string;
+  readonly #positionFile: string;
+  readonly #steps: LocalPlanSteps;
+  #status: PlanStatus;
+  /** What the `.pos` file should say, while it cannot be written: a plan is not applied again because the disk is full. */
+  #unwritten: string | undefined;
+  #failedChecksum: string | undefined;
+  #lastApplyTime: string | undefined;
+
+  constructor(file: string, steps: LocalPlanSteps) {
+    this.#file = file;
+    this.#positionFile = `${file.slice(0, -'.plan'.length)}.pos`;
+    this.#steps = steps;
+    const unknown = { failures: 0, periodic: {}, probes: {} };
+    this.#status = { source: file, state: { kind: 'starting' }, ...unknown };
+  }
+
+  get status(): PlanStatus {
+    return this.#status;
+  }
+
+  /**
+   * Applies the plan if it is another one than that of the `.pos` file, and does what else is due. Whatever fails is told, and tried at
+   * the next look; only a plan that was carried out is never repeated, even if an instruction failed.
+   *
+   * @throws AgentError `closed`.
+   */
+  async look(signal: AbortSignal): Promise<void> {
+    const { clock, warnings } = this.#steps;
+    try {
+      const parsed = parsePlan(await this.#readPlan());
+      this.#tellUnknownKeys(parsed.unknownKeys);
+      await this.#apply(parsed, signal);
+      warnings.clear(this.#file, 'plan');
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // It was removed since it was found.
+      if (error instanceof TrustedFileError && error.code === 'notFound') return;
+      warnings.tell(
+        this.#file,
+        'plan',
+        `the local plan is not applied: ${messageOf(error)}`,
+        error,
+      );
+      const retryAt = new Date(clock.now().getTime() + LOCAL_PERIOD_MS);
+      const cause = error instanceof Error ? error : new Error(String(error));
+      this.#update({ state: { kind: 'invalid', error: cause, retryAt } });
+    }
+  }
+
+  async #apply({ plan, checksum }: ParsedPlan, signal: AbortSignal): Promise<void> {
+    const { applier, clock, warnings } = this.#steps;
+    const { position, text } = await this.#readPosition();
+    const startedAt = clock.now();
+    const isDue = position.appliedChecksum !== checksum;
+    const { outputs, periodic, probes, appliedChecksum } = position;
+    const known = { plan, checksum, periodic, probes, appliedChecksum };
+    if (isDue) {
+      this.#lastApplyTime = unixDate(startedAt);
+      this.#update({ ...known, state: { kind: 'applying', checksum, attempt: 0 } });
+    }
+    const result = await applier.apply(
+      {
+        ...{ source: this.#file, plan, checksum, outputs, periodic, probes, startedAt },
+        ...(isDue ? { oneTime: { attempt: 0 } } : {}),
+      },
+      signal,
+    );
+    if (isDue) this.#failedChecksum = result.succeeded ? undefined : checksum;
+    const names = plan.instructions.map(({ name = '' }) => name);
+    const saved = fittingOutputs(result.outputs, names);
+    if (saved === result.outputs) warnings.clear(this.#file, 'outputs');
+    else warnings.tell(this.#file, 'outputs', 'the saved outputs are too large: some are left out');
+    await this.#save({ ...pick(result), outputs: saved, appliedChecksum: checksum }, text);
+    const state = this.#stateAfter(checksum);
+    this.#update({ ...known, ...pick(result), appliedChecksum: checksum, state });
+  }
+
+  #stateAfter(checksum: string): SourceState {
+    if (this.#failedChecksum === checksum) return { kind: 'failed', checksum, failures: 1 };
+    const nextPassAt = new Date(this.#steps.clock.now().getTime() + LOCAL_PERIOD_MS);
+    return { kind: 'applied', checksum, nextPassAt };
+  }
+
+  async #readPlan(): Promise<Buffer> {
+    const { trust } = this.#steps;
+    // A link was found to stay within the folder.
+    return readAll(openTrustedFile(this.#file, trust, { followLinks: true }), MAX_PLAN_BYTES);
+  }
+
+  async #readPosition(): Promise<{ position: Position; text: string }> {
+    const { warnings } = this.#steps;
+    let text = '';
+    let position = NO_POSITION;
+    try {
+      text = (await readAll(openRegularFile(this.#positionFile), MAX_POSITION_BYTES)).toString();
+      position = parsePosition(text);
+      warnings.clear(this.#file, 'state');
+    } catch (error) {
+      if (!(error instanceof TrustedFileError && error.code === 'notFound')) {
+        warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);
+      }
+    }
+    if (this.#unwritten !== undefined) position = parsePosition(this.#unwritten);
+    return { position, text };
+  }
+
+  async #save(position: Position, onDisk: string): Promise<void> {
+    const { files, warnings } = this.#steps;
+    const text = positionText(position);
+    try {
+      if (text !== onDisk) await files.writePrivateFile(this.#positionFile, Buffer.from(text));
+      this.#unwritten = undefined;
+      warnings.clear(this.#file, 'saving');
+    } catch (error) {
+      this.#unwritten = text;
+      const message = `what came of the local plan is not saved yet: ${messageOf(error)}`;
+      warnings.tell(this.#file, 'saving', message, error);
+    }
+  }
+
+  #tellUnknownKeys(keys: readonly string[]): void {
+    const { warnings } = this.#steps;
+    if (keys.length === 0) return warnings.clear(this.#file, 'keys');
+    const shown = escapeText(keys.slice(0, MAX_SHOWN_KEYS).join(', '), { maxLength: 512 });
+    warnings.tell(this.#file, 'keys', `the plan has keys that mean nothing to the agent: ${shown}`);
+  }
+
+  #update(changes: Partial<PlanStatus> & Pick<PlanStatus, 'state'>): void {
+    const { onEvent, onStatus } = this.#steps;
+    const isNews = gist(changes.state) !== gist(this.#status.state);
+    const failedChecksum = this.#failedChecksum;
+    const lastApplyTime = this.#lastApplyTime;
+    this.#status = {
+      ...this.#status,
+      ...changes,
+      failures: failedChecksum === undefined ? 0 : 1,
+      ...(failedChecksum === undefined ? {} : { failedChecksum }),
+      ...(lastApplyTime === undefined ? {} : { lastApplyTime }),
+    };
+    if (isNews) onEvent({ kind: 'stateChanged', source: this.#file, state: changes.state });
+    onStatus();
+  }
+}
+
+function pick({ periodic, probes }: PassResult): Pick<PassResult, 'periodic' | 'probes'> {
+  return { periodic, probes };
+}
+
+/** Without the times, which are others at each look. */
+function gist(state: SourceState): string {
+  const { nextPassAt: _next, retryAt: _retry, ...rest } = { nextPassAt: 0, retryAt: 0, ...state };
+  return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });
+}
+
+async function readAll(opened: Promise<OpenFile>, maxBytes: number): Promise<Buffer> {
+  const file = await opened;
+  try {
+    return await readWhole(file, { maxBytes });
+  } finally {
+    await file.handle.close();
+  }
+}

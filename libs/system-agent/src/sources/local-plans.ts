@@ -1,0 +1,69 @@
+import { posixFileTrust, type FileTrust } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+import type { AgentEvent } from '../agent-event.js';
+import type { Applier } from '../apply/pass.js';
+import { Warnings } from '../apply/warnings.js';
+import type { Clock, PlanFiles } from '../ports.js';
+import type { PlanStatus } from '../system-agent.js';
+import { findLocalPlans } from './find-local-plans.js';
+import { LOCAL_PERIOD_MS, LocalPlan } from './local-plan.js';
+
+/** What local plans are followed with. */
+export interface LocalPlansOptions {
+  /** Absolute. It may come later, and go. */
+  readonly directory: string;
+  readonly applier: Applier;
+  readonly clock: Clock;
+  /** Writes the `.pos` files. */
+  readonly files: PlanFiles;
+  /**
+   * A plan that others could have written is refused: whatever it says runs with the rights of the agent. Default: owners and modes of
+   * POSIX, by which no file on Windows is trusted.
+   */
+  readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
+  /** All plans that the last look found, by path; told whenever one of them changes. */
+  readonly onStatus: (plans: readonly PlanStatus[]) => void;
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+/**
+ * Follows the plans of a folder: every 5 s each is applied if it changed, one after the other in the order of their paths, and what came
+ * of it is kept in a `.pos` file beside it. Whatever fails is told, and tried again.
+ *
+ * @returns when the signal aborted and nothing of it runs.
+ */
+export async function followLocalPlans(
+  { directory, trust = posixFileTrust(), onStatus, onEvent, ...steps }: LocalPlansOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const warnings = new Warnings(onEvent);
+  let plans: ReadonlyMap<string, LocalPlan> = new Map();
+  const tellStatus = (): void => onStatus([...plans.values()].map(({ status }) => status));
+  const make = (file: string): LocalPlan =>
+    new LocalPlan(file, { ...steps, trust, warnings, onEvent, onStatus: tellStatus });
+
+  const look = async (): Promise<void> => {
+    const { plans: found, faults } = await findLocalPlans(directory);
+    const [fault] = faults;
+    const message = `not all of the folder of local plans is looked at: found ${fault ?? ''}`;
+    if (fault === undefined) warnings.clear(directory, 'walk');
+    else warnings.tell(directory, 'walk', message);
+    const before = plans;
+    plans = new Map(found.map((file) => [file, before.get(file) ?? make(file)]));
+    if (before.size > 0 || plans.size > 0) tellStatus();
+    for (const plan of plans.values()) await plan.look(signal);
+  };
+
+  while (!signal.aborted) {
+    try {
+      await look();
+      warnings.clear(directory, 'folder');
+      await steps.clock.wait(LOCAL_PERIOD_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const message = `cannot look for local plans: ${messageOf(error)}`;
+      warnings.tell(directory, 'folder', message, error);
+      await steps.clock.wait(LOCAL_PERIOD_MS, signal).catch(() => undefined);
+    }
+  }
+}

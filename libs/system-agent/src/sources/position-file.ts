@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { AgentError } from '../agent-error.js';
+import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import { gunzipText, gzipText } from '../decide/gzip-text.js';
+import {
+  outputsJson,
+  parseOutputs,
+  parsePeriodic,
+  parseProbes,
+  periodicJson,
+  probesJson,
+} from '../decide/status-encoding.js';
+import { goJson, goStruct } from '../plan/go-json.js';
+
+/** Of saved outputs as text; what is more could not be read back. */
+export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
+
+/** What a `.pos` file says of the plan beside it. */
+export interface Position {
+  /** Empty when no plan was applied. */
+  readonly appliedChecksum: string;
+  readonly outputs: Outputs;
+  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
+  readonly probes: Readonly<Record<string, ProbeStatus>>;
+}
+
+export const NO_POSITION: Position = { appliedChecksum: '', outputs: {}, periodic: {}, probes: {} };
+
+const schema = z.object({
+  appliedChecksum: z.string().default(''),
+  output: z.string().default(''),
+  probeStatus: z.record(z.string(), z.unknown()).default({}),
+  periodicOutput: z.string().default(''),
+});
+
+/** @throws AgentError `invalidState`, which repeats nothing of the text. */
+export function parsePosition(text: string): Position {
+  try {
+    const { appliedChecksum, output, probeStatus, periodicOutput } = schema.parse(JSON.parse(text));
+    return {
+      appliedChecksum,
+      outputs: parseOutputs(unpack(output)),
+      periodic: parsePeriodic(unpack(periodicOutput)),
+      probes: parseProbes(JSON.stringify(probeStatus)),
+    };
+  } catch {
+    const found = 'found text of another form; wanted what the agent wrote';
+    throw new AgentError('invalidState', `cannot read the state of a local plan: ${found}`);
+  }
+}
+
+/** As the original writes it: the order of Go's struct, without what is empty. */
+export function positionText({ appliedChecksum, outputs, periodic, probes }: Position): string {
+  const probeStatus = probesJson(probes);
+  return goStruct([
+    ['appliedChecksum', appliedChecksum === '' ? undefined : goJson(appliedChecksum)],
+    ['output', pack(outputsJson(outputs))],
+    ['probeStatus', probeStatus === '{}' ? undefined : probeStatus],
+    ['periodicOutput', pack(periodicJson(periodic))],
+  ]);
+}
+
+/** The outputs that can be saved: all, or those of these names, or none. */
+export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outputs {
+  const fits = (some: Outputs): boolean => outputsJson(some).length <= MAX_OUTPUTS_TEXT;
+  if (fits(outputs)) return outputs;
+  const named = Object.fromEntries(
+    Object.entries(outputs).filter(([name]) => names.includes(name)),
+  );
+  return fits(named) ? named : {};
+}
+
+function pack(json: string): string {
+  return `"${gzipText(json).toString('base64')}"`;
+}
+
+function unpack(base64: string): string {
+  return gunzipText(Buffer.from(base64, 'base64'));
+}
