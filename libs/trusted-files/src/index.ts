@@ -44,6 +44,7 @@ export {
   writePendingFile,
   type FileRights,
   type PendingFile,
+  type PendingOptions,
   type PlaceOptions,
 } from './write/pending-file.js';
 export { removeLeftovers } from './write/remove-leftovers.js';

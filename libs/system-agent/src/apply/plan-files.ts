@@ -58,13 +58,24 @@ async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights):
   await chmod(folder, mode);
 }
 
-async function writeFile(
-  file: string,
+async function writeFile(file: string, content: Buffer, rights: PlanFileRights): Promise<void> {
+  try {
+    await writeAt(file, content, rights);
+  } catch (error) {
+    if (!(error instanceof TrustedFileError)) throw error;
+    // Most files are no links, and are in folders that are there.
+    if (error.code === 'notTrusted') return writeAt(await followLinks(file), content, rights);
+    if (error.code !== 'notFound') throw error;
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+    await writeAt(file, content, rights);
+  }
+}
+
+async function writeAt(
+  place: string,
   content: Buffer,
   { mode, uid, gid }: PlanFileRights,
 ): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
-  const place = await followLinks(file);
   const before = await openRegularFile(place).catch((error: unknown) => {
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw error;
@@ -85,7 +96,8 @@ async function writeFile(
     }
     owner = { uid: uid === -1 ? stats.uid : uid, gid: gid === -1 ? stats.gid : gid };
   }
-  await replaceFile(place, content, { mode, owner, isDurable: false });
+  // As the original, not flushed: that takes longer than all else together.
+  await replaceFile(place, content, { mode, owner, isFlushed: false, isDurable: false });
 }
 
 /** The path that a file has or would have; parts of it that are links are followed by the system. */

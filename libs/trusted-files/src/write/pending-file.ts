@@ -18,6 +18,15 @@ export interface FileRights {
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
+/** Who may use a new file, and whether its content is to survive a loss of power. */
+export interface PendingOptions extends FileRights {
+  /**
+   * Default true. A file that is not flushed may be empty after a loss of power: for what is made again then. Flushing takes as long as
+   * all else together, or longer.
+   */
+  readonly isFlushed?: boolean | undefined;
+}
+
 /** How a file gets its final name. */
 export interface PlaceOptions extends HeldPatience {
   /** Called before each attempt; what it throws ends it, unchanged. */
@@ -56,7 +65,7 @@ export function temporaryPath(target: string): string {
  */
 export async function writePendingFile(
   target: string,
-  { mode, owner }: FileRights,
+  { mode, owner, isFlushed = true }: PendingOptions,
   fill: (handle: FileHandle) => Promise<void>,
   temporary: string = temporaryPath(target),
 ): Promise<PendingFile> {
@@ -91,7 +100,7 @@ export async function writePendingFile(
         if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
         await handle.chmod(mode);
       }
-      await handle.sync();
+      if (isFlushed) await handle.sync();
     } finally {
       // Linux refuses to run a file that anybody still holds open for writing.
       await handle.close();

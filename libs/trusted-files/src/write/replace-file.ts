@@ -1,7 +1,8 @@
-import { type FileRights, type PlaceOptions, writePendingFile } from './pending-file.js';
+import type { FileHandle } from 'node:fs/promises';
+import { type PendingOptions, type PlaceOptions, writePendingFile } from './pending-file.js';
 
 /** How a file is replaced. */
-export interface ReplaceOptions extends PlaceOptions, Partial<FileRights> {
+export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
   /** A path in the same folder. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
 }
@@ -10,16 +11,17 @@ export interface ReplaceOptions extends PlaceOptions, Partial<FileRights> {
  * Puts a new file in the place of a file, or where there is none, as one durable act: whoever opens it, after a loss of power
  * too, finds the old content or the new one. When it fails, the old file is untouched and nothing is left behind.
  *
- * @param options - `mode`: default 0600.
+ * @param options - `mode`: default 0600. Without `isFlushed` and `isDurable` only the name is replaced as one act.
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name), `notRegularFile`,
  *   `inUse`, `noSpace`, `unknown`.
  */
 export async function replaceFile(
   path: string,
   content: Uint8Array | string,
-  { mode = 0o600, owner, temporary, ...place }: ReplaceOptions = {},
+  { mode = 0o600, owner, isFlushed, temporary, ...place }: ReplaceOptions = {},
 ): Promise<void> {
-  const fill = { mode, owner };
-  const pending = await writePendingFile(path, fill, (file) => file.writeFile(content), temporary);
+  const rights = { mode, owner, isFlushed };
+  const fill = (file: FileHandle): Promise<void> => file.writeFile(content);
+  const pending = await writePendingFile(path, rights, fill, temporary);
   await pending.place(place);
 }
