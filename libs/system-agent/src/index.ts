@@ -19,6 +19,10 @@ export type {
 export { posixPlanFiles } from './apply/plan-files.js';
 export { parseUnixDate, unixDate } from './apply/unix-date.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
+export { readConnectionInfo, type ConnectionInfo } from './kubernetes/connection-info.js';
+export type { ClusterAccess } from './kubernetes/kubeconfig.js';
+export { secretStore, type SecretStoreOptions } from './kubernetes/secret-store.js';
+export { systemRoots } from './kubernetes/system-roots.js';
 export type {
   Command,
   HttpGet,

@@ -84,6 +84,8 @@ export interface Secret {
 
 /** Reads and writes one Secret. Every failure is an AgentError with the code that its docstring names. */
 export interface SecretStore {
+  /** When the API server last sent something; undefined when it never did. Absent: not known. */
+  readonly lastContactAt?: Date | undefined;
   /**
    * Tells the Secret as it is and whenever it changes: undefined when there is none. Connects again by itself, with back-off, until
    * the signal aborts; then it resolves. `onState` tells how it goes, each time that it changes.

@@ -16,7 +16,7 @@ export type ApiFault = (request: ApiRequest, response: ServerResponse, proceed: 
 export const silent: ApiFault = () => undefined;
 
 /** Ends the connection without an answer. */
-export const reset: ApiFault = (_request, response) => void response.socket?.resetAndDestroy();
+export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
 /** Answers, and ends the connection after so many bytes of the body. */
 export function resetAfter(bytes: number): ApiFault {
@@ -25,7 +25,7 @@ export function resetAfter(bytes: number): ApiFault {
       const part = chunk.subarray(0, bytes - left.sent);
       left.sent += part.length;
       left.write(part, () => {
-        if (left.sent >= bytes) response.socket?.resetAndDestroy();
+        if (left.sent >= bytes) response.socket?.destroy();
       });
     });
     proceed();

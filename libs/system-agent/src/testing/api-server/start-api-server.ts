@@ -5,7 +5,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ApiFault, ApiRequest } from './api-fault.js';
 import { route, type ApiUser } from './api-routes.js';
-import { createCertificateAuthority, type KeyPair } from './certificate-authority.js';
+import {
+  createCertificateAuthority,
+  type CertificateAuthority,
+  type KeyPair,
+} from './certificate-authority.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 
@@ -18,6 +22,10 @@ export interface ApiServerOptions {
   readonly expiredAs?: 'event' | 'status';
   /** Plain HTTP, without certificates. */
   readonly plain?: boolean;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Who signs its certificate. Default: an authority of its own. */
+  readonly authority?: CertificateAuthority;
 }
 
 /** Where and how often a fault happens. */
@@ -91,12 +99,13 @@ export async function startApiServer({
   watchList = true,
   expiredAs = 'event',
   plain = false,
+  port: wantedPort = 0,
+  authority = createCertificateAuthority('api-server-double'),
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const table = new SecretTable();
   const watches = new Set<OpenWatch>();
   const requests: ApiRequest[] = [];
   const waiting = new Set<(request: ApiRequest) => void>();
-  const authority = createCertificateAuthority('api-server-double');
   const token = `agent-token-${Math.random().toString(36).slice(2)}`;
   const adminToken = `admin-token-${Math.random().toString(36).slice(2)}`;
   const agent: ApiUser = {
@@ -145,7 +154,7 @@ export async function startApiServer({
         { ...own, ca: authority.cert, requestCert: true, rejectUnauthorized: false },
         listener,
       );
-  let port = 0;
+  let port = wantedPort;
   const up = async (): Promise<void> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

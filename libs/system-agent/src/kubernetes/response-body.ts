@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import { AgentError } from '../agent-error.js';
+
+/** A Secret has at most 1 MiB of data, which base64 and the notes of its writers make larger; etcd takes 1.5 MiB. */
+const MAX_BYTES = 4_194_304;
+const NEWLINE = 0x0a;
+
+/**
+ * Reads a body that is one JSON value, of at most 4 MiB.
+ *
+ * @throws AgentError `refused`: larger, or no JSON.
+ */
+export async function readJson(response: IncomingMessage): Promise<unknown> {
+  const body = new BoundedBytes();
+  for await (const chunk of response as AsyncIterable<Buffer>) body.append(chunk);
+  return parse(body.take());
+}
+
+/**
+ * Reads a body that is one JSON value in each line, of at most 4 MiB each. A line that is cut off by the end is left out.
+ *
+ * @param onBytes - Called whenever something arrives.
+ * @throws AgentError `refused`: a longer line, or no JSON.
+ */
+export async function* readJsonLines(
+  response: IncomingMessage,
+  onBytes: () => void,
+): AsyncGenerator<unknown, void, undefined> {
+  const line = new BoundedBytes();
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    onBytes();
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      line.append(chunk.subarray(start, end < 0 ? undefined : end));
+      if (end < 0) break;
+      const bytes = line.take();
+      if (bytes.length > 0) yield parse(bytes);
+      start = end + 1;
+    }
+  }
+}
+
+/** One buffer that grows: a list of chunks costs a hundred times their bytes when a server sends them one by one. */
+class BoundedBytes {
+  #buffer = Buffer.alloc(0);
+  #size = 0;
+
+  append(chunk: Buffer): void {
+    const size = this.#size + chunk.length;
+    if (size > MAX_BYTES) {
+      const message = `cannot read what the API server sent: found more than ${MAX_BYTES} bytes`;
+      throw new AgentError('refused', message);
+    }
+    if (size > this.#buffer.length) {
+      const larger = Buffer.alloc(Math.min(MAX_BYTES, Math.max(4096, 2 * size)));
+      this.#buffer.copy(larger, 0, 0, this.#size);
+      this.#buffer = larger;
+    }
+    chunk.copy(this.#buffer, this.#size);
+    this.#size = size;
+  }
+
+  /** What was appended since it was last taken. Valid until something is appended. */
+  take(): Buffer {
+    const bytes = this.#buffer.subarray(0, this.#size);
+    this.#size = 0;
+    return bytes;
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    // The error of the parser repeats text, which may be a secret.
+    throw new AgentError('refused', 'cannot read what the API server sent: found no JSON');
+  }
+}

@@ -1,0 +1,62 @@
+import { quoteText } from '@wins/wins-program';
+import { AgentError } from '../agent-error.js';
+import type { Secret } from '../ports.js';
+
+/** Which Secret is meant. */
+export interface SecretName {
+  readonly namespace: string;
+  readonly secretName: string;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a Secret as the API server sends it.
+ *
+ * @throws AgentError `refused`: it is no Secret, or another one than was asked for.
+ */
+export function readSecret(value: unknown, { namespace, secretName }: SecretName): Secret {
+  const object = objectOf(value);
+  const metadata = objectOf(object['metadata']);
+  const { name, namespace: space, uid, resourceVersion } = metadata;
+  if (object['kind'] !== 'Secret' || name !== secretName || space !== namespace) {
+    const found = [object['kind'], space, name].map((each) => String(each)).join(' ');
+    const wanted = `Secret ${namespace} ${secretName}`;
+    throw unusable(`found ${quoteText(found)}; wanted ${quoteText(wanted)}`);
+  }
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string' || resourceVersion === '') {
+    throw unusable('found a Secret without uid or resourceVersion');
+  }
+  const entries = Object.entries(object['data'] === undefined ? {} : objectOf(object['data']));
+  const data = entries.map(([key, text]) => {
+    // Go writes an empty value as null.
+    if (text !== null && typeof text !== 'string') throw unusable('found data that is not text');
+    return [key, Buffer.from(text ?? '', 'base64')] as const;
+  });
+  return { uid, resourceVersion, data: Object.fromEntries(data), object };
+}
+
+/** The whole object with some values of its data replaced. */
+export function changedObject(
+  { object, resourceVersion }: Secret,
+  changes: Readonly<Record<string, Buffer>>,
+): JsonObject {
+  const values = Object.entries(changes).map(([key, value]) => [key, value.toString('base64')]);
+  return {
+    ...object,
+    metadata: { ...objectOf(object['metadata']), resourceVersion },
+    data: { ...(object['data'] as JsonObject | undefined), ...Object.fromEntries(values) },
+  };
+}
+
+/** @throws AgentError `refused`. */
+export function objectOf(value: unknown): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as JsonObject;
+  }
+  throw unusable('found a value that is no object');
+}
+
+function unusable(found: string): AgentError {
+  return new AgentError('refused', `cannot use what the API server sent: ${found}`);
+}

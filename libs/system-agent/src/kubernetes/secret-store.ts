@@ -1,0 +1,81 @@
+import type { Clock, Secret, SecretStore } from '../ports.js';
+import { ApiConnection, type ApiRequest } from './api-connection.js';
+import type { ConnectionInfo } from './connection-info.js';
+import { changedObject, readSecret } from './secret-object.js';
+import { systemRoots } from './system-roots.js';
+import { SecretWatch } from './watch-secret.js';
+
+/** How the API server is asked. */
+export interface SecretStoreOptions {
+  /** For back-off. That a server is silent is measured in real time. */
+  readonly clock: Clock;
+  /**
+   * `agentStrictTLSMode`: only the authorities of the kubeconfig are trusted, and it must name some. Without it those of the system
+   * are tried when the certificate is from none of the kubeconfig's, until a certificate was good for the first time; and when it
+   * names none.
+   */
+  readonly strictTls: boolean;
+  /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
+  readonly systemRoots?: () => readonly string[];
+  /** Something that a person should know; the store goes on. */
+  readonly onWarning?: (message: string, error?: Error) => void;
+  /** From 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Milliseconds within which the server answers. Default: 30,000. */
+  readonly answerMs?: number;
+  /** Milliseconds without a byte after which a watch is dead. Default: 150,000; the server sends a bookmark each minute. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * One Secret of an API server, over HTTPS of Node's own. Answers and lines of a watch have at most 4 MiB; redirects and encodings are
+ * refused; proxies that the environment names are not used. Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`,
+ * `expired`, `tooLarge`, `refused`, `closed`; none holds the token.
+ *
+ * @throws AgentError `invalidConnection`: strict, and the kubeconfig names no authority.
+ */
+export function secretStore(
+  { access, namespace, secretName }: ConnectionInfo,
+  options: SecretStoreOptions,
+): SecretStore {
+  const { clock, strictTls, random = Math.random, answerMs = 30_000 } = options;
+  let lastContactAt: Date | undefined;
+  const onContact = (): void => {
+    lastContactAt = clock.now();
+  };
+  const connection = new ApiConnection({
+    access,
+    strictTls,
+    systemRoots: options.systemRoots ?? systemRoots,
+    onWarning: options.onWarning ?? (() => undefined),
+    onContact,
+    answerMs,
+  });
+  const name = { namespace, secretName };
+  const path = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
+  const ask = async (request: ApiRequest, signal: AbortSignal): Promise<Secret> => {
+    const answer = await connection.ask(request, signal);
+    if ('error' in answer) throw answer.error;
+    return readSecret(answer.body, name);
+  };
+  return {
+    get lastContactAt() {
+      return lastContactAt;
+    },
+    watch: (onSecret, onState, signal) =>
+      new SecretWatch({
+        ...{ connection, name, clock, random, onContact, onSecret, onState, signal },
+        silenceMs: options.silenceMs ?? 150_000,
+      }).run(),
+    read: async (signal) => {
+      const answer = await connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
+      if (!('error' in answer)) return readSecret(answer.body, name);
+      if (answer.error.code === 'notFound') return undefined;
+      throw answer.error;
+    },
+    write: (secret, changes, signal) => {
+      const body = JSON.stringify(changedObject(secret, changes));
+      return ask({ method: 'PUT', path, body, what: 'write the Secret' }, signal);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import type { IncomingMessage } from 'node:http';
+import { AgentError } from '../agent-error.js';
+import type { Clock, Secret, WatchState } from '../ports.js';
+import type { ApiConnection } from './api-connection.js';
+import { apiRefusal, type ApiRefusal } from './api-refusal.js';
+import { readJsonLines } from './response-body.js';
+import { objectOf, readSecret, type SecretName } from './secret-object.js';
+
+export interface WatchOptions {
+  readonly connection: ApiConnection;
+  readonly name: SecretName;
+  readonly clock: Clock;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly onContact: () => void;
+  /** A watch on which nothing arrives for so long is dead. */
+  readonly silenceMs: number;
+  readonly onSecret: (secret: Secret | undefined) => void;
+  readonly onState: (state: WatchState) => void;
+  readonly signal: AbortSignal;
+}
+
+const WHAT = 'watch the Secret';
+const MIN_BACK_OFF_MS = 800;
+const MAX_BACK_OFF_MS = 30_000;
+/** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
+const SHORT_WATCH_MS = 1000;
+/** After which the back-off begins anew. */
+const LONG_WATCH_MS = 60_000;
+
+/** Watches one Secret until the signal aborts: the loop that client-go calls a reflector. */
+export class SecretWatch {
+  readonly #options: WatchOptions;
+  /** From which to go on; undefined when the Secret must be read anew. */
+  #version: string | undefined;
+  /** Whether the server knows `sendInitialEvents`; assumed until it refuses. */
+  #hasInitialEvents = true;
+  /** What was told last: `none` for no Secret, undefined for nothing yet. */
+  #told: string | undefined;
+  #isConnected = false;
+  #connectedAt = 0;
+  #failures = 0;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { signal, clock, onState } = this.#options;
+    while (!isAborted(signal)) {
+      const refusal = await this.#connect();
+      if (isAborted(signal)) return;
+      if (refusal === undefined) continue;
+      this.#isConnected = false;
+      const waitMs = Math.max(this.#backOffMs(), refusal.retryAfterMs ?? 0);
+      const retryAt = new Date(clock.now().getTime() + waitMs);
+      onState({ kind: 'waiting', error: refusal.error, retryAt });
+      await clock.wait(waitMs, signal).catch((error: unknown) => {
+        if (!isAborted(signal)) throw error;
+      });
+    }
+  }
+
+  /** One connection from its start to its end. Returns undefined when the next one may begin at once. */
+  async #connect(): Promise<ApiRefusal | undefined> {
+    const { connection, signal } = this.#options;
+    this.#connectedAt = 0;
+    try {
+      if (this.#version === undefined && !this.#hasInitialEvents) {
+        const refusal = await this.#list();
+        if (refusal !== undefined) return this.#refused(refusal);
+      }
+      const isInitial = this.#version === undefined;
+      const answer = await connection.open(this.#request(isInitial), signal);
+      if ('error' in answer) {
+        if (isInitial && (answer.status === 400 || answer.status === 422)) {
+          this.#hasInitialEvents = false;
+          return undefined;
+        }
+        return this.#refused(answer);
+      }
+      return await this.#follow(answer.response, isInitial);
+    } catch (error) {
+      return this.#refused({ error: connection.failure(error, WHAT, signal) });
+    }
+  }
+
+  #refused(refusal: ApiRefusal): ApiRefusal {
+    // Whatever the server said no to, what it says of the Secret from the start is right; a lost connection goes on where it was.
+    if (refusal.error.code !== 'unreachable') this.#version = undefined;
+    this.#failures = this.#isLong() ? 1 : this.#failures + 1;
+    return refusal;
+  }
+
+  #isLong(): boolean {
+    return this.#connectedAt !== 0 && this.#livedMs() >= LONG_WATCH_MS;
+  }
+
+  #livedMs(): number {
+    return this.#options.clock.now().getTime() - this.#connectedAt;
+  }
+
+  #backOffMs(): number {
+    const ms = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(this.#failures - 1, 10));
+    return Math.round(ms * (1 + this.#options.random()));
+  }
+
+  async #list(): Promise<ApiRefusal | undefined> {
+    const { connection, name, signal } = this.#options;
+    const query = new URLSearchParams({ fieldSelector: `metadata.name=${name.secretName}` });
+    const path = `${collection(name)}?${query.toString()}`;
+    const answer = await connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
+    if ('error' in answer) return answer;
+    const { kind, metadata, items } = objectOf(answer.body);
+    if (kind !== 'SecretList') {
+      const message = 'cannot use what the API server sent: found no SecretList';
+      return { error: new AgentError('refused', message) };
+    }
+    const [item] = Array.isArray(items) ? (items as unknown[]) : [];
+    // The items of a list do not say what they are.
+    const object = item && { kind: 'Secret', apiVersion: 'v1', ...objectOf(item) };
+    this.#tell(object === undefined ? undefined : readSecret(object, name));
+    this.#version = versionOf(objectOf(metadata));
+    return undefined;
+  }
+
+  #request(isInitial: boolean) {
+    const { name, random } = this.#options;
+    const query = new URLSearchParams({
+      allowWatchBookmarks: 'true',
+      fieldSelector: `metadata.name=${name.secretName}`,
+      ...(isInitial
+        ? { resourceVersionMatch: 'NotOlderThan', sendInitialEvents: 'true' }
+        : { resourceVersion: this.#version ?? '' }),
+      // As the original: so that not all nodes come back at once.
+      timeoutSeconds: String(300 + Math.floor(random() * 300)),
+      watch: 'true',
+    });
+    return { method: 'GET' as const, path: `${collection(name)}?${query.toString()}`, what: WHAT };
+  }
+
+  async #follow(response: IncomingMessage, isInitial: boolean): Promise<ApiRefusal | undefined> {
+    const { clock, silenceMs, onContact } = this.#options;
+    this.#connectedAt = clock.now().getTime();
+    if (!isInitial) this.#connected();
+    const timer = setTimeout(
+      () => response.destroy(new Error(`nothing arrived for ${silenceMs} ms`)),
+      silenceMs,
+    );
+    const onBytes = (): void => {
+      timer.refresh();
+      onContact();
+    };
+    let hasSecret = !isInitial;
+    try {
+      for await (const event of readJsonLines(response, onBytes)) {
+        const { type, object } = objectOf(event);
+        if (type === 'ERROR') {
+          const status = objectOf(object);
+          const code = typeof status['code'] === 'number' ? status['code'] : 500;
+          return this.#expiredOrRefused(apiRefusal(WHAT, code, status));
+        }
+        if (type === 'BOOKMARK') {
+          const metadata = objectOf(objectOf(object)['metadata']);
+          // Without an object before it there is no Secret.
+          if (!hasSecret) this.#tell(undefined);
+          hasSecret = true;
+          this.#version = versionOf(metadata);
+          this.#connected();
+        } else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
+          const secret = readSecret(object, this.#options.name);
+          hasSecret = true;
+          this.#tell(type === 'DELETED' ? undefined : secret);
+          this.#version = secret.resourceVersion;
+          this.#connected();
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+      response.destroy();
+    }
+    if (this.#livedMs() >= SHORT_WATCH_MS) {
+      this.#failures = 0;
+      return undefined;
+    }
+    const message = `cannot ${WHAT}: the API server ended it at once`;
+    return { ...this.#refused({ error: new AgentError('unreachable', message) }) };
+  }
+
+  /** The history is gone, which is no failure the first time: the Secret is read anew at once. */
+  #expiredOrRefused(refusal: ApiRefusal): ApiRefusal | undefined {
+    const hadVersion = this.#version !== undefined;
+    this.#refused(refusal);
+    return refusal.error.code === 'expired' && hadVersion && this.#failures === 1
+      ? undefined
+      : refusal;
+  }
+
+  #connected(): void {
+    if (this.#isConnected) return;
+    this.#isConnected = true;
+    this.#options.onState({ kind: 'connected' });
+  }
+
+  /** What was told already is not told again: a connection that is made anew begins with it. */
+  #tell(secret: Secret | undefined): void {
+    const told = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#options.onSecret(secret);
+  }
+}
+
+function collection({ namespace }: SecretName): string {
+  return `/api/v1/namespaces/${namespace}/secrets`;
+}
+
+function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): string {
+  if (typeof resourceVersion === 'string' && resourceVersion !== '') return resourceVersion;
+  const message = 'cannot use what the API server sent: found no resourceVersion';
+  throw new AgentError('refused', message);
+}
+
+// By a call, so that the compiler does not take it for constant across an await.
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
