@@ -23,6 +23,10 @@ export { readConnectionInfo, type ConnectionInfo } from './kubernetes/connection
 export type { ClusterAccess } from './kubernetes/kubeconfig.js';
 export { secretStore, type SecretStoreOptions } from './kubernetes/secret-store.js';
 export { systemRoots } from './kubernetes/system-roots.js';
+export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
+export { imageStore, type ImageStoreOptions } from './images/image-store.js';
+export { registriesFiles } from './images/registry/registries-file.js';
+export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {
   Command,
   HttpGet,

@@ -1,0 +1,109 @@
+import type { OpenFile } from '@wins/trusted-files';
+import { checkedBytes, readDocument } from '../checked-bytes.js';
+import { ARCHIVE_COMPRESSIONS, decompress } from '../compression/decompress.js';
+import { imageFailed } from '../image-failure.js';
+import type { ImageLimits } from '../image-limits.js';
+import { readTar, type TarEntry } from '../unpack/read-tar.js';
+
+/** Links that name one entry after another; more are a circle. */
+const MAX_LINKS = 8;
+
+/**
+ * A tar with images, compressed or not. It is read from its beginning each time, for a compressed one cannot be read elsewhere, and is
+ * never in memory as a whole.
+ */
+export class ImageArchive {
+  readonly #file: OpenFile;
+  readonly #limits: ImageLimits;
+  readonly #signal: AbortSignal;
+  /** Docker writes a layer that it has already as a link. */
+  readonly #links = new Map<string, string>();
+
+  constructor(file: OpenFile, limits: ImageLimits, signal: AbortSignal) {
+    this.#file = file;
+    this.#limits = limits;
+    this.#signal = signal;
+  }
+
+  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error for what is no archive. */
+  async documents(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    for await (const entry of this.#entries()) {
+      const { type, name, linkname } = entry.header;
+      if (type === 'symlink') this.#links.set(plain(name), plain(`${name}/../${linkname ?? ''}`));
+      else if (type === 'link') this.#links.set(plain(name), plain(linkname ?? ''));
+      else if (names.includes(plain(name))) {
+        const expected = { what: `read ${plain(name)}`, maxBytes: this.#limits.documentBytes };
+        found.set(plain(name), await readDocument(entry, expected));
+      }
+    }
+    return found;
+  }
+
+  /** @throws AgentError `imageFailed` when it is not there. */
+  async document(name: string): Promise<Buffer> {
+    const document = (await this.documents([plain(name)])).get(plain(name));
+    if (document === undefined) throw missing(name);
+    return document;
+  }
+
+  /** The files of these names, in their order. */
+  async *files(names: readonly string[]): AsyncGenerator<AsyncIterable<Uint8Array>> {
+    const wanted = names.map((name) => this.#followed(plain(name)));
+    for (let next = 0; next < wanted.length;) {
+      const before = next;
+      for await (const entry of this.#entries()) {
+        if (entry.header.type !== 'file' || plain(entry.header.name) !== wanted[next]) continue;
+        yield checkedBytes(entry, { what: 'read a layer', maxBytes: this.#limits.layerBytes });
+        next += 1;
+        if (next === wanted.length) break;
+      }
+      if (next === before) throw missing(wanted[next] ?? '');
+    }
+  }
+
+  async *#entries(): AsyncGenerator<TarEntry> {
+    const bytes = this.#file.handle.createReadStream({ start: 0, autoClose: false });
+    const tar = checkedBytes(decompress(bytes, ARCHIVE_COMPRESSIONS), {
+      what: 'read an archive of images',
+      maxBytes: this.#limits.unpackedBytes,
+    });
+    let count = 0;
+    for await (const entry of readTar(tar)) {
+      this.#signal.throwIfAborted();
+      count += 1;
+      if (count > this.#limits.entries)
+        throw imageFailed(
+          'read an archive of images',
+          'more entries',
+          `at most ${this.#limits.entries}`,
+        );
+      yield entry;
+    }
+  }
+
+  #followed(name: string): string {
+    let current = name;
+    for (let steps = 0; steps < MAX_LINKS; steps += 1)
+      current = this.#links.get(current) ?? current;
+    return current;
+  }
+}
+
+/** Without `./` and detours; names of an archive are compared, and never become paths. */
+function plain(name: string): string {
+  const parts: string[] = [];
+  for (const part of name.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+function missing(name: string) {
+  return imageFailed(
+    'read an archive of images',
+    `no ${JSON.stringify(name)}`,
+    'what its manifest names',
+  );
+}

@@ -1,0 +1,58 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { imageFailed } from '../image-failure.js';
+import { ByteReader } from './byte-reader.js';
+import { unbzip2 } from './unbzip2.js';
+import { unlz4 } from './unlz4.js';
+import { unzstd } from './unzstd.js';
+
+type Compression = 'gzip' | 'zstd' | 'lz4' | 'bzip2';
+
+/** What layers of a registry may be compressed with. */
+export const LAYER_COMPRESSIONS: ReadonlySet<string> = new Set<Compression>(['gzip', 'zstd']);
+/** What archives of the node may be compressed with. */
+export const ARCHIVE_COMPRESSIONS: ReadonlySet<string> = new Set<Compression>([
+  'gzip',
+  'zstd',
+  'lz4',
+  'bzip2',
+]);
+
+const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
+
+/**
+ * Decompresses by what the first bytes say, whatever a name or a media type says; gives out as it is what is not compressed. Only a few
+ * MiB are decoded ahead of what is taken: whoever takes it bounds it.
+ *
+ * @throws AgentError `imageFailed` for a compression that is not in `allowed`; what is wrong with the input.
+ */
+export async function* decompress(
+  bytes: AsyncIterable<Uint8Array>,
+  allowed: ReadonlySet<string>,
+): AsyncGenerator<Buffer> {
+  const input = new ByteReader(bytes, 'decompress');
+  try {
+    const compression = compressionOf(await input.peek(4));
+    if (compression === undefined) yield* input.rest();
+    else if (allowed.has(compression)) yield* DECODERS[compression](input);
+    else throw imageFailed('read a layer', `${compression} data`, [...allowed].join(' or '));
+  } finally {
+    await input.close();
+  }
+}
+
+function compressionOf(start: Buffer): Compression | undefined {
+  if (start.length < 4) return undefined;
+  if (start.readUInt16BE() === 0x1f8b) return 'gzip';
+  if (start.readUInt32LE() === 0xfd2fb528) return 'zstd';
+  if ((start.readUInt32LE() & ~15) === 0x184d2a50) return 'zstd';
+  if (start.readUInt32LE() === 0x184d2204) return 'lz4';
+  return start.toString('latin1', 0, 3) === 'BZh' ? 'bzip2' : undefined;
+}
+
+async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
+  const decoder = createGunzip();
+  // It hands its error on to the decoder, which throws it below.
+  pipeline(Readable.from(input.rest()), decoder, () => undefined);
+  yield* decoder as AsyncIterable<Buffer>;
+}

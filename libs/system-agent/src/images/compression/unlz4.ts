@@ -1,0 +1,96 @@
+/**
+ * The LZ4 frame format. No package reads it in parts, is kept and needs no addon of its own; the format is small.
+ */
+import { imageFailed } from '../image-failure.js';
+import type { ByteReader } from './byte-reader.js';
+
+const MAGIC = 0x184d2204;
+const SKIPPABLE = 0x184d2a50;
+const HISTORY_BYTES = 64 * 1024;
+const BLOCK_BYTES = new Map([
+  [4, 64 * 1024],
+  [5, 256 * 1024],
+  [6, 1024 * 1024],
+  [7, 4 * 1024 * 1024],
+]);
+const STORED = 0x80000000;
+
+/** Decompresses LZ4, any number of frames. At most 4 MiB are decoded ahead. Checksums are not compared: layers have digests of their own. */
+export async function* unlz4(input: ByteReader): AsyncGenerator<Buffer> {
+  while ((await input.peek(1)).length > 0) {
+    const magic = (await input.read(4)).readUInt32LE();
+    if ((magic & ~15) === SKIPPABLE) await input.skip((await input.read(4)).readUInt32LE());
+    else if (magic === MAGIC) yield* readFrame(input);
+    else throw refused('other bytes behind a frame');
+  }
+}
+
+async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
+  const [flags = 0, descriptor = 0] = await input.read(2);
+  const has = (bit: number) => (flags & bit) !== 0;
+  if (flags >> 6 !== 1) throw refused('another version of the format');
+  if (has(1)) throw refused('a frame with a dictionary');
+  const blockBytes = BLOCK_BYTES.get((descriptor >> 4) & 7);
+  if (blockBytes === undefined) throw refused('an unknown size of blocks');
+  await input.read((has(8) ? 8 : 0) + 1);
+  // What blocks may repeat from those before them is in front.
+  const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
+  let history = 0;
+  for (;;) {
+    const word = (await input.read(4)).readUInt32LE();
+    if (word === 0) break;
+    const stored = word >= STORED;
+    const size = stored ? word - STORED : word;
+    if (size > blockBytes) throw refused('a block larger than the frame says');
+    const block = await input.read(size);
+    const end = stored
+      ? HISTORY_BYTES + block.copy(room, HISTORY_BYTES)
+      : decodeBlock(block, room, HISTORY_BYTES - history);
+    yield Buffer.from(room.subarray(HISTORY_BYTES, end));
+    history = Math.min(history + end - HISTORY_BYTES, HISTORY_BYTES);
+    room.copyWithin(HISTORY_BYTES - history, end - history, end);
+    if (has(16)) await input.read(4);
+  }
+  if (has(4)) await input.read(4);
+}
+
+/** @returns Where the decoded bytes end in `room`. */
+function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number {
+  let from = 0;
+  let to = HISTORY_BYTES;
+  const byte = (): number => {
+    const value = block[from];
+    if (value === undefined) throw refused('a block that ends too early');
+    from += 1;
+    return value;
+  };
+  const length = (nibble: number): number => {
+    let sum = nibble;
+    for (let more = nibble === 15; more;) {
+      const value = byte();
+      sum += value;
+      more = value === 255;
+    }
+    return sum;
+  };
+  for (;;) {
+    const token = byte();
+    const literals = length(token >> 4);
+    if (from + literals > block.length || to + literals > room.length)
+      throw refused('a literal beyond its block');
+    block.copy(room, to, from, from + literals);
+    from += literals;
+    to += literals;
+    if (from === block.length) return to;
+    const offset = byte() + byte() * 256;
+    const count = length(token & 15) + 4;
+    if (offset === 0 || to - offset < historyStart || to + count > room.length)
+      throw refused('a repetition beyond its block');
+    // Byte by byte: it may repeat what it writes.
+    for (const end = to + count; to < end; to += 1) room[to] = room[to - offset] ?? 0;
+  }
+}
+
+function refused(found: string) {
+  return imageFailed('read LZ4', found, 'frames as the lz4 program writes them');
+}

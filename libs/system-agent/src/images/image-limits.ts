@@ -1,0 +1,30 @@
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+
+/** How much an image may cost. What goes beyond fails with `imageFailed`. */
+export interface ImageLimits {
+  /** Of a manifest, an index or a config. Default: 1 MiB. */
+  readonly documentBytes: number;
+  /** Of one layer as it is stored. Default: 4 GiB. */
+  readonly layerBytes: number;
+  /** Default: 256. */
+  readonly layers: number;
+  /** Of all layers unpacked, with what is not kept of them. Default: 16 GiB. */
+  readonly unpackedBytes: number;
+  /** Files, folders and links of all layers. Default: 500,000. */
+  readonly entries: number;
+  /** Between two bytes of a registry, and for its answer to begin. Default: 30 s. */
+  readonly idleMs: number;
+  /** For an image as a whole. Default: two hours. */
+  readonly totalMs: number;
+}
+
+export const DEFAULT_IMAGE_LIMITS: ImageLimits = {
+  documentBytes: MIB,
+  layerBytes: 4 * GIB,
+  layers: 256,
+  unpackedBytes: 16 * GIB,
+  entries: 500_000,
+  idleMs: 30_000,
+  totalMs: 2 * 60 * 60 * 1000,
+};

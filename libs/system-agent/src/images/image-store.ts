@@ -1,0 +1,166 @@
+import { openTrustedFile, type FileTrust } from '@wins/trusted-files';
+import { escapeText, messageOf, quoteText } from '@wins/wins-program';
+import { AgentError } from '../agent-error.js';
+import type { Clock, ImageStore } from '../ports.js';
+import { archiveFiles } from './archive/archive-files.js';
+import { findInArchive, type Wanted } from './archive/find-in-archive.js';
+import { ImageArchive } from './archive/image-archive.js';
+import { imageFailed } from './image-failure.js';
+import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
+import { parseReference } from './reference.js';
+import { credentialsFor, readDockerConfig } from './registry/credentials.js';
+import { endpointsOf } from './registry/endpoints.js';
+import { HostConnections } from './registry/host-connections.js';
+import { readRegistries } from './registry/registries-file.js';
+import { fetchImage } from './registry/registry-image.js';
+import { RegistrySession } from './registry/registry-session.js';
+import type { FileSystemOs } from './unpack/entry-path.js';
+import { unpackImage, type FoundImage } from './unpack-image.js';
+
+type Use = (image: FoundImage) => Promise<void>;
+
+/** Where images come from, and what of them is wanted. Paths are absolute. */
+export interface ImageStoreOptions {
+  /** Archives in it are looked into first, by tag. Need not exist. */
+  readonly imagesDirectory: string;
+  /** The first that exists says which registries there are: see {@link registriesFiles}. */
+  readonly registriesFiles: readonly string[];
+  /** Docker's `config.json`, of which `auths` is read: credentials for hosts that `registries.yaml` has none for. */
+  readonly dockerConfigFile?: string;
+  /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
+  readonly platform: { readonly os: FileSystemOs; readonly arch: string };
+  /** The part of an image that becomes the root of the folder: `Files/bin` on Windows. Default: the whole image. */
+  readonly subtree?: string;
+  /** What others can write to is not used: code comes from there. */
+  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
+  readonly clock: Pick<Clock, 'wait'>;
+  /** An archive that cannot be used; the search goes on. */
+  readonly onWarning: (message: string) => void;
+  readonly limits?: Partial<ImageLimits>;
+}
+
+/**
+ * Images from the archives of the node, else from a registry: the mirrors that `registries.yaml` has for it, then itself. Digests of
+ * all that is fetched are checked; they are known to be right only when `unpack` has resolved. Layers are unpacked in order, with
+ * whiteouts; every file belongs to this account, modes lose what group and others could write, and links stay in the folder.
+ *
+ * `unpack` fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
+ */
+export function imageStore(options: ImageStoreOptions): ImageStore {
+  const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
+  return {
+    async unpack(text, folder, signal) {
+      const wanted = { reference: parseReference(text), platform: options.platform, limits };
+      const end = new AbortController();
+      const whole = AbortSignal.any([signal, end.signal]);
+      void options.clock.wait(limits.totalMs, whole).then(
+        () =>
+          end.abort(
+            imageFailed(`fetch ${quoteText(text)}`, `no end after ${limits.totalMs} ms`, 'one'),
+          ),
+        () => undefined,
+      );
+      try {
+        const place = {
+          folder,
+          subtree: options.subtree,
+          os: options.platform.os,
+          limits,
+          signal: whole,
+        };
+        const use = (image: FoundImage) => unpackImage(image, place);
+        const isLocal =
+          wanted.reference.digest === undefined && (await inArchive(options, wanted, whole, use));
+        if (!isLocal) await inRegistry(options, wanted, whole, use);
+      } catch (error) {
+        // Why it was ended, not what broke by it.
+        whole.throwIfAborted();
+        throw error;
+      } finally {
+        // Whatever is still open is not needed any more.
+        end.abort();
+      }
+    },
+  };
+}
+
+/** Undefined when no archive has it. An archive that cannot be read is passed over; one that has the image is the one that counts. */
+async function inArchive(
+  options: ImageStoreOptions,
+  wanted: Wanted,
+  signal: AbortSignal,
+  use: Use,
+) {
+  for (const path of await archiveFiles(options.imagesDirectory)) {
+    const file = await opened(path, options);
+    try {
+      const image = file && (await found(path, new ImageArchive(file, wanted.limits, signal)));
+      if (image === undefined) continue;
+      await use(image);
+      return true;
+    } finally {
+      await file?.handle.close();
+    }
+  }
+  return false;
+
+  async function found(path: string, archive: ImageArchive) {
+    try {
+      return await findInArchive(archive, wanted);
+    } catch (error) {
+      signal.throwIfAborted();
+      options.onWarning(`cannot use the archive ${path}: ${escapeText(messageOf(error))}`);
+      return undefined;
+    }
+  }
+}
+
+async function opened(path: string, { trust, onWarning }: ImageStoreOptions) {
+  try {
+    return await openTrustedFile(path, trust, { followLinks: true });
+  } catch (error) {
+    onWarning(`cannot use an archive: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+async function inRegistry(
+  options: ImageStoreOptions,
+  wanted: Wanted,
+  signal: AbortSignal,
+  use: Use,
+) {
+  const { trust, dockerConfigFile } = options;
+  const { limits, reference } = wanted;
+  const registries = await readRegistries(options.registriesFiles, trust);
+  const docker =
+    dockerConfigFile === undefined ? {} : await readDockerConfig(dockerConfigFile, trust);
+  const connections = new HostConnections({ registries, trust, limits, signal });
+  try {
+    const failures: AgentError[] = [];
+    for (const endpoint of endpointsOf(reference, registries)) {
+      const credentials = credentialsFor(endpoint.base.host, registries, docker);
+      const session = new RegistrySession({ endpoint, connections, credentials, limits, signal });
+      const image = await fetchImage(session, connections, wanted).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (!(error instanceof AgentError)) throw error;
+        failures.push(error);
+      });
+      // From the first that has it: what another one has of it would come on top of what is unpacked by then.
+      if (image === undefined) continue;
+      await use(image);
+      return;
+    }
+    throw notFetched(failures);
+  } finally {
+    await connections.close();
+  }
+}
+
+function notFetched(failures: readonly AgentError[]): AgentError {
+  const code = failures.every((failure) => failure.code === 'unreachable')
+    ? 'unreachable'
+    : 'imageFailed';
+  const reasons = failures.map(({ message }) => message).join('; ');
+  return new AgentError(code, `cannot fetch an image: ${reasons}`, { cause: failures[0] });
+}

@@ -1,0 +1,63 @@
+import { quoteText } from '@wins/wins-program';
+import { imageFailed } from './image-failure.js';
+
+/** What an image is asked for by. */
+export interface Reference {
+  /** `docker.io` where the text names none, and for its other name `index.docker.io`. */
+  readonly registry: string;
+  /** With `library/` where Docker Hub wants it. */
+  readonly repository: string;
+  /** `latest` where the text says nothing. Without meaning when there is a digest. */
+  readonly tag: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest?: string;
+}
+
+const MAX_LENGTH = 512;
+const REGISTRY = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
+const STEP = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/;
+const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** @throws AgentError `imageFailed` for what is no reference of Docker's grammar. */
+export function parseReference(text: string): Reference {
+  const reference = text.length > MAX_LENGTH ? undefined : read(text);
+  if (reference !== undefined) return reference;
+  throw imageFailed(
+    'find an image',
+    quoteText(text),
+    'a reference such as docker.io/rancher/image:v1',
+  );
+}
+
+/** The one spelling of a reference by tag: two texts mean the same image when they have the same. */
+export function referenceKey({ registry, repository, tag }: Reference): string {
+  return `${registry}/${repository}:${tag}`;
+}
+
+function read(text: string): Reference | undefined {
+  const [name = '', digest, ...more] = text.split('@');
+  const { registry, rest } = splitRegistry(name);
+  const colon = rest.lastIndexOf(':');
+  const tag = colon < 0 ? 'latest' : rest.slice(colon + 1);
+  const path = colon < 0 ? rest : rest.slice(0, colon);
+  const repository = registry === 'docker.io' && !path.includes('/') ? `library/${path}` : path;
+  const valid =
+    more.length === 0 &&
+    REGISTRY.test(registry) &&
+    repository.split('/').every((step) => STEP.test(step)) &&
+    TAG.test(tag) &&
+    (digest === undefined || DIGEST.test(digest));
+  if (!valid) return undefined;
+  return { registry, repository, tag, ...(digest === undefined ? {} : { digest }) };
+}
+
+/** The first step is a registry when it cannot be part of a repository's name, or is `localhost`. */
+function splitRegistry(name: string): { registry: string; rest: string } {
+  const slash = name.indexOf('/');
+  const first = name.slice(0, Math.max(slash, 0));
+  if (first !== 'localhost' && !/[.:A-Z]/.test(first)) return { registry: 'docker.io', rest: name };
+  const registry = first.toLowerCase();
+  const rest = name.slice(slash + 1);
+  return { registry: registry === 'index.docker.io' ? 'docker.io' : registry, rest };
+}

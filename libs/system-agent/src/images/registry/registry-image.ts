@@ -1,0 +1,107 @@
+import type { Dispatcher } from 'undici';
+import { AgentError } from '../../agent-error.js';
+import { foundImage, type Wanted } from '../archive/find-in-archive.js';
+import { checkedBytes, readDocument } from '../checked-bytes.js';
+import {
+  choosePlatform,
+  parseDiffIds,
+  parseManifest,
+  type Descriptor,
+  type Manifest,
+} from '../image-documents.js';
+import { imageFailed } from '../image-failure.js';
+import type { FoundImage } from '../unpack-image.js';
+import type { HostConnections } from './host-connections.js';
+import { parseUrl } from './parse-url.js';
+import type { RegistrySession } from './registry-session.js';
+
+const ACCEPT = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ');
+const MAX_DEPTH = 3;
+
+/** @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
+export async function fetchImage(
+  session: RegistrySession,
+  connections: HostConnections,
+  wanted: Wanted,
+): Promise<FoundImage> {
+  const { limits } = wanted;
+  const { config, layers } = await fetchManifest(session, wanted);
+  const answer = await session.get(`blobs/${config.digest}`);
+  const expected = {
+    what: 'read the config of an image',
+    maxBytes: limits.documentBytes,
+    ...exactly(config),
+  };
+  const diffIds = parseDiffIds(await readDocument(session.body(answer), expected));
+  return foundImage(diffIds, layers.length, async function* () {
+    for (const layer of layers) {
+      if (layer.size > limits.layerBytes)
+        throw imageFailed('read a layer', `${layer.size} bytes`, `at most ${limits.layerBytes}`);
+      const bytes = session.body(await openLayer(session, connections, layer));
+      yield checkedBytes(bytes, {
+        what: 'read a layer',
+        maxBytes: limits.layerBytes,
+        ...exactly(layer),
+      });
+    }
+  });
+}
+
+async function fetchManifest(
+  session: RegistrySession,
+  { reference, platform, limits }: Wanted,
+): Promise<Manifest> {
+  let name = reference.digest ?? reference.tag;
+  let expected: { size?: number; digest?: string | undefined } = { digest: reference.digest };
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const answer = await session.get(`manifests/${name}`, ACCEPT);
+    const text = await readDocument(session.body(answer), {
+      what: 'read a manifest',
+      maxBytes: limits.documentBytes,
+      digest: digestHeader(answer),
+      ...expected,
+    });
+    const parsed = parseManifest(text);
+    if (parsed.kind === 'manifest') return parsed.manifest;
+    const chosen = choosePlatform(parsed.manifests, platform);
+    expected = exactly(chosen);
+    name = chosen.digest;
+  }
+  throw imageFailed('read a manifest', 'lists in lists', 'an image');
+}
+
+/** What the server says the digest is: no proof, but a sign that the answer came whole. */
+function digestHeader({ headers }: Dispatcher.ResponseData): string | undefined {
+  const value = headers['docker-content-digest'];
+  return typeof value === 'string' && value.startsWith('sha256:') ? value : undefined;
+}
+
+/** Base layers of Windows may lie elsewhere; their digest is checked all the same, and nothing of us is shown there. */
+async function openLayer(
+  session: RegistrySession,
+  connections: HostConnections,
+  { digest, urls }: Descriptor,
+) {
+  try {
+    return await session.get(`blobs/${digest}`);
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.code !== 'notFound') throw error;
+    for (const text of urls ?? []) {
+      const url = parseUrl(text);
+      if (url?.protocol !== 'https:') continue;
+      const answer = await connections.ask(url, {});
+      if (answer.statusCode === 200) return answer;
+      answer.body.on('error', () => undefined).destroy();
+    }
+    throw error;
+  }
+}
+
+function exactly({ digest, size }: Descriptor) {
+  return { digest, size };
+}

@@ -1,0 +1,68 @@
+import { checkedBytes } from './checked-bytes.js';
+import { decompress, LAYER_COMPRESSIONS } from './compression/decompress.js';
+import { asImageError, imageFailed } from './image-failure.js';
+import type { ImageLimits } from './image-limits.js';
+import { applyLayer } from './unpack/apply-layer.js';
+import type { FileSystemOs } from './unpack/entry-path.js';
+import { ImageFolder } from './unpack/image-folder.js';
+import { Subtree } from './unpack/subtree.js';
+
+/** An image whose documents are read, and whose layers can be. */
+export interface FoundImage {
+  /** The digests of its layers as they are unpacked, lowest first. */
+  readonly diffIds: readonly string[];
+  /** The bytes of its layers in the same order, compressed or not. Each is read to its end before the next is asked for. */
+  layers(): AsyncIterable<AsyncIterable<Uint8Array>>;
+}
+
+/** Where an image is unpacked, and what of it. */
+export interface UnpackOptions {
+  readonly folder: string;
+  readonly subtree?: string | undefined;
+  readonly os: FileSystemOs;
+  readonly limits: ImageLimits;
+  readonly signal: AbortSignal;
+}
+
+/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. What was unpacked by then stays. */
+export async function unpackImage(image: FoundImage, options: UnpackOptions): Promise<void> {
+  const { diffIds } = image;
+  const { limits, signal } = options;
+  if (diffIds.length > limits.layers)
+    throw imageFailed('unpack an image', `${diffIds.length} layers`, `at most ${limits.layers}`);
+  let entries = 0;
+  let unpackedBytes = 0;
+  const place = {
+    folder: await ImageFolder.open(options.folder),
+    subtree: new Subtree(options.subtree),
+    os: options.os,
+    countEntry: () => {
+      signal.throwIfAborted();
+      entries += 1;
+      if (entries > limits.entries)
+        throw imageFailed('unpack an image', 'more entries', `at most ${limits.entries}`);
+    },
+  };
+  async function* counted(bytes: AsyncIterable<Uint8Array>) {
+    for await (const chunk of bytes) {
+      signal.throwIfAborted();
+      unpackedBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  let index = 0;
+  for await (const bytes of image.layers()) {
+    const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {
+      what: `unpack layer ${index + 1}`,
+      maxBytes: limits.unpackedBytes - unpackedBytes,
+      digest: diffIds[index],
+    });
+    try {
+      await applyLayer(counted(unpacked), place);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asImageError(error, `unpack layer ${index + 1}`);
+    }
+    index += 1;
+  }
+}

@@ -1,0 +1,137 @@
+import { quoteText } from '@wins/wins-program';
+import { asImageError, imageFailed } from '../image-failure.js';
+import { entryParts, type FileSystemOs } from './entry-path.js';
+import type { ImageFolder } from './image-folder.js';
+import { readTar, type TarEntry } from './read-tar.js';
+import { SpellingCheck } from './spelling-check.js';
+import type { Subtree } from './subtree.js';
+
+const WHITEOUT = '.wh.';
+const OPAQUE = '.wh..wh..opq';
+/** Bookkeeping of AUFS, of which only the opaque mark is part of the format. */
+const AUFS = '.wh..wh.';
+
+/** What a layer is unpacked into, and by which rules. */
+export interface LayerPlace {
+  readonly folder: ImageFolder;
+  readonly subtree: Subtree;
+  readonly os: FileSystemOs;
+  /** Counts one entry; throws when there are too many. */
+  readonly countEntry: () => void;
+}
+
+/**
+ * Puts one layer over those before it.
+ *
+ * @throws AgentError `imageFailed`. What was unpacked by then stays.
+ */
+export async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
+  place.folder.beginLayer();
+  const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
+  for await (const entry of readTar(tar)) {
+    place.countEntry();
+    const parts = entryParts(entry.header.name, place.os);
+    const name = parts.at(-1) ?? '';
+    if (name.startsWith(WHITEOUT)) {
+      await whiteOut(parts, name, place);
+      continue;
+    }
+    const target = place.subtree.inside(parts);
+    if (target === undefined) continue;
+    spelling?.add(target);
+    try {
+      await make(entry, parts, target, place);
+    } catch (error) {
+      throw asImageError(error, `unpack ${quoteText(entry.header.name)}`);
+    }
+  }
+}
+
+async function whiteOut(parts: readonly string[], name: string, place: LayerPlace): Promise<void> {
+  if (name.startsWith(AUFS) && name !== OPAQUE) return;
+  const folder = parts.slice(0, -1);
+  const opaque = name === OPAQUE;
+  // Judged again: behind the mark may be `..`.
+  const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), place.os)];
+  const target = place.subtree.isWithin(gone) ? [] : place.subtree.inside(gone);
+  if (target === undefined) return;
+  await (opaque || target.length === 0 ? place.folder.empty(target) : place.folder.remove(target));
+}
+
+function onePart(name: string, os: FileSystemOs): string[] {
+  const parts = entryParts(name, os);
+  if (parts.length === 1) return parts;
+  throw imageFailed(
+    `unpack ${quoteText(WHITEOUT + name)}`,
+    'no name behind the mark',
+    'what is removed',
+  );
+}
+
+async function make(
+  entry: TarEntry,
+  parts: readonly string[],
+  target: readonly string[],
+  { folder, subtree, os }: LayerPlace,
+): Promise<void> {
+  const { header } = entry;
+  switch (kindOf(header)) {
+    case 'directory':
+      await folder.makeFolder(target, header.mode);
+      break;
+    case 'file':
+    case 'contiguous-file':
+      await folder.makeFile(target, header.mode, entry);
+      break;
+    case 'symlink':
+      await folder.makeLink(target, (from) =>
+        linkTarget(header, parts.slice(0, parts.length - target.length), from, { subtree, os }),
+      );
+      break;
+    case 'link': {
+      const other = subtree.inside(entryParts(header.linkname ?? '', os));
+      if (other === undefined) throw leadsOut(header);
+      await folder.makeHardLink(target, other);
+      break;
+    }
+    default:
+      throw imageFailed(
+        `unpack ${quoteText(header.name)}`,
+        `an entry of the kind ${quoteText(header.type ?? 'unknown')}`,
+        'a file, a folder or a link',
+      );
+  }
+}
+
+/** A sparse file of GNU tar looks like a file, with a map in front of its bytes. */
+function kindOf({ type, pax }: TarEntry['header']): string | null {
+  const sparse = Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'));
+  return sparse ? 'sparse file' : type;
+}
+
+/** What a link leads to, below the root of the folder. An absolute target means the root of the image. */
+function linkTarget(
+  header: TarEntry['header'],
+  root: readonly string[],
+  from: readonly string[],
+  { subtree, os }: Pick<LayerPlace, 'subtree' | 'os'>,
+): readonly string[] {
+  const text = header.linkname ?? '';
+  const path = text.startsWith('/') ? [] : [...root, ...from];
+  for (const step of text.split('/')) {
+    if (step !== '..') path.push(...entryParts(step, os));
+    else if (path.pop() === undefined) throw leadsOut(header);
+  }
+  const target = subtree.inside(path);
+  if (target === undefined || text === '') throw leadsOut(header);
+  return target;
+}
+
+function leadsOut({ name, linkname }: TarEntry['header']) {
+  const found = `a link to ${quoteText(linkname ?? '')}`;
+  return imageFailed(
+    `unpack ${quoteText(name)}`,
+    found,
+    'one that stays in the folder of the image',
+  );
+}

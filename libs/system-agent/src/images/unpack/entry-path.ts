@@ -1,0 +1,39 @@
+import { quoteText } from '@wins/wins-program';
+import { imageFailed } from '../image-failure.js';
+
+/** Whose rules the names of files have to follow, in Go's words. */
+export type FileSystemOs = 'windows' | 'linux' | 'darwin';
+
+const MAX_LENGTH = 4096;
+/** The path of a drive or a stream, wildcards, and what the Win32 layer reads as a separator. */
+// eslint-disable-next-line no-control-regex -- they are what is refused
+const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
+/** Devices, with any ending: `NUL.txt` is the device too. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
+
+/**
+ * Splits the name of an entry into the parts below the root of the image; none for the root itself.
+ *
+ * @throws AgentError `imageFailed` for a name that leads out of the root, or that the file system would read as another one.
+ */
+export function entryParts(name: string, os: FileSystemOs): string[] {
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  const found = reasonAgainst(name, parts, os);
+  if (found === undefined) return parts;
+  throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
+}
+
+function reasonAgainst(
+  name: string,
+  parts: readonly string[],
+  os: FileSystemOs,
+): string | undefined {
+  if (name.length > MAX_LENGTH) return `${name.length} characters`;
+  if (name.includes('\0')) return 'a NUL character';
+  if (name.startsWith('/') && parts.length > 0) return 'an absolute path';
+  if (parts.includes('..')) return 'a step out of its folder';
+  if (os !== 'windows') return undefined;
+  if (parts.some((part) => NOT_ON_WINDOWS.test(part)))
+    return 'a character that Windows does not allow';
+  return parts.some((part) => DEVICE.test(part)) ? 'the name of a device' : undefined;
+}

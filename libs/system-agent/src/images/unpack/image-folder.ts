@@ -1,0 +1,175 @@
+import { chmod, link, lstat, mkdir, open, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { errnoOf, quoteText } from '@wins/wins-program';
+import { imageFailed } from '../image-failure.js';
+
+const FOLDER_MODE = 0o755;
+/** What others may write would be run with the rights of the agent. */
+const ALLOWED_BITS = 0o755;
+
+/**
+ * The folder that layers are unpacked into, one after the other. Every path is walked step by step from the root, and a link on the way
+ * is followed only to a folder below the root; what is in a file's place is removed, never written through. Nobody else writes into
+ * the folder meanwhile: it is below the agent's private work folder.
+ */
+export class ImageFolder {
+  readonly #root: string;
+  /** What the present layer has made or gone through: its whiteouts are about the layers below. */
+  #made = new Set<string>();
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** @param folder - Exists. What is in it stays unless an entry takes its place. */
+  static async open(folder: string): Promise<ImageFolder> {
+    return new ImageFolder(await realpath(folder));
+  }
+
+  beginLayer(): void {
+    this.#made = new Set();
+  }
+
+  async makeFolder(parts: readonly string[], mode: number): Promise<void> {
+    const folder = await this.#enter(parts);
+    if (folder !== this.#root) await chmod(folder, (mode & ALLOWED_BITS) | 0o700);
+  }
+
+  async makeFile(
+    parts: readonly string[],
+    mode: number,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const place = await this.#emptyPlace(parts);
+    // Exclusive: it can be nothing but a new file.
+    const file = await open(place, 'wx', mode & ALLOWED_BITS);
+    try {
+      for await (const chunk of bytes) await file.appendFile(chunk);
+      // What the process's mask took away.
+      await file.chmod(mode & ALLOWED_BITS);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * The link is written relative and without detours, so that it leads to the same place however it is reached.
+   *
+   * @param resolve - From the folder that the link is in, to what it leads to, both as parts below the root.
+   */
+  async makeLink(
+    parts: readonly string[],
+    resolve: (folder: readonly string[]) => readonly string[],
+  ): Promise<void> {
+    const place = await this.#emptyPlace(parts);
+    const folder = path.dirname(place);
+    const steps = path.relative(this.#root, folder).split(path.sep);
+    const target = path.join(this.#root, ...resolve(steps.filter((step) => step !== '')));
+    await symlink(path.relative(folder, target) || '.', place);
+  }
+
+  /** A second name of a file that is in the folder already. */
+  async makeHardLink(parts: readonly string[], target: readonly string[]): Promise<void> {
+    const source = await this.#find(target);
+    const stats = source === undefined ? undefined : await statsOf(source);
+    if (source === undefined || stats?.isFile() !== true) {
+      const found = stats === undefined ? 'nothing there' : 'no regular file there';
+      throw imageFailed(`link to ${quoteText(target.join('/'))}`, found, 'a file of the image');
+    }
+    if ((await this.#find(parts)) === source) return;
+    await link(source, await this.#emptyPlace(parts));
+  }
+
+  /** Removes what the layers below have made of a path. */
+  async remove(parts: readonly string[]): Promise<void> {
+    const place = await this.#find(parts);
+    if (place === undefined || place === this.#root) return;
+    await this.#removeOlder(place);
+  }
+
+  /** Removes what the layers below have put into a folder. */
+  async empty(parts: readonly string[]): Promise<void> {
+    const folder = await this.#find(parts);
+    if (folder !== undefined && (await statsOf(folder))?.isDirectory() === true)
+      await this.#removeOlderIn(folder);
+  }
+
+  async #removeOlder(place: string): Promise<void> {
+    if (!this.#made.has(place)) await rm(place, { recursive: true, force: true });
+    else if ((await statsOf(place))?.isDirectory() === true) await this.#removeOlderIn(place);
+  }
+
+  async #removeOlderIn(folder: string): Promise<void> {
+    for (const name of await readdir(folder)) await this.#removeOlder(path.join(folder, name));
+  }
+
+  async #emptyPlace(parts: readonly string[]): Promise<string> {
+    const name = parts.at(-1);
+    if (name === undefined)
+      throw imageFailed('unpack the root of an image', 'no folder', 'a folder');
+    const place = path.join(await this.#enter(parts.slice(0, -1)), name);
+    await rm(place, { recursive: true, force: true });
+    this.#made.add(place);
+    return place;
+  }
+
+  /** The real folder that a path leads to; makes what is missing of it. */
+  async #enter(parts: readonly string[]): Promise<string> {
+    let current = this.#root;
+    for (const part of parts) {
+      const next = path.join(current, part);
+      const stats = await statsOf(next);
+      if (stats?.isSymbolicLink() === true) {
+        current = await this.#followed(next);
+        continue;
+      }
+      if (stats?.isDirectory() !== true) {
+        if (stats !== undefined) await rm(next);
+        await mkdir(next);
+        await chmod(next, FOLDER_MODE);
+      }
+      this.#made.add(next);
+      current = next;
+    }
+    return current;
+  }
+
+  /** Where a path is, with no link on the way but such as stay below the root; undefined when there is nothing. */
+  async #find(parts: readonly string[]): Promise<string | undefined> {
+    let current = this.#root;
+    for (const [index, part] of parts.entries()) {
+      const next = path.join(current, part);
+      const stats = await statsOf(next);
+      if (stats === undefined) return undefined;
+      const last = index === parts.length - 1;
+      if (!last && stats.isSymbolicLink()) current = await this.#followed(next);
+      else if (last || stats.isDirectory()) current = next;
+      else return undefined;
+    }
+    return current;
+  }
+
+  async #followed(place: string): Promise<string> {
+    const what = `unpack through the link ${quoteText(path.relative(this.#root, place))}`;
+    const wanted = 'a folder of the image';
+    let real: string;
+    try {
+      real = await realpath(place);
+    } catch (error) {
+      throw imageFailed(what, 'that it leads nowhere', wanted, error);
+    }
+    if (real !== this.#root && !real.startsWith(this.#root + path.sep))
+      throw imageFailed(what, 'that it leads out of the folder', wanted);
+    if ((await statsOf(real))?.isDirectory() !== true) throw imageFailed(what, 'no folder', wanted);
+    return real;
+  }
+}
+
+async function statsOf(place: string) {
+  try {
+    return await lstat(place);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+/** One entry, with the bytes of its file. */
+export interface TarEntry extends AsyncIterable<Uint8Array> {
+  readonly header: {
+    readonly name: string;
+    /** Null for a kind that tar-stream does not know. */
+    readonly type: string | null;
+    /** Null for what is no link, and for a link to nothing. */
+    readonly linkname: string | null;
+    readonly mode: number;
+    readonly pax?: unknown;
+  };
+}
+
+/**
+ * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar
+ * too, for whoever counts and digests it.
+ *
+ * @throws What the input throws; an Error of tar-stream for what is no tar, or ends too early. It bounds the headers of long names itself.
+ */
+export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
+  const { extract: createExtract } = await import('tar-stream');
+  const extract = createExtract();
+  let failure: unknown;
+  let wake = (): void => undefined;
+  extract.on('drain', () => wake());
+  extract.on('close', () => wake());
+  const feed = async () => {
+    for await (const chunk of bytes) {
+      if (extract.destroyed) return;
+      if (extract.write(chunk)) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (extract.destroyed) resolve();
+      });
+    }
+    extract.end(undefined);
+  };
+  const feeding = feed().catch((error: unknown) => {
+    failure = error;
+    extract.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
+  try {
+    for await (const entry of extract) {
+      yield entry as unknown as TarEntry;
+      entry.resume();
+    }
+    await feeding;
+  } catch (error) {
+    throw failure ?? error;
+  } finally {
+    extract.destroy();
+  }
+}

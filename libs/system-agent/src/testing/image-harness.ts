@@ -1,0 +1,111 @@
+/** Images and archives of images, made in memory. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { posixFileTrust } from '@wins/trusted-files';
+import { pack, type Header } from 'tar-stream';
+import { imageStore, type ImageStoreOptions } from '../images/image-store.js';
+
+export type TarMember = Partial<Header> & {
+  readonly name: string;
+  readonly content?: string | Buffer;
+};
+
+export async function tarOf(members: readonly TarMember[]): Promise<Buffer> {
+  const tar = pack();
+  for (const { content, ...header } of members) tar.entry(header, content ?? '');
+  tar.finalize();
+  const parts: Buffer[] = [];
+  for await (const part of tar) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+export function digestOf(bytes: Buffer): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+/** What `docker save` writes. `stored` are the layers as they are in the archive, where that is another form. */
+export async function dockerArchive(
+  tag: string,
+  layers: readonly Buffer[],
+  stored: readonly Buffer[] = layers,
+): Promise<Buffer> {
+  const config = JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } });
+  const names = layers.map((_, index) => `${index}/layer.tar`);
+  return await tarOf([
+    ...stored.map((content, index) => ({ name: names[index] ?? '', content })),
+    { name: 'config.json', content: config },
+    {
+      name: 'manifest.json',
+      content: JSON.stringify([{ Config: 'config.json', RepoTags: [tag], Layers: names }]),
+    },
+  ]);
+}
+
+/** An image as a registry or an OCI layout has it: its blobs by digest, and what they are named. */
+export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = layers) {
+  const config = Buffer.from(JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } }));
+  const describe = (bytes: Buffer, mediaType: string) => ({
+    mediaType,
+    digest: digestOf(bytes),
+    size: bytes.length,
+  });
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    config: describe(config, 'application/vnd.oci.image.config.v1+json'),
+    layers: stored.map((bytes) => describe(bytes, 'application/vnd.oci.image.layer.v1.tar+gzip')),
+  };
+  const text = Buffer.from(JSON.stringify(manifest));
+  const blobs = new Map([config, text, ...stored].map((bytes) => [digestOf(bytes), bytes]));
+  return { manifest, text, blobs, descriptor: describe(text, manifest.mediaType) };
+}
+
+/** A list of images for platforms. */
+export function ociIndex(
+  images: readonly { readonly os: string; readonly architecture: string; readonly text: Buffer }[],
+): Buffer {
+  const manifests = images.map(({ os, architecture, text }) => ({
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    digest: digestOf(text),
+    size: text.length,
+    platform: { os, architecture },
+  }));
+  const mediaType = 'application/vnd.oci.image.index.v1+json';
+  return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests }));
+}
+
+/** A folder of a test with what a store needs, and the store itself. */
+export class ImageLab {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'wins-images-')));
+  readonly images = join(this.root, 'images');
+  readonly folder = join(this.root, 'execution');
+  readonly warnings: string[] = [];
+
+  constructor() {
+    mkdirSync(this.images);
+    mkdirSync(this.folder);
+  }
+
+  store(options: Partial<ImageStoreOptions> = {}) {
+    return imageStore({
+      imagesDirectory: this.images,
+      registriesFiles: [],
+      platform: { os: 'linux', arch: 'amd64' },
+      trust: posixFileTrust(),
+      // Never: a test that is about the time gives one of its own.
+      clock: { wait: () => new Promise(() => undefined) },
+      onWarning: (message) => this.warnings.push(message),
+      ...options,
+    });
+  }
+
+  async unpack(reference: string, options: Partial<ImageStoreOptions> = {}): Promise<void> {
+    await this.store(options).unpack(reference, this.folder, new AbortController().signal);
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
