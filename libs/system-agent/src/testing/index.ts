@@ -1,8 +1,6 @@
 /** Doubles and contracts for those who compose the agent or implement its ports. */
 export { FakeClock } from './fake-clock.js';
 export { groupRunner, type GroupRunnerOptions } from './group-runner.js';
-||||||| f33bd60
-export {};
 export {
   answer,
   endless,
