@@ -1,3 +1,4 @@
+import type { FileTrust } from '@wins/trusted-files';
 import type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
 import type { PassResult, PeriodicStatus, ProbeStatus } from './apply/pass.js';
 import type { Plan } from './plan/plan.js';
@@ -20,6 +21,8 @@ export interface AgentOptions {
   readonly interlockDirectory?: string;
   readonly clock: Clock;
   readonly files: PlanFiles;
+  /** Who may have written a local plan. By default, owners and modes of POSIX say it, by which no file on Windows is trusted. */
+  readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /** Resolves once the act is recorded; when it rejects, the act does not happen. */

@@ -7,6 +7,7 @@ import { savedOutputs, savedPeriodic, secretState } from '../decide/secret-state
 import { quoteText } from '@wins/wins-program';
 
 import { AgentError } from '../agent-error.js';
+import { Warnings } from '../apply/warnings.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
 import type { Clock, PlanFiles, Secret, SecretStore, WatchState } from '../ports.js';
 import type { PlanStatus } from '../system-agent.js';
@@ -40,7 +41,7 @@ export class RemotePlan {
   readonly #wakeUp: WakeUp;
   readonly #writer: SecretWriter;
   readonly #announceBackOff = new BackOff(ANNOUNCE_RETRY);
-  readonly #warned = new Map<string, string>();
+  readonly #warnings: Warnings;
   /** Undefined until the watch has told; null when there is none. */
   #secret: Secret | null | undefined;
   /** Told, but older than what is known: the API server is asked which one it is. */
@@ -60,11 +61,12 @@ export class RemotePlan {
     this.#options = options;
     this.#clock = options.clock;
     this.#wakeUp = new WakeUp(options.clock);
+    this.#warnings = new Warnings(options.onEvent);
     this.#writer = new SecretWriter({
       secrets: options.secrets,
       clock: options.clock,
       kept: new KeptChanges(options.files, options.stateDirectory),
-      onWarning: (message, error) => this.#warn('result', message, error),
+      onWarning: (message, error) => this.#warnings.tell(SOURCE, 'result', message, error),
     });
   }
 
@@ -167,7 +169,8 @@ export class RemotePlan {
     } catch (error) {
       signal.throwIfAborted();
       // The plan that is known goes on; the next pass asks again.
-      this.#warn(
+      this.#warnings.tell(
+        SOURCE,
         'doubt',
         'cannot tell which of two versions of the Secret is the newer one',
         error as Error,
@@ -347,24 +350,19 @@ export class RemotePlan {
     const { checksum, unknownKeys } = plan;
     const [first] = unknownKeys;
     if (first !== undefined) {
-      this.#warn(
+      this.#warnings.tell(
+        SOURCE,
         'unknown',
         `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first)}`,
       );
     }
     if (unreadable.length > 0) {
-      this.#warn(
+      this.#warnings.tell(
+        SOURCE,
         'unreadable',
         `cannot read ${unreadable.join(', ')} of the Secret; defaults stand for them`,
       );
     }
-  }
-
-  #warn(reason: string, message: string, error?: Error): void {
-    const told = `${message} ${error?.message ?? ''}`;
-    if (this.#warned.get(reason) === told) return;
-    this.#warned.set(reason, told);
-    this.#options.onEvent({ kind: 'warning', source: SOURCE, message, ...(error && { error }) });
   }
 }
 

@@ -24,3 +24,4 @@ export {
   type FaultOptions,
   type KubeconfigOptions,
 } from './api-server/start-api-server.js';
+export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';

@@ -1,0 +1,85 @@
+import { AgentError } from './agent-error.js';
+import { AppliedPlans } from './apply/applied-plans.js';
+import { createApplier } from './apply/create-applier.js';
+import { interlocked } from './apply/interlock.js';
+import { parsePlan } from './plan/parse-plan.js';
+import { followLocalPlans } from './sources/local-plans.js';
+import { RemotePlan } from './sources/remote-plan.js';
+import { supervise } from './sources/supervise.js';
+import type { AgentOptions, PlanStatus, SystemAgent } from './system-agent.js';
+
+/** Where a plan that `applyOnce` applies is from. */
+const ONCE = 'once';
+
+/**
+ * Starts an agent. It returns at once; a source that cannot go on is told of in an event and starts again with back-off, and never
+ * takes anything else with it.
+ */
+export function createSystemAgent(options: AgentOptions): SystemAgent {
+  const { clock, files, onEvent, localPlanDirectory, interlockDirectory } = options;
+  const ended = new AbortController();
+  const applier = interlockDirectory
+    ? interlocked(createApplier(options), { directory: interlockDirectory, clock, files })
+    : createApplier(options);
+  const passes = new Set<Promise<unknown>>();
+  const sources: Promise<void>[] = [];
+  let local: readonly PlanStatus[] = [];
+  let remote: RemotePlan | undefined;
+
+  const follow = (source: string, run: (signal: AbortSignal) => Promise<void>): void => {
+    sources.push(supervise({ source, clock, onEvent }, run, ended.signal));
+  };
+  if (localPlanDirectory) {
+    const onStatus = (plans: readonly PlanStatus[]): void => {
+      local = plans;
+    };
+    const { trust } = options;
+    const steps = { directory: localPlanDirectory, applier, clock, files, onStatus, onEvent };
+    follow(localPlanDirectory, (signal) =>
+      followLocalPlans({ ...steps, ...(trust && { trust }) }, signal),
+    );
+  }
+  if (options.secrets) {
+    const plan = new RemotePlan({ ...options, secrets: options.secrets, applier });
+    remote = plan;
+    follow('remote', (signal) => plan.run(signal));
+  }
+
+  return {
+    status: () => {
+      const contact = remote?.lastContactAt;
+      return {
+        plans: [...(remote ? [remote.status()] : []), ...local],
+        ...(contact && { lastContactAt: contact }),
+      };
+    },
+    history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),
+    applyOnce: async (text, signal) => {
+      if (ended.signal.aborted) throw new AgentError('closed', 'the agent is closed');
+      const { plan, checksum } = parsePlan(Buffer.from(text));
+      const applying = applier.apply(
+        {
+          source: ONCE,
+          plan,
+          checksum,
+          oneTime: { attempt: 0 },
+          outputs: {},
+          periodic: {},
+          probes: {},
+          startedAt: clock.now(),
+        },
+        AbortSignal.any([signal, ended.signal]),
+      );
+      passes.add(applying);
+      try {
+        return await applying;
+      } finally {
+        passes.delete(applying);
+      }
+    },
+    close: async () => {
+      ended.abort(new AgentError('closed', 'the agent is closed'));
+      await Promise.allSettled([...sources, ...passes]);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { AgentEvent } from '../agent-event.js';
+import type { Clock } from '../ports.js';
+import { BackOff } from './back-off.js';
+
+const RESTART = { firstMs: 1000, maxMs: 60_000 };
+/** A source that ran for so long starts again as if it had not failed before. */
+const STEADY_MS = 10 * 60 * 1000;
+
+export interface Supervision {
+  readonly source: string;
+  readonly clock: Clock;
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+/** Runs a source until the signal aborts: one that ends before is told of and starts again, and takes nothing with it. */
+export async function supervise(
+  { source, clock, onEvent }: Supervision,
+  run: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const backOff = new BackOff(RESTART);
+  while (!signal.aborted) {
+    const startedMs = clock.now().getTime();
+    const error = await run(signal).then(
+      () => new Error('it ended'),
+      (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason))),
+    );
+    if (signal.aborted) return;
+    if (clock.now().getTime() - startedMs > STEADY_MS) backOff.reset();
+    onEvent({
+      kind: 'warning',
+      source,
+      message: 'the source of plans ended and starts again',
+      error,
+    });
+    // Rejects when the signal aborts.
+    await clock.wait(backOff.nextMs(), signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,149 @@
+import { AgentError } from '../agent-error.js';
+import type { Secret, SecretStore, WatchState } from '../ports.js';
+
+/** One version of the Secret, and who wrote it. */
+export interface SecretVersion {
+  readonly by: 'agent' | 'other';
+  /** Undefined: it was deleted. */
+  readonly data: Readonly<Record<string, Buffer>> | undefined;
+}
+
+/** What the agent asks for. */
+export type SecretCall = 'watch' | 'read' | 'write';
+
+type Watcher = { readonly tell: () => void; readonly tellState: (state: WatchState) => void };
+
+/** A Secret in memory that answers as the API server does: versions that count up, events for each, conflicts, outages. */
+export class MemorySecrets implements SecretStore {
+  readonly versions: SecretVersion[] = [];
+  readonly #watchers = new Set<Watcher>();
+  #secret: Secret | undefined;
+  #version = 100;
+  #made = 0;
+  #outage: Error | undefined;
+  /** Called before each call of the agent; what it throws is the answer. */
+  onCall: (call: SecretCall) => void = () => undefined;
+  /** Called after a write has happened and before it is answered; what it throws is the answer. */
+  onWritten: () => void = () => undefined;
+
+  /** Calls of the agent that are not answered yet. */
+  pending = 0;
+
+  get secret(): Secret | undefined {
+    return this.#secret;
+  }
+
+  /** Makes the Secret, as a new one where there was one before. */
+  create(data: Readonly<Record<string, string | Buffer>>): void {
+    this.#made += 1;
+    this.#put('other', buffers(data), `uid-${this.#made}`);
+  }
+
+  /** Another writer changes values, or nothing but a label. */
+  change(data: Readonly<Record<string, string | Buffer>> = {}): void {
+    const { secret } = this;
+    if (!secret) throw new Error('there is no Secret');
+    this.#put('other', { ...secret.data, ...buffers(data) }, secret.uid);
+  }
+
+  delete(): void {
+    this.#secret = undefined;
+    this.versions.push({ by: 'other', data: undefined });
+    this.#tellAll();
+  }
+
+  /** Nothing is answered, and nothing told, until `end`. */
+  breakDown(): void {
+    this.#outage = new AgentError('unreachable', 'the API server does not answer');
+    for (const { tellState } of this.#watchers) {
+      tellState({ kind: 'waiting', error: this.#outage, retryAt: new Date(0) });
+    }
+  }
+
+  recover(): void {
+    this.#outage = undefined;
+    for (const { tell, tellState } of this.#watchers) {
+      tellState({ kind: 'connected' });
+      tell();
+    }
+  }
+
+  async watch(
+    onSecret: (secret: Secret | undefined) => void,
+    onState: (state: WatchState) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const watcher: Watcher = { tell: () => onSecret(this.#secret), tellState: onState };
+    this.#watchers.add(watcher);
+    try {
+      this.onCall('watch');
+      if (this.#outage) onState({ kind: 'waiting', error: this.#outage, retryAt: new Date(0) });
+      else {
+        onState({ kind: 'connected' });
+        watcher.tell();
+      }
+      if (!signal.aborted) {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+    } finally {
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  read(signal: AbortSignal): Promise<Secret | undefined> {
+    return this.#answer('read', signal, () => this.#secret);
+  }
+
+  write(
+    secret: Secret,
+    changes: Readonly<Record<string, Buffer>>,
+    signal: AbortSignal,
+  ): Promise<Secret> {
+    return this.#answer('write', signal, () => {
+      const known = this.#secret;
+      if (!known) throw new AgentError('notFound', 'there is no Secret');
+      if (known.uid !== secret.uid || known.resourceVersion !== secret.resourceVersion) {
+        throw new AgentError('conflict', 'the object has been modified');
+      }
+      const data = { ...known.data, ...changes };
+      const size = Object.values(data).reduce((sum, value) => sum + value.length, 0);
+      if (size > 1024 * 1024) throw new AgentError('tooLarge', 'Too long');
+      const written = this.#put('agent', data, known.uid);
+      this.onWritten();
+      return written;
+    });
+  }
+
+  async #answer<T>(call: SecretCall, signal: AbortSignal, act: () => T): Promise<T> {
+    this.pending += 1;
+    try {
+      // As over a wire: nothing is answered in the same turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal.throwIfAborted();
+      this.onCall(call);
+      if (this.#outage) throw this.#outage;
+      return act();
+    } finally {
+      this.pending -= 1;
+    }
+  }
+
+  #put(by: SecretVersion['by'], data: Readonly<Record<string, Buffer>>, uid: string): Secret {
+    this.#version += 1;
+    this.#secret = { uid, resourceVersion: String(this.#version), data, object: {} };
+    this.versions.push({ by, data });
+    this.#tellAll();
+    return this.#secret;
+  }
+
+  #tellAll(): void {
+    if (this.#outage) return;
+    for (const { tell } of this.#watchers) tell();
+  }
+}
+
+function buffers(data: Readonly<Record<string, string | Buffer>>): Record<string, Buffer> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value)]));
+}

@@ -1,0 +1,76 @@
+import { gunzipSync } from 'node:zlib';
+
+import type { PlayedVersion } from './scenario-player.js';
+import type { RecordedVersion, Recording } from './recording.js';
+
+/** A version of the Secret as it can be compared: gzip unpacked, times and other random parts replaced. */
+export interface ComparedVersion {
+  /** Seconds since the start. */
+  readonly t: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The versions that the original wrote, each as a whole. */
+export function recordedVersions(
+  { secretBefore }: Recording,
+  versions: readonly RecordedVersion[],
+): ComparedVersion[] {
+  let data: Record<string, unknown> = { ...secretBefore };
+  const compared: ComparedVersion[] = [];
+  for (const { t, by, type, set } of versions) {
+    if (type === 'DELETED') continue;
+    data = { ...data, ...set };
+    if (by === 'agent') compared.push(comparable(t, data));
+  }
+  return compared;
+}
+
+/** The versions that our agent wrote. */
+export function playedVersions(written: readonly PlayedVersion[]): ComparedVersion[] {
+  return written.map(({ t, data }) =>
+    comparable(
+      t,
+      mapValues(data, (value: Buffer) => shown(value)),
+    ),
+  );
+}
+
+function comparable(t: number, data: Readonly<Record<string, unknown>>): ComparedVersion {
+  const text = JSON.stringify(data)
+    .replace(/[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [A-Z]+ \d{4}/g, 'TIME')
+    .replace(/\b1[789]\d{8}\b/g, 'SECONDS')
+    .replace(/\b\d{8}-\d{6}\b/g, 'DATECODE');
+  return { t, data: JSON.parse(text) as Record<string, unknown> };
+}
+
+function shown(value: Buffer): unknown {
+  if (value[0] !== 0x1f || value[1] !== 0x8b) return value.toString('utf8');
+  const saved = JSON.parse(gunzipSync(value).toString('utf8')) as Record<string, unknown>;
+  return { gzipJson: mapValues(saved, shownOutput) };
+}
+
+/** Of a one-time instruction its text, of a periodic one its status. */
+function shownOutput(saved: unknown): unknown {
+  if (typeof saved !== 'object' || saved === null) return textOf(saved);
+  return mapValues(saved as Record<string, unknown>, (value, key) =>
+    key === 'stdout' || key === 'stderr' ? textOf(value) : value,
+  );
+}
+
+/** As the recorder showed outputs: bytes that are no UTF-8 as `\xff`. */
+function textOf(base64: unknown): unknown {
+  if (typeof base64 !== 'string') return base64;
+  const bytes = Buffer.from(base64, 'base64');
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+}
+
+function mapValues<T>(
+  values: Readonly<Record<string, T>>,
+  map: (value: T, key: string) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]));
+}

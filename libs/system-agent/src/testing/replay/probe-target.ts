@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The web server that the probes of the recordings ask. */
+export class ProbeTarget {
+  #status = 200;
+  readonly #server = createServer((request, response) => {
+    // A probe that times out, or is refused, fails as one that breaks off: nobody has to wait for it.
+    if (request.url === '/slow' || request.url === '/') request.destroy();
+    else if (request.url === '/redir') response.writeHead(302, { location: '/ok' }).end();
+    else response.writeHead(request.url === '/healthz' ? this.#status : 200).end();
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  answer(status: number): void {
+    this.#status = status;
+  }
+
+  async listen(): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

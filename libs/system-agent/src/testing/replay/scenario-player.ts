@@ -1,0 +1,206 @@
+import path from 'node:path';
+
+import type { AgentEvent } from '../../agent-event.js';
+import { posixPlanFiles } from '../../apply/plan-files.js';
+import { createSystemAgent } from '../../create-system-agent.js';
+import type { Clock, PlanFileRights, PlanFiles, ProgramRunner } from '../../ports.js';
+import type { SystemAgent } from '../../system-agent.js';
+import { FakeClock } from '../fake-clock.js';
+import { groupRunner } from '../group-runner.js';
+import { MemorySecrets } from '../memory-secrets.js';
+import type { ProbeTarget } from './probe-target.js';
+import type { RecordedAction, Recording } from './recording.js';
+import { StoppedSleeps } from './stopped-sleeps.js';
+
+/** A version of the Secret that our agent wrote. */
+export interface PlayedVersion {
+  readonly t: number;
+  readonly data: Readonly<Record<string, Buffer>>;
+}
+
+/** How an action that is neither of the Secret nor of the agent is done. */
+export type Deed = (player: ScenarioPlayer, action: RecordedAction) => void | Promise<void>;
+
+const START = new Date('2026-11-22T00:31:01Z');
+const STARTS = /^agent (?:re)?started|^restart /;
+/** How long the original took from its start to its first pass. */
+const START_MS = 150;
+
+/**
+ * Plays a recording to our agent: the Secret and the other writers on a clock that moves to the next timer, sleep or recorded action
+ * whenever the agent can do nothing before; real files, real programs.
+ */
+export class ScenarioPlayer {
+  readonly clock = new FakeClock(START);
+  readonly secrets = new MemorySecrets();
+  readonly events: AgentEvent[] = [];
+  readonly written: PlayedVersion[] = [];
+  readonly #sleeps: StoppedSleeps;
+  readonly #recording: Recording;
+  readonly #deeds: Readonly<Record<string, Deed>>;
+  #agent: SystemAgent | undefined;
+  #running = 0;
+
+  constructor(
+    recording: Recording,
+    readonly folder: string,
+    readonly target: ProbeTarget,
+    deeds: Readonly<Record<string, Deed>> = {},
+  ) {
+    this.#recording = recording;
+    this.#deeds = deeds;
+    this.#sleeps = new StoppedSleeps(folder);
+    this.secrets.onWritten = () => {
+      this.written.push({ t: this.#nowMs / 1000, data: this.secrets.secret?.data ?? {} });
+    };
+  }
+
+  async play(): Promise<void> {
+    try {
+      for (const action of this.#recording.actions) {
+        const delayMs = STARTS.test(action.action) ? START_MS : 0;
+        await this.#advanceTo(action.t * 1000 + delayMs);
+        await this.#do(action);
+        await this.settle();
+      }
+    } finally {
+      await this.stop();
+    }
+  }
+
+  start(): void {
+    if (this.#agent) return;
+    const { config } = this.#recording;
+    this.#agent = createSystemAgent({
+      workDirectory: path.join(this.folder, 'execution'),
+      preserveWorkDirectory: config.preserveWorkDirectory,
+      appliedPlanDirectory: path.join(this.folder, 'applied'),
+      stateDirectory: path.join(this.folder, 'state'),
+      ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
+      ...(config.remoteEnabled && { secrets: this.secrets }),
+      ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
+      clock: patientClock(this.clock),
+      files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
+      programs: this.#programs(),
+      images: { unpack: () => Promise.reject(new Error('there are no images')) },
+      onAct: () => Promise.resolve(),
+      onEvent: (event) => this.events.push(event),
+    });
+  }
+
+  createSecret(): void {
+    this.secrets.create(this.#recording.secretBefore ?? {});
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent?.close();
+    this.#agent = undefined;
+    this.#sleeps.forget();
+  }
+
+  /** A file as the original left it, for what wrote it before. */
+  recorded(name: string): string {
+    const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
+    return typeof file?.content === 'string' ? file.content : '';
+  }
+
+  get #nowMs(): number {
+    return this.clock.now().getTime() - START.getTime();
+  }
+
+  async #do(action: RecordedAction): Promise<void> {
+    const deed = this.#deeds[action.action];
+    if (deed) await deed(this, action);
+    else if (action.action === 'secret created') this.createSecret();
+    else if (action.action === 'secret deleted') this.secrets.delete();
+    else if (action.patch) this.secrets.change(action.patch.dataText);
+    else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
+    // An agent that should not have ended is still there.
+    else if (STARTS.test(action.action)) this.start();
+    else if (!/^agent exited|^ps /.test(action.action)) {
+      throw new Error(`nothing is known of the action "${action.action}"`);
+    }
+  }
+
+  async #advanceTo(targetMs: number): Promise<void> {
+    for (;;) {
+      await this.settle();
+      const timers = this.clock.waits.map((ms) => this.#nowMs + ms);
+      const nextMs = Math.min(targetMs, ...timers, ...this.#sleeps.endsMs(this.#nowMs));
+      this.clock.advance(Math.max(0, nextMs - this.#nowMs));
+      await this.#sleeps.wake(this.#nowMs);
+      if (nextMs === targetMs) return;
+    }
+  }
+
+  /** Resolves when nothing happens before the clock moves. */
+  async settle(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < 3; turns += 1) {
+      // Programs take their time: turns are for what is done in this process.
+      await new Promise((resolve) =>
+        turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 1),
+      );
+      quiet = this.#isQuiet() ? quiet + 1 : 0;
+      if (turns > 20_000) throw new Error('the agent does not come to rest');
+    }
+  }
+
+  #isQuiet(): boolean {
+    if (!this.#agent) return true;
+    if (this.secrets.pending > 0) return false;
+    if (this.#running > 0) return this.#sleeps.endsMs(this.#nowMs).length >= this.#running;
+    const { config } = this.#recording;
+    const remote = this.#agent.status().plans.find(({ source }) => source === 'remote');
+    const waitsForTime = remote !== undefined && remote.state.kind !== 'noPlan';
+    return this.clock.waits.length >= Number(waitsForTime) + Number(config.localEnabled);
+  }
+
+  #programs(): ProgramRunner {
+    const programs = groupRunner({
+      searchPath: [this.#sleeps.searchPath, '/usr/local/bin', '/usr/bin', '/bin'],
+      environment: {
+        HOME: this.folder,
+        LANG: 'C.UTF-8',
+        CATTLE_AGENT_CONFIG: path.join(this.folder, 'config.yaml'),
+        CATTLE_LOGLEVEL: 'debug',
+      },
+    });
+    return {
+      ...programs,
+      run: async (command, signal) => {
+        this.#running += 1;
+        try {
+          return await programs.run(command, signal);
+        } finally {
+          this.#running -= 1;
+        }
+      },
+    };
+  }
+}
+
+/**
+ * Probes do not time out here: while one is under way, nothing else shows that the agent waits for an answer and not for the clock.
+ */
+function patientClock(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    wait: async (ms, signal) => {
+      if (!new Error().stack?.includes('askInTime')) return clock.wait(ms, signal);
+      await new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+    },
+  };
+}
+
+/** Only root can give a file away. */
+function ownPlanFiles(): PlanFiles {
+  const files = posixPlanFiles();
+  const own = (rights: PlanFileRights): PlanFileRights => ({ ...rights, uid: -1, gid: -1 });
+  return {
+    ...files,
+    ensureFolder: (folder, rights) => files.ensureFolder(folder, own(rights)),
+    writeFile: (file, content, rights) => files.writeFile(file, content, own(rights)),
+  };
+}

@@ -1,0 +1,215 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { unixDate } from '../../apply/unix-date.js';
+import type { Deed, ScenarioPlayer } from './scenario-player.js';
+
+/** How a scenario is played, and in what our agent differs from the original on purpose. */
+export interface Scenario {
+  readonly deeds?: Readonly<Record<string, Deed>>;
+  /** What is there before the recording begins. */
+  readonly before?: (folder: string) => void;
+  /** Why what follows is expected to differ. */
+  readonly difference?: string;
+  /** Writes of the original, by their time, that ours does not do. */
+  readonly notWritten?: readonly number[];
+  /** What is replaced in the versions that were recorded, as JSON. */
+  readonly replaced?: (json: string) => string;
+  /** Outputs that tell of the machine. */
+  readonly notCompared?: readonly string[];
+  /** When a version is written, where the time differs: from the recorded time to ours. */
+  readonly at?: Readonly<Record<number, number>>;
+  readonly filesDiffer?: boolean;
+}
+
+const write =
+  (...names: string[]): Deed =>
+  (player, { content = player.recorded(names.join('/')) }) => {
+    const file = path.join(player.folder, ...names);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  };
+const remove =
+  (...names: string[]): Deed =>
+  ({ folder }) => {
+    for (const name of names) rmSync(path.join(folder, name));
+  };
+const nothing: Deed = () => undefined;
+const outage: Deed = ({ secrets }) => secrets.breakDown();
+const recovery: Deed = ({ secrets }) => secrets.recover();
+
+const LOCAL_DEEDS: Record<string, Deed> = {
+  ...Object.fromEntries(
+    [
+      'a.plan',
+      'b.plan',
+      'c.plan',
+      'c.skip',
+      'c.plan.skip',
+      '.hidden.plan',
+      'sub/n.plan',
+      'bad.plan',
+    ]
+      .concat('d.plan', 'd.plan.skip', 'e.plan', 'e.skip')
+      .map((name) => [`write plans/${name}`, write('plans', name)]),
+  ),
+  'probe target 500': (player) => player.target.answer(500),
+  'skip files removed': remove(
+    'plans/c.skip',
+    'plans/c.plan.skip',
+    'plans/d.plan.skip',
+    'plans/e.skip',
+  ),
+  'sub/n.pos removed': remove('plans/sub/n.pos'),
+  'b.pos overwritten with garbage': ({ folder }) =>
+    writeFileSync(path.join(folder, 'plans/b.pos'), 'garbage'),
+};
+
+const DRIFT: Deed = ({ folder }) => {
+  chmodSync(path.join(folder, 'files/conf.d/a.txt'), 0o777);
+  writeFileSync(path.join(folder, 'files/same.txt'), 'drift');
+};
+const FILES: Scenario = {
+  before: (folder) => {
+    mkdirSync(path.join(folder, 'files/old-dir'), { recursive: true });
+    for (const [name, text] of [
+      ['same.txt', 'same'],
+      ['differs.txt', 'before'],
+      ['old.txt', ''],
+      ['old-dir/x', ''],
+    ]) {
+      writeFileSync(path.join(folder, 'files', name ?? ''), text ?? '');
+    }
+  },
+  deeds: { 'recorder drifts files: chmod 777 conf.d/a.txt, same.txt content': DRIFT },
+};
+const pending =
+  (text: (player: ScenarioPlayer) => string): Deed =>
+  (player) =>
+    writeFileSync(path.join(player.folder, 'lock/restart-pending'), text(player));
+
+const UNCHANGED: Scenario = {};
+
+/** By the name of the recording. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'apidown-graceful': {
+    deeds: {
+      'down.sh apiserver (idle)': outage,
+      'apiserver is down': nothing,
+      'up.sh': nothing,
+      'apiserver is up': recovery,
+    },
+  },
+  'apidown-probe': {
+    difference:
+      'a status that changed during an outage is written when it is over; the process goes on',
+    deeds: {
+      'apiserver SIGKILL': outage,
+      'apiserver is down, probe target 500': (player) => player.target.answer(500),
+      'apiserver is up': recovery,
+    },
+    notWritten: [36.95, 36.963],
+    at: { 36.971: 31.775 },
+  },
+  'big-line': {
+    difference: 'a line above 64 KiB, and what follows it, is kept',
+    replaced: (json) =>
+      json.replace('{"x":null}', JSON.stringify({ x: `${'A'.repeat(70_000)}\nafter\n` })),
+  },
+  both: {
+    deeds: {
+      'secret created': write('plans/l.plan'),
+      // The local plan is the first, as it was there.
+      'agent started': async (player, action) => {
+        player.start();
+        await player.settle();
+        player.createSecret();
+      },
+    },
+  },
+  'cmd-background': UNCHANGED,
+  'cmd-default': UNCHANGED,
+  'cmd-missing': UNCHANGED,
+  'cmd-noname': {
+    difference: 'outputs are saved byte for byte',
+    replaced: (json) => json.replace('"a\\nb', '"a\\r\\nb').replace('at end\\n', 'at end'),
+  },
+  'cmd-signal': UNCHANGED,
+  'conflict-label': UNCHANGED,
+  'conflict-label2': UNCHANGED,
+  'conflict-plan': {
+    difference: 'the new plan is applied as soon as the old one has ended; the process goes on',
+    at: { 26.939: 5.055 },
+  },
+  'delete-during-apply': { difference: 'the process goes on' },
+  env: {
+    difference: 'outputs are saved byte for byte',
+    replaced: (json) => json.replace('found in PATH\\n', 'found in PATH'),
+    notCompared: ['plain', 'withenv', 'penv'],
+  },
+  'fail-max2': UNCHANGED,
+  'fail-nomax': UNCHANGED,
+  'garbage-array': UNCHANGED,
+  'garbage-b64': UNCHANGED,
+  'garbage-empty': UNCHANGED,
+  'garbage-notjson': UNCHANGED,
+  'garbage-null': UNCHANGED,
+  'garbage-obj': UNCHANGED,
+  'garbage-output': {
+    difference: 'nothing of a plan is done before the outputs can be read',
+    filesDiffer: true,
+  },
+  'garbage-periodic': {
+    difference: 'nothing of a plan is done before the outputs can be read',
+    filesDiffer: true,
+  },
+  'garbage-perm': UNCHANGED,
+  'garbage-state': UNCHANGED,
+  'garbage-trailing': UNCHANGED,
+  'garbage-unknown': UNCHANGED,
+  'image-missing': UNCHANGED,
+  interlock: {
+    deeds: {
+      'restart-pending written with garbage': pending(() => 'garbage'),
+      'restart-pending = 6 min ago': pending(({ clock }) =>
+        unixDate(new Date(clock.now().getTime() - 6 * 60_000)),
+      ),
+    },
+    notCompared: ['i'],
+  },
+  local: { deeds: LOCAL_DEEDS },
+  'local-missing': { deeds: { 'directory and a.plan made': write('plans/a.plan') } },
+  noplan: UNCHANGED,
+  'periodic-fail': {
+    deeds: { 'recorder creates the flag file (bad now succeeds)': write('flag') },
+  },
+  'periodic-ok': {
+    difference: 'a periodic instruction has a folder of its own',
+    replaced: (json) => json.replace(/_3(?=\\n)/g, '_periodic_3'),
+  },
+  probes: {
+    deeds: {
+      'server now answers 503': (player) => player.target.answer(503),
+      'server answers 200 again': (player) => player.target.answer(200),
+      'web server hits': nothing,
+    },
+  },
+  'ps-conflict': UNCHANGED,
+  'ps-crash': UNCHANGED,
+  'ps-fail': {
+    difference: 'a state that is terminal stays as it is',
+    notWritten: [0.273, 45.425],
+  },
+  'ps-legacy': UNCHANGED,
+  'ps-success': {
+    difference:
+      'a plan that was changed but is not pending does not count as applied before it ran',
+    notWritten: [11.422],
+  },
+  restart: {
+    deeds: { 'flag file: instruction now exits 1': write('flag'), 'flag removed': remove('flag') },
+  },
+  sigterm: UNCHANGED,
+  'success-files': FILES,
+  'success-preserve': FILES,
+};

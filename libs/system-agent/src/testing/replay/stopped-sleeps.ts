@@ -1,0 +1,72 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import path from 'node:path';
+
+import { errnoOf } from '@wins/wins-program';
+
+/** Says how long it wants to sleep and waits to be woken: through a FIFO, so that it ends with its group as any program. */
+const PROGRAM = `#!/bin/sh
+me="$0.waiting/$$"
+/usr/bin/mkfifo "$me.fifo" && echo "$1" > "$me.new" && /bin/mv "$me.new" "$me.seconds" && read woken < "$me.fifo"
+`;
+
+/** A `sleep` for instructions that sleeps as long as a fake clock says. */
+export class StoppedSleeps {
+  /** To be the first of the agent's PATH. */
+  readonly searchPath: string;
+  readonly #waiting: string;
+  readonly #sleepers = new Map<string, number>();
+
+  constructor(folder: string) {
+    this.searchPath = path.join(folder, 'sleeps');
+    this.#waiting = path.join(this.searchPath, 'sleep.waiting');
+    mkdirSync(this.#waiting, { recursive: true });
+    writeFileSync(path.join(this.searchPath, 'sleep'), PROGRAM, { mode: 0o755 });
+  }
+
+  /** When those end that sleep now, in milliseconds of the fake clock. */
+  endsMs(nowMs: number): number[] {
+    for (const name of readdirSync(this.#waiting).filter((one) => one.endsWith('.seconds'))) {
+      const id = name.replace('.seconds', '');
+      if (this.#sleepers.has(id)) continue;
+      const seconds = Number(readFileSync(path.join(this.#waiting, name), 'utf8'));
+      this.#sleepers.set(id, nowMs + seconds * 1000);
+    }
+    return [...this.#sleepers.values()];
+  }
+
+  /** Wakes those that have slept enough. */
+  async wake(nowMs: number): Promise<void> {
+    for (const [id, endMs] of this.#sleepers) {
+      if (endMs > nowMs) continue;
+      this.#forget(id);
+      const fifo = path.join(this.#waiting, `${id}.fifo`);
+      const handle = await openForWriting(fifo);
+      await handle.write('\n');
+      await handle.close();
+      rmSync(fifo);
+    }
+  }
+
+  /** They have been ended. */
+  forget(): void {
+    for (const id of this.#sleepers.keys()) this.#forget(id);
+  }
+
+  #forget(id: string): void {
+    this.#sleepers.delete(id);
+    rmSync(path.join(this.#waiting, `${id}.seconds`), { force: true });
+  }
+}
+
+/** Once its program reads from it. */
+async function openForWriting(fifo: string): Promise<FileHandle> {
+  for (;;) {
+    try {
+      return await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENXIO') throw error;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
