@@ -7,6 +7,7 @@ import {
   serviceControlManager,
   WindowsError,
   windowsFileTrust,
+  windowsPlanFiles,
   type PipeClient,
 } from '@wins/windows-host';
 import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
@@ -21,6 +22,7 @@ export const windows: OperatingSystem = {
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
     portOpener: firewallRules(),
+    planFiles: (failure) => windowsPlanFiles({ failure }),
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,

@@ -115,7 +115,14 @@ describe('the package', () => {
       packages: Record<string, { version: string; integrity: string }>;
     };
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
-    const bundled = ['wins', 'wins-cli', 'wins-cli-proxy', 'wins-cli-windows', 'wins-server']
+    const bundled = [
+      'wins',
+      'wins-cli',
+      'wins-cli-proxy',
+      'wins-cli-windows',
+      'wins-server',
+      'wins-agent',
+    ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.
       .flatMap((text) => [

@@ -145,6 +145,7 @@ async function serve(
       tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
     });
     using _memory = returnMemory({ trim: trimMemory });
+    await using agent = composed.agent;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
@@ -157,6 +158,7 @@ async function serve(
           applyLevel(next.config.debug);
           const change = applyConfig(next);
           upgrades.apply(next.config.upgrade);
+          agent.apply(next.config);
           return change;
         },
         rejected: (err) =>
@@ -172,6 +174,7 @@ async function serve(
     );
     ready();
     upgrades.apply(loaded.config.upgrade);
+    agent.apply(loaded.config);
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
     if ('error' in request) {

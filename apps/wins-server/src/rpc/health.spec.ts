@@ -107,7 +107,7 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(8);
+    expect(Object.keys(answer.statuses)).toHaveLength(9);
     expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 
