@@ -51,7 +51,10 @@ export function agentSettings(
   for (const key of PATHS) {
     const value = systemAgent[key];
     // On Windows a path without a drive is one of whatever drive is the current one.
-    if (value === undefined || (isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value))))
+    if (
+      value === undefined ||
+      (isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value)))
+    )
       continue;
     const reason = `${key} is ${quoteText(value)}, which is not an absolute path`;
     return { reason, keyPath: `systemagent.${key}` };
@@ -65,8 +68,7 @@ export function agentSettings(
     imagesDirectory: systemAgent.imagesDirectory ?? `${home}/images`,
     ...(localEnabled && { localPlanDirectory: systemAgent.localPlanDirectory ?? `${home}/plans` }),
     ...(remoteEnabled && {
-      connectionInfoFile:
-        systemAgent.connectionInfoFile ?? `${home}/rancher2_connection_info.json`,
+      connectionInfoFile: systemAgent.connectionInfoFile ?? `${home}/rancher2_connection_info.json`,
     }),
     ...(agentRegistriesFile !== undefined && { agentRegistriesFile }),
     isStrict: agentStrictTlsMode,
