@@ -32,26 +32,27 @@ export interface SecretState {
 export function secretState(data: SecretData): SecretState {
   const unreadable: string[] = [];
   const text = (key: string): string => data[key]?.toString('utf8') ?? '';
-  const integer = (key: string): number => {
-    const value = integerOf(text(key));
+  const count = (key: string): number => {
+    const value = countOf(text(key));
     if (value === undefined && text(key) !== '') unreadable.push(key);
     return value ?? 0;
   };
   const lastApplyTime = parseUnixDate(text(KEY.lastApplyTime));
   if (data[KEY.lastApplyTime] && !lastApplyTime) unreadable.push(KEY.lastApplyTime);
-  const maxFailures = integerOf(text(KEY.maxFailures));
+  // What is negative, or no number, is no limit.
+  const maxFailures = countOf(text(KEY.maxFailures));
   const periodMs = periodOf(text(KEY.probePeriod));
   if (data[KEY.probePeriod] && periodMs === undefined) unreadable.push(KEY.probePeriod);
   const planState = data[KEY.planState]?.toString('utf8');
   return {
     appliedChecksum: text(KEY.appliedChecksum),
     failedChecksum: text(KEY.failedChecksum),
-    failureCount: integer(KEY.failureCount),
-    successCount: integer(KEY.successCount),
+    failureCount: count(KEY.failureCount),
+    successCount: count(KEY.successCount),
     ...(lastApplyTime && { lastApplyTime }),
-    ...(maxFailures !== undefined && maxFailures >= 0 && { maxFailures }),
+    ...(maxFailures !== undefined && { maxFailures }),
     ...(planState !== undefined && { planState }),
-    planRevision: integer(KEY.planRevision),
+    planRevision: count(KEY.planRevision),
     probePeriodMs: periodMs ?? DEFAULT_PERIOD_MS,
     probes: probesOf(data[KEY.probeStatuses], unreadable),
     unreadable,
@@ -90,9 +91,9 @@ function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['p
   }
 }
 
-function integerOf(text: string): number | undefined {
-  if (!/^[+-]?\d{1,15}$/.test(text)) return undefined;
-  return Number(text);
+/** A negative count would let a plan that failed look like one that was never tried. */
+function countOf(text: string): number | undefined {
+  return /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** Fractions are allowed, as Go's durations allow them. */

@@ -110,7 +110,7 @@ export const planSchema = z
       if (parsed.success) probes.push([name, parsed.data]);
       else {
         for (const issue of parsed.error.issues) {
-          context.addIssue({ ...issue, path: ['probes', name, ...issue.path] } as never);
+          context.addIssue({ ...issue, path: ['probes', name, ...issue.path] });
         }
       }
     }

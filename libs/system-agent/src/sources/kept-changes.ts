@@ -61,11 +61,10 @@ export class KeptChanges {
 
   async save(changes: Changes): Promise<void> {
     await this.#files.ensurePrivateFolder(this.#folder);
-    const values = Object.entries(changes.values).map(([key, value]) => [
-      key,
-      value.toString('base64'),
-    ]);
-    const text = JSON.stringify({ ...changes, values: Object.fromEntries(values) });
+    const values: Record<string, string> = {};
+    for (const [key, value] of Object.entries(changes.values))
+      values[key] = value.toString('base64');
+    const text = JSON.stringify({ ...changes, values });
     await this.#files.writePrivateFile(join(this.#folder, FILE), Buffer.from(text));
   }
 

@@ -1,12 +1,13 @@
 import { AgentError } from '../agent-error.js';
-import { fitSecret, MAX_SECRET_BYTES } from '../decide/fit-secret.js';
+import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
 import { KEY, type SecretData } from '../decide/secret-keys.js';
 import { planChecksum } from '../plan/plan-checksum.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { BackOff } from './back-off.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-const MAX_CONFLICTS = 10;
+/** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
+const MAX_TRIES = 30;
 const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 export interface SecretWriterOptions {
@@ -14,12 +15,6 @@ export interface SecretWriterOptions {
   readonly clock: Clock;
   readonly kept: KeptChanges;
   readonly onWarning: (message: string, error?: Error) => void;
-}
-
-/** What came of a try to write: the Secret as it is now, undefined when it is gone. */
-export interface Written {
-  readonly secret: Secret | undefined;
-  readonly wrote: boolean;
 }
 
 /** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
@@ -38,6 +33,11 @@ export class SecretWriter {
   /** Why the last try failed, and when the next one is due. */
   get failure(): { readonly error: Error; readonly retryAt: Date } | undefined {
     return this.#failure;
+  }
+
+  /** Of the plan whose result waits; empty when none does. */
+  get checksum(): string {
+    return this.#changes?.checksum ?? '';
   }
 
   /** The values that wait; they count as those of the Secret. */
@@ -69,18 +69,18 @@ export class SecretWriter {
     if (!changes) return;
     const plan = secret?.data[KEY.plan];
     if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
-      this.#options.onWarning(
-        `the result of plan ${changes.checksum} is not written: the Secret has another plan`,
-      );
-      return this.#done();
+      const message = `the result of plan ${changes.checksum} is not written: the Secret has another plan`;
+      this.#options.onWarning(message);
+      await this.#done();
+      return;
     }
     const values = Object.entries(changes.values).filter(([key, value]) => {
       // Who wrote another state than the one that the pass began with wants that state.
       if (key === KEY.planState && secret.data[key]?.toString() !== changes.planState) return false;
       return !secret.data[key]?.equals(value);
     });
-    if (values.length === 0) return this.#done();
-    this.#changes = { ...changes, values: Object.fromEntries(values) };
+    if (values.length === 0) await this.#done();
+    else this.#changes = { ...changes, values: Object.fromEntries(values) };
   }
 
   /** Tries again at once when the next try is due. */
@@ -88,28 +88,18 @@ export class SecretWriter {
     if (this.#failure) this.#failure = { ...this.#failure, retryAt: this.#options.clock.now() };
   }
 
-  /** Writes what waits, unless the next try is not due. @throws The reason of the signal alone. */
-  async flush(secret: Secret, signal: AbortSignal): Promise<Written> {
+  /**
+   * Writes what waits, unless the next try is not due.
+   *
+   * @returns the Secret as it is then, undefined when it is gone; the one that was given when nothing came of it.
+   * @throws The reason of the signal alone.
+   */
+  async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
+    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) return secret;
     let current: Secret | undefined = secret;
-    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) {
-      return { secret, wrote: false };
-    }
     try {
-      for (let conflicts = 0; this.#changes && current;) {
-        try {
-          current = await this.#options.secrets.write(current, this.#changes.values, signal);
-          await this.#done();
-          return { secret: current, wrote: true };
-        } catch (error) {
-          signal.throwIfAborted();
-          const code = error instanceof AgentError ? error.code : 'refused';
-          if (code === 'tooLarge' && this.#shrink(current)) continue;
-          if (code !== 'conflict' && code !== 'notFound') throw error;
-          conflicts += 1;
-          if (conflicts > MAX_CONFLICTS) throw error;
-          current = await this.#options.secrets.read(signal);
-          await this.rebase(current);
-        }
+      for (let tries = 0; this.#changes && current; tries += 1) {
+        current = await this.#try(current, this.#changes.values, tries, signal);
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -117,7 +107,31 @@ export class SecretWriter {
       this.#failure = { error: error as Error, retryAt };
       await this.#keep();
     }
-    return { secret: current, wrote: false };
+    return current;
+  }
+
+  /** One try, and what is learnt from it for the next one. @throws What only time can mend. */
+  async #try(
+    secret: Secret,
+    values: SecretData,
+    tries: number,
+    signal: AbortSignal,
+  ): Promise<Secret | undefined> {
+    const { secrets } = this.#options;
+    try {
+      const written = await secrets.write(secret, values, signal);
+      await this.#done();
+      return written;
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = error instanceof AgentError ? error.code : 'refused';
+      if (tries >= MAX_TRIES) throw error;
+      if (code === 'tooLarge' && this.#shrink(secret)) return secret;
+      if (code !== 'conflict' && code !== 'notFound') throw error;
+      const fresh = await secrets.read(signal);
+      await this.rebase(fresh);
+      return fresh;
+    }
   }
 
   #shrink(secret: Secret): boolean {
@@ -125,9 +139,9 @@ export class SecretWriter {
     if (!changes) return false;
     this.#maxBytes /= 2;
     const values = this.#fitted(secret, changes.values);
-    const smaller = Object.entries(values).some(([key, value]) => value !== changes.values[key]);
+    const isSmaller = sizeOf(values) < sizeOf(changes.values);
     this.#changes = { ...changes, values };
-    return smaller;
+    return isSmaller;
   }
 
   #fitted(secret: Secret, values: SecretData): SecretData {

@@ -19,13 +19,14 @@ export async function supervise(
   signal: AbortSignal,
 ): Promise<void> {
   const backOff = new BackOff(RESTART);
-  while (!signal.aborted) {
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
     const startedMs = clock.now().getTime();
     const error = await run(signal).then(
       () => new Error('it ended'),
       (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason))),
     );
-    if (signal.aborted) return;
+    if (isOver()) return;
     if (clock.now().getTime() - startedMs > STEADY_MS) backOff.reset();
     onEvent({
       kind: 'warning',

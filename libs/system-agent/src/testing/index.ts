@@ -25,3 +25,4 @@ export {
   type KubeconfigOptions,
 } from './api-server/start-api-server.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
+export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';

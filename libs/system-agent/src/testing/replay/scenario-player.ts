@@ -79,7 +79,7 @@ export class ScenarioPlayer {
       ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
       ...(config.remoteEnabled && { secrets: this.secrets }),
       ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
-      clock: patientClock(this.clock),
+      clock: patientClock(this.clock, this.#recording),
       files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
       programs: this.#programs(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
@@ -182,11 +182,14 @@ export class ScenarioPlayer {
 /**
  * Probes do not time out here: while one is under way, nothing else shows that the agent waits for an answer and not for the clock.
  */
-function patientClock(clock: Clock): Clock {
+function patientClock(clock: Clock, recording: Recording): Clock {
+  const delays = JSON.stringify(recording).matchAll(/initialDelaySeconds\\": (\d+)/g);
+  const delaysMs = new Set([...delays].map(([, seconds]) => Number(seconds) * 1000));
   return {
     now: () => clock.now(),
     wait: async (ms, signal) => {
-      if (!new Error().stack?.includes('askInTime')) return clock.wait(ms, signal);
+      const isOfProbe = new Error().stack?.includes('run-probes') ?? false;
+      if (!isOfProbe || delaysMs.has(ms)) return clock.wait(ms, signal);
       await new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });

@@ -1,0 +1,61 @@
+import type { AgentEvent, SourceState } from '../agent-event.js';
+import type { WatchState } from '../ports.js';
+
+interface Failure {
+  readonly error: Error;
+  readonly retryAt: Date;
+}
+
+/** Where a source stands, as others are told: once for each change. */
+export class ToldState {
+  readonly #source: string;
+  readonly #onEvent: (event: AgentEvent) => void;
+  #state: SourceState = { kind: 'starting' };
+  #disconnected: SourceState | undefined;
+  #unwritten: SourceState | undefined;
+  #told: SourceState | undefined;
+
+  constructor(source: string, onEvent: (event: AgentEvent) => void) {
+    this.#source = source;
+    this.#onEvent = onEvent;
+  }
+
+  /** What keeps a result from the server is more than what keeps the server from us; both are more than how the plan does. */
+  get current(): SourceState {
+    if (this.#state.kind === 'applying') return this.#state;
+    return this.#unwritten ?? this.#disconnected ?? this.#state;
+  }
+
+  enter(state: SourceState): void {
+    this.#state = state;
+    this.#tell();
+  }
+
+  watched(state: WatchState): void {
+    this.#disconnected = state.kind === 'waiting' ? { ...state, kind: 'disconnected' } : undefined;
+    this.#tell();
+  }
+
+  /** `failure` is absent when all is written. */
+  written(checksum: string, failure: Failure | undefined): void {
+    this.#unwritten = failure && { kind: 'unwritten', checksum, ...failure };
+    this.#tell();
+  }
+
+  #tell(): void {
+    const state = this.current;
+    if (this.#told && sameState(this.#told, state)) return;
+    this.#told = state;
+    this.#onEvent({ kind: 'stateChanged', source: this.#source, state });
+  }
+}
+
+/** Whether a person would say that two states are one: times aside. */
+function sameState(a: SourceState, b: SourceState): boolean {
+  const shown = (state: SourceState): string =>
+    JSON.stringify(state, (key, value: unknown) => {
+      if (key === 'nextPassAt' || key === 'retryAt') return undefined;
+      return value instanceof Error ? value.message : value;
+    });
+  return shown(a) === shown(b);
+}
