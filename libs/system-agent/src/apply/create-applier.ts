@@ -1,4 +1,3 @@
-import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import { ProbeTls } from '../probes/probe-tls.js';
@@ -6,7 +5,7 @@ import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
-import type { Applier, Pass, PassResult } from './pass.js';
+import type { Applier, PassResult } from './pass.js';
 import { reconcileFiles } from './reconcile-files.js';
 import { runInstructions } from './run-instructions.js';
 import { runPeriodic } from './run-periodic.js';
@@ -56,8 +55,7 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
     await history.add(pass.plan, pass.checksum, now);
     warnings.clear(pass.source, 'history');
   } catch (error) {
-    const message = `the plan is not in the history: ${messageOf(error)}`;
-    warnings.tell(pass.source, 'history', message, error);
+    warnings.tell(pass.source, 'history', 'the plan is not in the history', error);
   }
 }
 
@@ -86,7 +84,6 @@ async function clear({ pass, work, warnings }: PassContext): Promise<void> {
     await work.clear();
     warnings.clear(pass.source, 'work folder');
   } catch (error) {
-    const message = `the work folder is not removed yet: ${messageOf(error)}`;
-    warnings.tell(pass.source, 'work folder', message, error);
+    warnings.tell(pass.source, 'work folder', 'the work folder is not removed yet', error);
   }
 }

@@ -107,21 +107,25 @@ async function runIn(
     );
   } finally {
     const failure = await whole?.close();
-    if (failure !== undefined)
-      context.warnings.tell(pass.source, 'outputs', failure.message, failure);
+    if (failure !== undefined) tellOutputs(context, failure);
+    else if (whole !== undefined) context.warnings.clear(pass.source, 'outputs');
   }
 }
 
 /** An instruction runs also where its whole output cannot be kept. */
 async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
-  const { outputs, warnings, pass, now } = context;
+  const { outputs, pass, now } = context;
   try {
     return await outputs.open(`${datecode(now)}-${pass.checksum.slice(0, 12)}-${place}`);
   } catch (error) {
-    const message = 'the whole outputs of instructions cannot be kept on the node.';
-    warnings.tell(pass.source, 'outputs', message, error);
+    tellOutputs(context, error);
     return undefined;
   }
+}
+
+function tellOutputs({ warnings, pass }: PassContext, error: unknown): void {
+  const message = 'the whole outputs of instructions are not kept on the node';
+  warnings.tell(pass.source, 'outputs', message, error);
 }
 
 function extensionsOf(environment: Readonly<Record<string, string>>): string[] {

@@ -10,7 +10,7 @@ export interface CommandSearch {
   readonly folder: string;
   /** Entries that are not absolute do not count. */
   readonly searchPath: readonly string[];
-  /** What Windows adds to a name, such as `.EXE`. */
+  /** What Windows adds to a name that has none, such as `.EXE`. */
   readonly extensions: readonly string[];
   readonly isWindows: boolean;
 }
@@ -27,19 +27,29 @@ export async function findCommand(
 ): Promise<string> {
   const paths = isWindows ? path.win32 : path.posix;
   if (command.includes('\0')) throw notFound(command, 'a NUL character');
-  if (paths.isAbsolute(command)) return command;
+  const endings = isWindows && paths.extname(command) === '' ? extensions : [''];
+  if (paths.isAbsolute(command)) return (await firstProgram(command, endings)) ?? command;
   // `C:tool` is in the current folder of a drive, whatever that is.
   if (isWindows && command.includes(':')) throw notFound(command, 'a drive without a folder');
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
-    return paths.resolve(folder, command);
+    const place = paths.resolve(folder, command);
+    return (await firstProgram(place, endings)) ?? place;
   }
   for (const entry of searchPath.filter((one) => paths.isAbsolute(one))) {
-    for (const extension of isWindows ? ['', ...extensions] : ['']) {
-      const file = paths.join(entry, command + extension);
-      if (await isProgram(file)) return file;
-    }
+    const file = await firstProgram(paths.join(entry, command), endings);
+    if (file !== undefined) return file;
   }
   throw notFound(command, 'no such program in the PATH of the agent');
+}
+
+async function firstProgram(
+  place: string,
+  endings: readonly string[],
+): Promise<string | undefined> {
+  for (const ending of endings) {
+    if (await isProgram(place + ending)) return place + ending;
+  }
+  return undefined;
 }
 
 async function isProgram(file: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
@@ -113,7 +113,7 @@ class BoundedFile {
     const stream = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
     stream.on('error', (error) => {
       const found = errnoOf(error) ?? messageOf(error);
-      const message = `cannot keep the whole output in a file: found ${found}; wanted to write ${this.#path}`;
+      const message = `cannot write ${quoteText(this.#path)}: found ${found}; wanted to keep the whole output of an instruction`;
       this.#failure ??= new Error(message, { cause: error });
     });
     return stream;

@@ -1,10 +1,9 @@
-import { messageOf } from '@wins/wins-program';
 import type { AgentEvent } from '../agent-event.js';
 
 /** How many topics are remembered; beyond, the oldest is told again. */
 const MAX_TOPICS = 1000;
 
-/** Tells what a person should know once, until it changes or was well in between. */
+/** Tells what a person should know once, until the message changes or it was well in between. */
 export class Warnings {
   readonly #told = new Map<string, string>();
   readonly #onEvent: (event: AgentEvent) => void;
@@ -13,13 +12,12 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** `topic` names what it is about, such as a file; `error` is the reason. */
+  /** `topic` names what it is about, such as a file. What differs each time, such as a name with a time in it, belongs into the error. */
   tell(source: string, topic: string, message: string, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
-    const reason = error === undefined ? message : `${message} ${messageOf(error)}`;
-    if (this.#told.get(key) === reason) return;
+    if (this.#told.get(key) === message) return;
     this.#told.delete(key);
-    this.#told.set(key, reason);
+    this.#told.set(key, message);
     const [oldest] = this.#told.keys();
     if (this.#told.size > MAX_TOPICS && oldest !== undefined) this.#told.delete(oldest);
     const cause = error instanceof Error ? { error } : {};

@@ -1,3 +1,4 @@
+import { fileSystemError } from '@wins/trusted-files';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFiles } from '../ports.js';
@@ -27,7 +28,7 @@ export class WorkFolder {
    * Removes the folders of passes, and the work folder when it is empty then. Other things in it are not ours. A link is removed, never
    * what it leads to.
    *
-   * @throws what Node throws, after all was tried: on Windows a file that is open stays.
+   * @throws TrustedFileError, after all was tried: on Windows a file that is open stays.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);
@@ -37,7 +38,7 @@ export class WorkFolder {
       names.map((name) => rm(path.join(this.#folder, name), { recursive: true, force: true })),
     );
     const failed = removed.find((one) => one.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    if (failed !== undefined) throw fileSystemError(failed.reason, 'remove', this.#folder);
     // What is left in it is somebody else's.
     await rmdir(this.#folder).catch(() => undefined);
   }

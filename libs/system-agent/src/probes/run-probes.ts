@@ -1,4 +1,5 @@
 import { quoteText } from '@wins/wins-program';
+import { setMaxListeners } from 'node:events';
 import type { AgentEvent } from '../agent-event.js';
 import type { Pass, ProbeStatus } from '../apply/pass.js';
 import type { Warnings } from '../apply/warnings.js';
@@ -29,12 +30,23 @@ export interface ProbeSteps {
  * @throws the reason of the signal.
  */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
-  const { pass } = steps;
-  const asked = Object.entries(pass.plan.probes).map(
-    async ([name, probe]) => [name, await statusOf(name, probe, steps)] as const,
-  );
-  const statuses = await Promise.all(asked);
-  return Object.fromEntries([...Object.entries(pass.probes), ...statuses]);
+  const { pass, signal } = steps;
+  signal.throwIfAborted();
+  // Each probe listens: a signal of their own lets any number of them do so.
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const onAbort = (): void => stop.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const asked = Object.entries(pass.plan.probes).map(
+      async ([name, probe]) =>
+        [name, await statusOf(name, probe, { ...steps, signal: stop.signal })] as const,
+    );
+    const statuses = await Promise.all(asked);
+    return Object.fromEntries([...Object.entries(pass.probes), ...statuses]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 async function statusOf(name: string, probe: Probe, steps: ProbeSteps): Promise<ProbeStatus> {
@@ -99,15 +111,18 @@ async function askInTime(
   if (fault === undefined) warnings.clear(pass.source, topic);
   else warnings.tell(pass.source, topic, fault.message, fault);
   const late = new AbortController();
-  const answered = new AbortController();
-  // Whichever comes first ends the other.
-  const timeout = clock.wait(timeoutMs, AbortSignal.any([signal, answered.signal])).then(
-    () => late.abort(),
-    () => late.abort(),
-  );
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+    late.abort();
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  const timeout = clock.wait(timeoutMs, over.signal).then(end, () => undefined);
   const { insecure } = httpGet;
   const isWell = await httpProbe({ url, insecure, context, signal: late.signal });
-  answered.abort();
+  signal.removeEventListener('abort', end);
+  over.abort();
   await timeout;
   return isWell;
 }

@@ -159,14 +159,17 @@ export class LocalPlan {
       warnings.clear(this.#file, 'saving');
     } catch (error) {
       this.#unwritten = text;
-      const message = `what came of the local plan is not saved yet: ${messageOf(error)}`;
+      const message = 'what came of the local plan is not saved yet';
       warnings.tell(this.#file, 'saving', message, error);
     }
   }
 
   #tellUnknownKeys(keys: readonly string[]): void {
     const { warnings } = this.#steps;
-    if (keys.length === 0) return warnings.clear(this.#file, 'keys');
+    if (keys.length === 0) {
+      warnings.clear(this.#file, 'keys');
+      return;
+    }
     const shown = escapeText(keys.slice(0, MAX_SHOWN_KEYS).join(', '), { maxLength: 512 });
     warnings.tell(this.#file, 'keys', `the plan has keys that mean nothing to the agent: ${shown}`);
   }

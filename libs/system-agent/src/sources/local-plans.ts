@@ -54,16 +54,17 @@ export async function followLocalPlans(
     for (const plan of plans.values()) await plan.look(signal);
   };
 
-  while (!signal.aborted) {
+  const lookAndWait = async (): Promise<void> => {
     try {
       await look();
       warnings.clear(directory, 'folder');
-      await steps.clock.wait(LOCAL_PERIOD_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       const message = `cannot look for local plans: ${messageOf(error)}`;
       warnings.tell(directory, 'folder', message, error);
-      await steps.clock.wait(LOCAL_PERIOD_MS, signal).catch(() => undefined);
     }
-  }
+    // It ends early when the agent stops.
+    await steps.clock.wait(LOCAL_PERIOD_MS, signal).catch(() => undefined);
+  };
+  while (!signal.aborted) await lookAndWait();
 }

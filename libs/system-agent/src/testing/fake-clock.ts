@@ -26,15 +26,17 @@ export class FakeClock implements Clock {
 
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
+    let onAbort = (): void => undefined;
     await new Promise<void>((resolve, reject) => {
       const waiting = { endMs: this.#nowMs + ms, resolve };
       this.#waiting.add(waiting);
       for (const tell of this.#onWait.splice(0)) tell();
-      signal?.addEventListener('abort', () => {
+      onAbort = () => {
         this.#waiting.delete(waiting);
-        reject(signal.reason as Error);
-      });
-    });
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', onAbort);
+    }).finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
   /** Resolves once something waits. */

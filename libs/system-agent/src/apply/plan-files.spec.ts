@@ -1,0 +1,290 @@
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { PlanFile } from '../plan/plan.js';
+import { posixPlanFiles } from './plan-files.js';
+import { reconcileFiles } from './reconcile-files.js';
+
+const isRoot = process.getuid?.() === 0;
+const itAsRoot = isRoot ? it : it.skip;
+if (!isRoot) process.stderr.write('SKIPPED: files of other users, which only root can make\n');
+const itAsUser = isRoot ? it.skip : it;
+const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'plan-files-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = (...names: string[]): string => path.join(folder, ...names);
+const modeOf = (...names: string[]): string => (statSync(at(...names)).mode & 0o7777).toString(8);
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Makes entries of a plan; those of this user, where they do not say otherwise. */
+async function reconcile(...files: Partial<PlanFile>[]): Promise<void> {
+  await reconcileFiles(
+    files.map((file) => ({ path: '', directory: false, ...own, ...file })),
+    {
+      files: posixPlanFiles(),
+      onFile: () => Promise.resolve(),
+      signal: new AbortController().signal,
+    },
+  );
+}
+
+describe('a file of a plan', () => {
+  it('has its content, 0600 unless the plan says otherwise, and parents of 0755', async () => {
+    await reconcile(
+      { path: at('a', 'b', 'c'), content: base64('content') },
+      { path: at('d'), content: 'aGk\r\n=', permissions: '0644' },
+      { path: at('e'), permissions: '4755' },
+      { path: at('f'), permissions: '0' },
+    );
+    expect(readFileSync(at('a', 'b', 'c'), 'utf8')).toBe('content');
+    expect(['a', 'a/b', 'a/b/c', 'd', 'e', 'f'].map((name) => modeOf(name))).toEqual([
+      '755',
+      '755',
+      '600',
+      '644',
+      '755',
+      '0',
+    ]);
+    expect(readFileSync(at('d'), 'utf8')).toBe('hi');
+    expect(statSync(at('e')).size).toBe(0);
+  });
+
+  it('is not written again when it has its content, but has its rights again', async () => {
+    writeFileSync(at('a'), 'same', { mode: 0o777 });
+    utimesSync(at('a'), 0, 0);
+    const { ino } = statSync(at('a'));
+    await reconcile({ path: at('a'), content: base64('same'), permissions: '0640' });
+    expect(statSync(at('a'))).toMatchObject({ ino, mtimeMs: 0 });
+    expect(modeOf('a')).toBe('640');
+  });
+
+  it('is whole at any moment, with its rights from the first byte', async () => {
+    writeFileSync(at('a'), 'before', { mode: 0o640 });
+    const seen: string[] = [];
+    const watcher = watch(folder, (_, name) => {
+      const stats = lstatSync(at(name ?? ''), { throwIfNoEntry: false });
+      if (stats) seen.push(`${name === 'a' ? 'a' : 'other'} ${(stats.mode & 0o777).toString(8)}`);
+    });
+    const content = base64('after'.repeat(100_000));
+    await reconcile({ path: at('a'), content, permissions: '0640' });
+    while (!seen.includes('a 640')) await new Promise(setImmediate);
+    watcher.close();
+    expect(seen.filter((one) => !/^(?:a 640|other 6[04]0)$/.test(one))).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['a']);
+  });
+
+  it('replaces the file that a link leads to, there or not', async () => {
+    mkdirSync(at('real'));
+    writeFileSync(at('real', 'a'), 'before');
+    symlinkSync('real', at('folder'));
+    symlinkSync('folder/../real/a', at('a'));
+    symlinkSync('real/new', at('dangling'));
+    await reconcile(
+      { path: at('a'), content: base64('after') },
+      { path: at('dangling'), content: base64('made') },
+      { path: at('folder', 'b'), content: base64('b') },
+    );
+    expect(lstatSync(at('a')).isSymbolicLink()).toBe(true);
+    expect(['a', 'new', 'b'].map((name) => readFileSync(at('real', name), 'utf8'))).toEqual([
+      'after',
+      'made',
+      'b',
+    ]);
+  });
+
+  it('leaves other names of the old file alone', async () => {
+    writeFileSync(at('a'), 'before');
+    linkSync(at('a'), at('b'));
+    await reconcile({ path: at('a'), content: base64('after') });
+    expect(readFileSync(at('b'), 'utf8')).toBe('before');
+  });
+
+  itAsRoot(
+    'has the owner that the plan gives, root without one, and keeps its own for -1',
+    async () => {
+      writeFileSync(at('kept'), 'before');
+      chownSync(at('kept'), 1000, 1001);
+      writeFileSync(at('same'), 'same');
+      chownSync(at('same'), 1000, 1001);
+      await reconcile(
+        { path: at('given'), uid: 1000, gid: 1001 },
+        { path: at('root') },
+        { path: at('kept'), content: base64('after'), uid: -1, gid: -1 },
+        { path: at('same'), content: base64('same'), uid: -1, gid: 0 },
+        { path: at('folder'), directory: true, uid: 1000, gid: 1001 },
+      );
+      const owners = ['given', 'root', 'kept', 'same', 'folder'].map((name) => {
+        const { uid, gid } = statSync(at(name));
+        return `${uid}:${gid}`;
+      });
+      expect(owners).toEqual(['1000:1001', '0:0', '1000:1001', '1000:0', '1000:1001']);
+    },
+  );
+
+  itAsUser('cannot be given away by others than root', async () => {
+    await expect(reconcile({ path: at('a'), uid: 0, gid: 0 })).rejects.toMatchObject({
+      code: 'fileFailed',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  itAsRoot('that the disk has no room for leaves the old one as it was', async () => {
+    try {
+      execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], {
+        stdio: 'pipe',
+      });
+    } catch {
+      process.stderr.write('SKIPPED: a full disk, for which a file system must be mounted\n');
+      return;
+    }
+    try {
+      await reconcile({ path: at('a'), content: base64('before') });
+      const large = base64('x'.repeat(128 * 1024));
+      await expect(reconcile({ path: at('a'), content: large })).rejects.toMatchObject({
+        code: 'fileFailed',
+        message: expect.stringContaining('the disk is full') as string,
+      });
+      expect(readFileSync(at('a'), 'utf8')).toBe('before');
+      expect(readdirSync(folder)).toEqual(['a']);
+    } finally {
+      execFileSync('/bin/umount', [folder]);
+    }
+  });
+
+  it.each([
+    ['relative', {}, 'found such a path; wanted an absolute path'],
+    ['', {}, 'found no path'],
+    ['relative', { action: 'delete' }, 'wanted an absolute path'],
+    ['/', { action: 'delete', directory: true }, 'found the root'],
+    ['/x', { content: '%%%' }, 'found content that is not base64; wanted base64 with padding'],
+    ['/x', { content: 'YQ' }, 'content that is not base64'],
+    ['/x', { permissions: 'rw-r--r--' }, 'found the permissions "rw-r--r--"; wanted octal digits'],
+    ['/x', { permissions: '0o644' }, 'wanted octal digits'],
+    ['/x', { permissions: '-1' }, 'wanted octal digits'],
+    ['/x\0y', {}, 'found such a path'],
+  ])('with the path %j and %j is refused', async (file, entry, message) => {
+    await expect(reconcile({ path: file, ...entry })).rejects.toMatchObject({
+      code: 'fileFailed',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it('is refused where a folder or a pipe is, or a file is above it', async () => {
+    mkdirSync(at('folder'));
+    execFileSync('mkfifo', [at('pipe')]);
+    writeFileSync(at('file'), '');
+    symlinkSync('loop', at('loop'));
+    for (const name of ['folder', 'pipe', 'file/x', 'loop']) {
+      await expect(reconcile({ path: at(name) })).rejects.toMatchObject({ code: 'fileFailed' });
+    }
+  });
+});
+
+describe('a folder of a plan', () => {
+  it('has its mode, as have the folders above it that are made', async () => {
+    await reconcile(
+      { path: at('a', 'b'), directory: true, permissions: '0700' },
+      { path: at('c'), directory: true },
+      { path: at('d'), directory: true, permissions: '1777' },
+    );
+    expect(['a', 'a/b', 'c', 'd'].map((name) => modeOf(name))).toEqual([
+      '700',
+      '700',
+      '755',
+      '777',
+    ]);
+  });
+
+  it('that is there has its mode again, those above it keep theirs', async () => {
+    mkdirSync(at('a', 'b'), { recursive: true });
+    chmodSync(at('a'), 0o711);
+    await reconcile({ path: at('a', 'b'), directory: true, permissions: '0750' });
+    expect([modeOf('a'), modeOf('a', 'b')]).toEqual(['711', '750']);
+  });
+
+  it('is refused where a file is', async () => {
+    writeFileSync(at('a'), '');
+    await expect(reconcile({ path: at('a'), directory: true })).rejects.toMatchObject({
+      code: 'fileFailed',
+      message: expect.stringContaining('cannot make the folder') as string,
+    });
+  });
+});
+
+describe('removal', () => {
+  it('removes files, empty folders, and whole folders where the plan says so', async () => {
+    writeFileSync(at('file'), '');
+    mkdirSync(at('empty'));
+    mkdirSync(at('full', 'sub'), { recursive: true });
+    writeFileSync(at('full', 'sub', 'x'), '');
+    await reconcile(
+      { path: at('file'), action: 'delete' },
+      { path: at('empty'), action: 'delete' },
+      { path: at('full'), action: 'delete', directory: true },
+      { path: at('absent'), action: 'delete' },
+      { path: at('absent', 'below'), action: 'delete', directory: true },
+      { path: '', action: 'delete' },
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('does not remove a full folder unless the plan says so', async () => {
+    mkdirSync(at('full'));
+    writeFileSync(at('full', 'x'), '');
+    await expect(reconcile({ path: at('full'), action: 'delete' })).rejects.toMatchObject({
+      code: 'fileFailed',
+    });
+    expect(readdirSync(at('full'))).toEqual(['x']);
+  });
+
+  it('removes links, never what they lead to', async () => {
+    mkdirSync(at('kept'));
+    writeFileSync(at('kept', 'x'), '');
+    mkdirSync(at('full'));
+    symlinkSync(at('kept'), at('full', 'link'));
+    symlinkSync(at('kept'), at('link'));
+    symlinkSync(at('kept', 'x'), at('to-file'));
+    await reconcile(
+      { path: at('full'), action: 'delete', directory: true },
+      { path: at('link'), action: 'delete', directory: true },
+      { path: at('to-file'), action: 'delete' },
+    );
+    expect(readdirSync(folder)).toEqual(['kept']);
+    expect(readdirSync(at('kept'))).toEqual(['x']);
+  });
+});
+
+describe('a private folder', () => {
+  it('is closed where others could only look into it, and refused where they could write', async () => {
+    const files = posixPlanFiles();
+    mkdirSync(at('readable'));
+    chmodSync(at('readable'), 0o755);
+    await files.ensurePrivateFolder(at('readable'));
+    expect(modeOf('readable')).toBe('700');
+    mkdirSync(at('open'));
+    chmodSync(at('open'), 0o777);
+    await expect(files.ensurePrivateFolder(at('open'))).rejects.toMatchObject({
+      code: 'fileFailed',
+    });
+    expect(modeOf('open')).toBe('777');
+  });
+});
