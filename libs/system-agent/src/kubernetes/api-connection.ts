@@ -8,6 +8,7 @@ import { errnoOf, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
 import type { ClusterAccess } from './kubeconfig.js';
+import { proxyOf, type Environment } from './proxy-of.js';
 import { readJson } from './response-body.js';
 
 export interface ApiRequest {
@@ -24,12 +25,18 @@ export interface ApiConnectionOptions {
   /** Trusts the authorities of the kubeconfig alone. */
   readonly strictTls: boolean;
   readonly systemRoots: () => readonly string[];
+  readonly environment: Environment;
   readonly onWarning: (message: string, error?: Error) => void;
   /** Told whenever the server sends something. */
   readonly onContact: () => void;
   /** Within which an answer begins, and, unless it is a watch, ends. */
   readonly answerMs: number;
 }
+
+const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
+/** Whether the agents of this Node know proxies. */
+export const CAN_PROXY =
+  (MAJOR === 22 && MINOR >= 21) || (MAJOR === 24 && MINOR >= 5) || MAJOR > 24;
 
 /** What Node says of a certificate that no known authority signed; Go calls all of it "signed by unknown authority". */
 const UNKNOWN_AUTHORITY = new Set([
@@ -45,6 +52,8 @@ const UNKNOWN_AUTHORITY = new Set([
 export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #proxy: string | undefined;
+  #hasWarned = false;
   /** What is tried in turn until a certificate is good; then that alone. */
   #agents: readonly (() => HttpAgent)[];
 
@@ -59,6 +68,11 @@ export class ApiConnection {
       );
     }
     this.#options = options;
+    this.#proxy = proxyOf(access.server, options.environment);
+    if (this.#proxy !== undefined && !CAN_PROXY) {
+      const message = `HTTPS_PROXY is not used: found Node ${process.versions.node}; wanted 22.21, 24.5 or later`;
+      options.onWarning(message);
+    }
     this.#headers = {
       accept: 'application/json',
       'accept-encoding': 'identity',
@@ -90,7 +104,16 @@ export class ApiConnection {
     }
     if (statusCode === 200) return { response };
     const body = await this.#readWithin(response, signal).catch(() => undefined);
-    return apiRefusal(request.what, statusCode, body, headers['retry-after']);
+    return this.refusal(request.what, statusCode, body, headers['retry-after']);
+  }
+
+  /** What a status with its body means; a server that repeats the token is not repeated. */
+  refusal(what: string, status: number, body: unknown, retryAfter?: string): ApiRefusal {
+    const { token } = this.#options.access;
+    return apiRefusal(what, status, body, {
+      ...(token !== undefined && { token }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    });
   }
 
   /**
@@ -132,6 +155,8 @@ export class ApiConnection {
         const failure = this.failure(error, request.what, signal);
         if (!isUnknown || index + 1 >= this.#agents.length) throw failure;
         // Nothing was sent yet: the handshake had failed.
+        if (this.#hasWarned) continue;
+        this.#hasWarned = true;
         const message =
           'the certificate of the API server is from no authority of the kubeconfig: those of the system are tried instead, for agentStrictTLSMode is off';
         this.#options.onWarning(message, failure);
@@ -204,6 +229,8 @@ export class ApiConnection {
       minVersion: 'TLSv1.2',
       ...(tlsServerName !== undefined && { servername: tlsServerName }),
       ...clientCertificate,
+      // Not in the types of Node 20.
+      ...(this.#proxy !== undefined && { proxyEnv: { HTTPS_PROXY: this.#proxy } }),
     });
   }
 }

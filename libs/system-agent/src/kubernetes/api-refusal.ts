@@ -25,16 +25,18 @@ const MAX_RETRY_AFTER_MS = 300_000;
  *
  * @param what - What was asked, as the end of "cannot".
  * @param body - A Status, if the server is one of Kubernetes; a proxy before it may send anything.
+ * @param given - The header `Retry-After`, and the token, which is kept out of the message.
  */
 export function apiRefusal(
   what: string,
   status: number,
   body: unknown,
-  retryAfter?: string,
+  { retryAfter, token }: { readonly retryAfter?: string; readonly token?: string } = {},
 ): ApiRefusal {
   const { message, causes } = readStatus(body);
   const code = status === 422 && isTooLong(causes) ? 'tooLarge' : (CODES.get(status) ?? 'refused');
-  const said = message === undefined ? '' : `: ${escapeText(message, { maxLength: 512 })}`;
+  const shown = token === undefined ? message : message?.replaceAll(token, '[token]');
+  const said = shown === undefined ? '' : `: ${escapeText(shown, { maxLength: 512 })}`;
   const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
   return {
     status,

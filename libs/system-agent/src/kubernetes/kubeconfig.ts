@@ -101,15 +101,15 @@ const USER = z.strictObject({
 });
 
 function yamlOf(text: string): unknown {
-  // Without excerpts: the line at fault may hold the token.
-  const document = parseDocument(text, { prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined)
-    throw refused(`found no YAML (${error.code} at offset ${error.pos[0]})`, []);
   try {
-    return document.toJS() as unknown;
-  } catch {
-    throw refused('found aliases that lead nowhere, or too many of them', []);
+    // Without excerpts and warnings: the line at fault may hold the token.
+    const document = parseDocument(text, { prettyErrors: false, logLevel: 'error' });
+    const [error] = document.errors;
+    if (error === undefined) return document.toJS();
+    throw refused(`found no YAML (${error.code} at offset ${error.pos[0]})`, []);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw refused('found YAML that is nested too deeply, or has too many aliases', []);
   }
 }
 

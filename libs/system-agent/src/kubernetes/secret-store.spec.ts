@@ -1,4 +1,6 @@
 import { EventEmitter, once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
@@ -17,6 +19,7 @@ import {
   type ApiServerOptions,
   type KubeconfigOptions,
 } from '../testing/index.js';
+import { CAN_PROXY } from './api-connection.js';
 import { parseConnectionInfo } from './connection-info.js';
 import { secretStore, type SecretStoreOptions } from './secret-store.js';
 
@@ -131,6 +134,51 @@ function errorOf(act: () => unknown): unknown {
 }
 
 const isWatch = ({ query }: ApiRequest) => query.get('watch') === 'true';
+
+describe('the proxy of the environment', () => {
+  const access = (server: ApiServer) => {
+    const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
+    // A name that only the proxy can find.
+    const url = new URL('https://rancher.invalid:6443');
+    return { ...info, access: { ...info.access, server: url, tlsServerName: 'localhost' } };
+  };
+  const plain = { clock: new LeapingClock(), strictTls: true };
+
+  (CAN_PROXY ? it : it.skip)('leads to the server, and sees no token', async () => {
+    const server = await serve();
+    server.create({ plan: '{}' });
+    const seen: string[] = [];
+    const proxy = createServer().on('connect', (request, socket: Socket) => {
+      seen.push(JSON.stringify([request.url, request.headers]));
+      const { port } = new URL(server.url);
+      const onward = connect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+      for (const each of [socket, onward]) each.on('error', () => onward.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    stops.push(async () => {
+      await once(proxy.close(), 'close');
+    });
+    const { port } = proxy.address() as AddressInfo;
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const store = secretStore(access(server), { ...plain, environment });
+    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect(seen).toEqual([expect.stringContaining('rancher.invalid:6443')]);
+    expect(seen.join()).not.toContain(server.token);
+    await server.close();
+  });
+
+  (CAN_PROXY ? it.skip : it)('is not used by a Node that is too old, which is said', async () => {
+    const warnings: string[] = [];
+    const environment = { HTTPS_PROXY: 'http://127.0.0.1:1' };
+    const onWarning = (message: string) => warnings.push(message);
+    secretStore(access(await serve()), { ...plain, environment, onWarning });
+    expect(warnings).toEqual([expect.stringMatching(/^HTTPS_PROXY is not used/)]);
+  });
+});
 
 describe('reading', () => {
   it('gives the Secret, decoded, and the whole object', async () => {
@@ -534,6 +582,90 @@ describe('a server that behaves badly', () => {
       expect(new Set(watch.failures())).toEqual(new Set([code]));
     },
   );
+
+  /** Follows the answer of the double by something else. */
+  const after =
+    (more: (response: ServerResponse) => void): ApiFault =>
+    (_request, response, proceed) => {
+      proceed();
+      more(response);
+    };
+  const line = (event: object) => `${JSON.stringify(event)}\n`;
+  const error = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', code } });
+
+  it.each<[string, (response: ServerResponse) => void, AgentErrorCode]>([
+    ['something that is no JSON', (response) => response.write('<html>\n'), 'refused'],
+    ['a value that is no event', (response) => response.write('null\n'), 'refused'],
+    [
+      'an event without an object',
+      (response) => response.write(line({ type: 'MODIFIED' })),
+      'refused',
+    ],
+    ['a bookmark of nothing', (response) => response.write(line({ type: 'BOOKMARK' })), 'refused'],
+    [
+      'a Secret that is another one',
+      (response) =>
+        response.write(line({ type: 'MODIFIED', object: { kind: 'Secret', metadata: {} } })),
+      'refused',
+    ],
+    ['an error of the server', (response) => response.write(line(error(500))), 'refused'],
+    ['that it is forbidden now', (response) => response.write(line(error(403))), 'forbidden'],
+    [
+      'an error of no kind',
+      (response) => response.write(line({ type: 'ERROR', object: {} })),
+      'refused',
+    ],
+    [
+      'half a line',
+      (response) => response.write('{"type":', () => response.destroy()),
+      'unreachable',
+    ],
+    [
+      'a line without an end',
+      (response) => response.write(Buffer.alloc(5_000_000, ' ')),
+      'refused',
+    ],
+  ])('sends %s in the middle of a watch: told, and gone on', async (_title, more, code) => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    server.fault(after(more), { times: 1 });
+    const watch = watching(storeOf(server));
+    await watch.until(() => watch.failures().length > 0);
+    await watch.connected();
+    server.update({ plan: 'second' });
+    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(watch.failures()).toEqual([code]);
+    // Where only the connection was lost, the Secret is not read anew.
+    const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
+    expect(isResumed).toBe(code === 'unreachable');
+  });
+
+  it('sends an event of a kind that is not known: passed over', async () => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    server.fault(after((response) => response.write(line({ type: 'NEWS', object: {} }))));
+    const watch = watching(storeOf(server));
+    await watch.connected();
+    server.update({ plan: 'second' });
+    expect(await watch.tellings(2)).toEqual(['first', 'second']);
+    expect(watch.failures()).toEqual([]);
+  });
+
+  it('repeats the token: it is in no error', async () => {
+    const server = await serve();
+    const message = `no user has the token ${server.token}`;
+    const store = storeOf(server);
+    server.fault(answer(401, JSON.stringify({ message })), { times: 1 });
+    await expect(store.read(never)).rejects.toThrow(
+      /answered 401: no user has the token \[token\]$/,
+    );
+    const event = { type: 'ERROR', object: { code: 401, message } };
+    server.fault(answer(200, line(event)), { times: 1 });
+    const watch = watching(store);
+    await watch.connected();
+    const [state] = watch.states;
+    expect(state?.kind === 'waiting' && state.error.message).toMatch(/has the token \[token\]$/);
+  });
 
   it('takes an answer that comes byte by byte', async () => {
     const server = await serve();

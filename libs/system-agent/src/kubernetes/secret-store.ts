@@ -1,6 +1,7 @@
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { ApiConnection, type ApiRequest } from './api-connection.js';
 import type { ConnectionInfo } from './connection-info.js';
+import type { Environment } from './proxy-of.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { systemRoots } from './system-roots.js';
 import { SecretWatch } from './watch-secret.js';
@@ -17,6 +18,11 @@ export interface SecretStoreOptions {
   readonly strictTls: boolean;
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
+  /**
+   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as {@link proxyOf} reads them. Node before 22.21 uses
+   * none, which is a warning. Default: that of the process.
+   */
+  readonly environment?: Environment;
   /** Something that a person should know; the store goes on. */
   readonly onWarning?: (message: string, error?: Error) => void;
   /** From 0 to below 1. Default: `Math.random`. */
@@ -29,10 +35,10 @@ export interface SecretStoreOptions {
 
 /**
  * One Secret of an API server, over HTTPS of Node's own. Answers and lines of a watch have at most 4 MiB; redirects and encodings are
- * refused; proxies that the environment names are not used. Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`,
+ * refused. Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`,
  * `expired`, `tooLarge`, `refused`, `closed`; none holds the token.
  *
- * @throws AgentError `invalidConnection`: strict, and the kubeconfig names no authority.
+ * @throws AgentError `invalidConnection`: strict, and the kubeconfig names no authority; a proxy that cannot be used.
  */
 export function secretStore(
   { access, namespace, secretName }: ConnectionInfo,
@@ -47,6 +53,7 @@ export function secretStore(
     access,
     strictTls,
     systemRoots: options.systemRoots ?? systemRoots,
+    environment: options.environment ?? process.env,
     onWarning: options.onWarning ?? (() => undefined),
     onContact,
     answerMs,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { AgentError } from '../agent-error.js';
 import type { Clock, Secret, WatchState } from '../ports.js';
 import type { ApiConnection } from './api-connection.js';
-import { apiRefusal, type ApiRefusal } from './api-refusal.js';
+import type { ApiRefusal } from './api-refusal.js';
 import { readJsonLines } from './response-body.js';
 import { objectOf, readSecret, type SecretName } from './secret-object.js';
 
@@ -26,7 +26,7 @@ const MAX_BACK_OFF_MS = 30_000;
 /** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
 const SHORT_WATCH_MS = 1000;
 /** After which the back-off begins anew. */
-const LONG_WATCH_MS = 60_000;
+const LONG_WATCH_MS = 10_000;
 
 /** Watches one Secret until the signal aborts: the loop that client-go calls a reflector. */
 export class SecretWatch {
@@ -140,7 +140,7 @@ export class SecretWatch {
   }
 
   async #follow(response: IncomingMessage, isInitial: boolean): Promise<ApiRefusal | undefined> {
-    const { clock, silenceMs, onContact } = this.#options;
+    const { clock, connection, silenceMs, onContact } = this.#options;
     this.#connectedAt = clock.now().getTime();
     if (!isInitial) this.#connected();
     const timer = setTimeout(
@@ -158,7 +158,7 @@ export class SecretWatch {
         if (type === 'ERROR') {
           const status = objectOf(object);
           const code = typeof status['code'] === 'number' ? status['code'] : 500;
-          return this.#expiredOrRefused(apiRefusal(WHAT, code, status));
+          return this.#expiredOrRefused(connection.refusal(WHAT, code, status));
         }
         if (type === 'BOOKMARK') {
           const metadata = objectOf(objectOf(object)['metadata']);
