@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -18,7 +17,8 @@ import {
   tarOf,
 } from '../testing/image-harness.js';
 
-// "hello" in a tar of one file, as the programs compress it.
+/** Each is two parts one behind the other, as gzip, zstd, lz4 and bzip2 wrote them; zstd and lz4 with a part to be skipped between. */
+const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const lab = { current: undefined as unknown as ImageLab };
 beforeEach(() => (lab.current = new ImageLab()));
 afterEach(() => lab.current.remove());
@@ -92,28 +92,16 @@ describe('an image of imagesDirectory', () => {
     expect(text('run.sh')).toBe('hello');
   });
 
-  it('is found whatever compressed it', async () => {
-    const archive = await dockerArchive('localtest/img:v1', [await hello()]);
-    for (const [ending, program] of [
-      ['tar.gz', 'gzip'],
-      ['tar.zst', 'zstd'],
-      ['tar.lz4', 'lz4'],
-      ['tar.bz2', 'bzip2'],
-    ] as const) {
-      const current = new ImageLab();
-      writeFileSync(
-        join(current.images, `img.${ending}`),
-        execFileSync(program, ['-c'], { input: archive }),
-      );
-      await current.unpack('localtest/img:v1');
-      expect([
-        ending,
-        readFileSync(join(current.folder, 'run.sh'), 'utf8'),
-        current.warnings,
-      ]).toEqual([ending, 'hello', []]);
-      current.remove();
-    }
-  });
+  it.each(['gz', 'zst', 'lz4', 'bz2'])(
+    'is found in an archive compressed as %s in two parts',
+    async (ending) => {
+      save(`img.tar.${ending}`, readFileSync(join(FIXTURES, `img.tar.${ending}`)));
+      await lab.current.unpack('127.0.0.1:1/img:v1');
+      const digest = 'sha256:a45477d9b0449be9fc0229ca0f104e8c0a389ddf9768221b3a34beb0287e92f7';
+      expect([text('run.sh'), digestOf(readFileSync(path('data')))]).toEqual(['hello', digest]);
+      expect(lab.current.warnings).toEqual([]);
+    },
+  );
 
   it('has layers that Docker wrote as links to others', async () => {
     const layer = await hello();

@@ -35,19 +35,14 @@ export function endpointsOf(
 }
 
 function baseOf(text: string): URL {
-  const url = parseUrl(/^https?:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
-  if (
-    url === undefined ||
-    url.username !== '' ||
-    url.password !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  )
-    throw imageFailed(
-      'use a registry',
-      quoteText(text),
-      'an address such as https://registry.example:5000',
-    );
+  const url = parseUrl(/^[a-z]+:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
+  const isPlain =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  if (!isPlain)
+    // Not quoted: it may have a password in it.
+    throw imageFailed('use a mirror', 'another form', 'an address such as https://mirror:5000');
   // As containerd has it: a path takes the place of /v2.
   url.pathname = url.pathname === '/' ? '/v2' : url.pathname.replace(/\/+$/, '');
   return url;

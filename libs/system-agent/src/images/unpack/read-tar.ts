@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 /** One entry, with the bytes of its file. */
 export interface TarEntry extends AsyncIterable<Uint8Array> {
   readonly header: {
@@ -16,32 +18,38 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
  * too, for whoever counts and digests it.
  *
  * @throws What the input throws; an Error of tar-stream for what is no tar, or ends too early. It bounds the headers of long names itself.
+ * The bytes of an entry throw the same.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');
   const extract = createExtract();
+  const closed = new Promise<void>((resolve) => extract.on('close', resolve));
+  // The first is the cause: the input's, or that of tar-stream, which tells the reader of an entry only that it was ended.
   let failure: unknown;
-  let wake = (): void => undefined;
-  extract.on('drain', () => wake());
-  extract.on('close', () => wake());
+  extract.on('error', (error) => (failure ??= error));
   const feed = async () => {
     for await (const chunk of bytes) {
       if (extract.destroyed) return;
-      if (extract.write(chunk)) continue;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (extract.destroyed) resolve();
-      });
+      if (!extract.write(chunk)) await Promise.race([once(extract, 'drain'), closed]);
     }
     extract.end(undefined);
   };
   const feeding = feed().catch((error: unknown) => {
-    failure = error;
+    failure ??= error;
     extract.destroy(error instanceof Error ? error : new Error(String(error)));
   });
+  async function* bytesOf(entry: AsyncIterable<unknown>) {
+    try {
+      yield* entry as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      await closed;
+      throw failure ?? error;
+    }
+  }
   try {
     for await (const entry of extract) {
-      yield entry as unknown as TarEntry;
+      const { header } = entry;
+      yield { header, [Symbol.asyncIterator]: () => bytesOf(entry) };
       entry.resume();
     }
     await feeding;
