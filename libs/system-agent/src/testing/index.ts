@@ -25,4 +25,3 @@ export {
   type KubeconfigOptions,
 } from './api-server/start-api-server.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
-export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
