@@ -25,7 +25,8 @@ export function logAgentEvent(logger: Logger, event: AgentEvent): void {
       return;
     case 'passEnded': {
       const { kind: _kind, ...facts } = event;
-      logger[event.succeeded ? 'info' : 'warn'](facts, 'a plan was applied');
+      if (event.succeeded) logger.info(facts, 'a plan was applied');
+      else logger.warn(facts, 'a plan has failed');
       return;
     }
     case 'instructionEnded': {

@@ -47,13 +47,13 @@ export function agentSettings(
     return { reason, keyPath: 'systemagent' };
   }
   const isWindows = platform === 'win32';
-  const { isAbsolute } = isWindows ? path.win32 : path.posix;
+  const paths = isWindows ? path.win32 : path.posix;
   for (const key of PATHS) {
     const value = systemAgent[key];
     // On Windows a path without a drive is one of whatever drive is the current one.
     if (
       value === undefined ||
-      (isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value)))
+      (paths.isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value)))
     )
       continue;
     const reason = `${key} is ${quoteText(value)}, which is not an absolute path`;

@@ -98,11 +98,11 @@ export class AgentSwitch implements AsyncDisposable {
       logger.info('no plan is followed any more');
     }
     this.#failure = undefined;
-    if (!isOff(wanted)) await this.#start(wanted);
+    if (!isOff(wanted)) this.#start(wanted);
     this.onChange();
   }
 
-  async #start(settings: AgentSettings): Promise<void> {
+  #start(settings: AgentSettings): void {
     const { logger, audit, commands, planFiles, trust } = this.#options;
     try {
       this.#agent = loadAgent().startAgent({

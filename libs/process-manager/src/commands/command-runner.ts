@@ -110,8 +110,11 @@ class TreeRunner implements CommandRunner {
       collect(tree.stderr, (bytes) => onOutput('stderr', bytes)),
     ]);
     const ended = Promise.all([tree.exited, outputsClosed]);
-    await Promise.race([ended, aborted(signal)]);
-    if (!signal.aborted) {
+    const isGivenUp = await Promise.race([
+      ended.then(() => false),
+      aborted(signal).then(() => true),
+    ]);
+    if (!isGivenUp) {
       await this.#keep(tree);
       return tree.exited;
     }
