@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { ApplierHarness, shell } from '../testing/applier-harness.js';
+import { onSmallDisk } from '../testing/small-disk-harness.js';
 
 const never = new AbortController().signal;
 const own = { uid: process.getuid?.(), gid: process.getgid?.() };
@@ -240,6 +241,40 @@ describe('a file that cannot be made', () => {
     });
     expect(harness.list('files')).toEqual(['a']);
     expect(harness.acts).toHaveLength(1);
+  });
+});
+
+describe('a full disk', () => {
+  it('below the history does not keep a plan from being applied', async () => {
+    await onSmallDisk(harness.path('applied'), 1, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
+      expect(await harness.applier.apply(pass, never)).toMatchObject({ succeeded: true });
+      expect(harness.warnings()).toEqual(['the plan is not in the history']);
+      expect(harness.list('applied')).toEqual([]);
+    });
+  });
+
+  it('below the work folder is a failure of the instruction', async () => {
+    await onSmallDisk(harness.path('work'), 2, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
+      const result = await harness.applier.apply(pass, never);
+      expect(result).toMatchObject({ succeeded: false, outputs: { a: null } });
+      expect(harness.events).toContainEqual(
+        expect.objectContaining({ kind: 'instructionEnded', exitCode: -1 }),
+      );
+      expect(harness.list('work')).toEqual([]);
+    });
+  });
+
+  it('below the whole outputs leaves what is saved as it is', async () => {
+    await onSmallDisk(harness.path('state'), 10, async () => {
+      const pass = harness.pass({ instructions: [shell('a', 'head -c 200000 /dev/zero')] });
+      const { succeeded, outputs } = await harness.applier.apply(pass, never);
+      expect([succeeded, outputs['a']?.length]).toEqual([true, 200_000]);
+      expect(harness.warnings()).toEqual([
+        'the whole outputs of instructions are not kept on the node',
+      ]);
+    });
   });
 });
 

@@ -1,5 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { errnoOf } from '@wins/wins-program';
+import { constants } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
+
 import { AgentError } from '../agent-error.js';
 import type { Clock, PlanFiles } from '../ports.js';
 import type { Applier } from './pass.js';
@@ -43,7 +46,7 @@ export function interlocked(applier: Applier, options: InterlockOptions): Applie
 
 async function refuseWhenPending({ directory, clock, files }: InterlockOptions): Promise<void> {
   const pending = path.join(directory, PENDING);
-  const text = await readFile(pending, 'utf8').catch(() => undefined);
+  const text = await beginningOf(pending);
   if (text === undefined) return;
   const since = parseUnixDate(text.trim());
   if (!since) await files.writePrivateFile(pending, Buffer.from(unixDate(clock.now())));
@@ -54,4 +57,21 @@ async function refuseWhenPending({ directory, clock, files }: InterlockOptions):
     'refused',
     `cannot apply a plan: found ${PENDING}; wanted no restart to come`,
   );
+}
+
+/** A time, and no more of what others may have written. Undefined: there is no such file. */
+async function beginningOf(file: string): Promise<string | undefined> {
+  let handle;
+  try {
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 }

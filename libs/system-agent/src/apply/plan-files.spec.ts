@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -18,6 +19,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PlanFile } from '../plan/plan.js';
+import { onSmallDisk } from '../testing/small-disk-harness.js';
 import { posixPlanFiles } from './plan-files.js';
 import { reconcileFiles } from './reconcile-files.js';
 
@@ -147,16 +149,8 @@ describe('a file of a plan', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  itAsRoot('that the disk has no room for leaves the old one as it was', async () => {
-    try {
-      execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], {
-        stdio: 'pipe',
-      });
-    } catch {
-      process.stderr.write('SKIPPED: a full disk, for which a file system must be mounted\n');
-      return;
-    }
-    try {
+  it('that the disk has no room for leaves the old one as it was', async () => {
+    await onSmallDisk(folder, 10, async () => {
       await reconcile({ path: at('a'), content: base64('before') });
       const large = base64('x'.repeat(128 * 1024));
       await expect(reconcile({ path: at('a'), content: large })).rejects.toMatchObject({
@@ -165,9 +159,18 @@ describe('a file of a plan', () => {
       });
       expect(readFileSync(at('a'), 'utf8')).toBe('before');
       expect(readdirSync(folder)).toEqual(['a']);
-    } finally {
-      execFileSync('/bin/umount', [folder]);
-    }
+    });
+  });
+
+  itAsRoot('is not looked for through a link that another user made', async () => {
+    writeFileSync(at('target'), 'before');
+    symlinkSync('target', at('link'));
+    lchownSync(at('link'), 1000, 1000);
+    await expect(reconcile({ path: at('link'), content: base64('x') })).rejects.toMatchObject({
+      code: 'fileFailed',
+      message: expect.stringContaining('found a symbolic link of another user') as string,
+    });
+    expect(readFileSync(at('target'), 'utf8')).toBe('before');
   });
 
   it.each([

@@ -8,7 +8,17 @@ import {
 } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
 import { chmodSync, lstatSync } from 'node:fs';
-import { chmod, chown, mkdir, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readlink,
+  realpath,
+  rm,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFileRights, PlanFiles } from '../ports.js';
@@ -106,22 +116,25 @@ async function followLinks(asked: string): Promise<string> {
   for (let links = 0; links <= MAX_LINKS; links += 1) {
     const folder = await realpath(path.dirname(at));
     const file = path.join(folder, path.basename(at));
-    const target = await readLink(file);
-    if (target === undefined) return file;
+    const stats = await lstat(file).catch(unlessAbsent);
+    if (stats?.isSymbolicLink() !== true) return file;
+    // Somebody else's link could lead to any file, as one in a folder for all; the system refuses most of them too.
+    if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
+    const target = await readlink(file);
     // Not joined: what `..` means after a link only the system can say.
     at = path.isAbsolute(target) ? target : `${folder}/${target}`;
   }
-  const found = `found more than ${MAX_LINKS} symbolic links`;
-  throw new AgentError('fileFailed', `cannot write ${quoteText(asked)}: ${found}; wanted a file`);
+  throw badLink(asked, `after ${MAX_LINKS} others`);
 }
 
-async function readLink(file: string): Promise<string | undefined> {
-  try {
-    return await readlink(file);
-  } catch (error) {
-    if (['EINVAL', 'ENOENT'].includes(errnoOf(error) ?? '')) return undefined;
-    throw error;
-  }
+function unlessAbsent(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+}
+
+function badLink(file: string, which: string): AgentError {
+  const wanted = 'a file, or a link of root';
+  const message = `cannot write ${quoteText(file)}: found a symbolic link ${which}; wanted ${wanted}`;
+  return new AgentError('fileFailed', message);
 }
 
 async function remove(file: string, directory: boolean): Promise<void> {

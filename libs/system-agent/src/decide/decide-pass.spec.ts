@@ -151,12 +151,7 @@ describe('decidePass', () => {
   it('has one answer for every Secret, and never skips a pending plan', () => {
     fc.assert(
       fc.property(anySecret, anyMemory, (texts, memory) => {
-        const decision = decidePass(
-          secretState(buffers(texts as Record<string, string>)),
-          THIS,
-          memory,
-          NOW,
-        );
+        const decision = decidePass(secretState(buffers(texts)), THIS, memory, NOW);
         expect(['apply', 'announce', 'watchOver']).toContain(decision.kind);
         expect(decision.kind === 'announce').toBe(texts[KEY.planState] === 'pending');
       }),
@@ -166,7 +161,7 @@ describe('decidePass', () => {
   it('never starts again at once what has ended, and applying twice changes what applying once changed', () => {
     fc.assert(
       fc.property(anySecret, anyMemory, fc.boolean(), (texts, memory, succeeded) => {
-        const data = buffers(texts as Record<string, string>);
+        const data = buffers(texts);
         const state = secretState(data);
         const decision = decidePass(state, THIS, memory, NOW);
         if (decision.kind !== 'apply') return;

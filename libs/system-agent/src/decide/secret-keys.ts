@@ -16,5 +16,20 @@ export const KEY = {
   planRevision: 'plan-revision',
 } as const;
 
+/** Those that the agent writes. */
+export const WRITTEN_KEYS = [
+  KEY.appliedChecksum,
+  KEY.appliedOutput,
+  KEY.periodicOutput,
+  KEY.failedChecksum,
+  KEY.failedOutput,
+  KEY.failureCount,
+  KEY.successCount,
+  KEY.lastApplyTime,
+  KEY.probeStatuses,
+  KEY.planState,
+  KEY.planRevision,
+] as const;
+
 /** Values of the Secret by their keys. */
 export type SecretData = Readonly<Record<string, Buffer>>;

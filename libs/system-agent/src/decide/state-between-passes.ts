@@ -8,7 +8,7 @@ export function stateBetweenPasses(
   checksum: string,
   memory: AgentMemory,
   now: Date,
-  nextPassAt: Date,
+  nextPassAt = now,
 ): SourceState {
   const failed = (retryAt?: Date): SourceState => ({
     kind: 'failed',

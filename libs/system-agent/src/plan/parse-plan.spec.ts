@@ -94,6 +94,14 @@ describe('parsePlan', () => {
     expect(plan.probes['w']?.failureThreshold).toBe(3);
   });
 
+  it('takes numbers of less than 1 for none, where they would never let the agent rest', () => {
+    const { plan } = parse(
+      '{"periodicInstructions":[{"periodSeconds":-1}],"probes":{"w":{"successThreshold":-1,"failureThreshold":0}}}',
+    );
+    expect(plan.periodicInstructions[0]?.periodSeconds).toBe(600);
+    expect(plan.probes['w']).toMatchObject({ successThreshold: 1, failureThreshold: 3 });
+  });
+
   it('keeps a probe that is called __proto__', () => {
     expect(Object.keys(parse('{"probes":{"__proto__":{"timeoutSeconds":1}}}').plan.probes)).toEqual(
       ['__proto__'],

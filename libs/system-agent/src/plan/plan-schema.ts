@@ -67,7 +67,7 @@ const periodicInstruction = z
   .object({ ...commandKeys, periodSeconds: number, saveStderrOutput: flag })
   .transform(({ periodSeconds, saveStderrOutput, ...rest }) => ({
     ...commandOf(rest),
-    periodSeconds: periodSeconds || DEFAULTS.periodSeconds,
+    periodSeconds: positive(periodSeconds, DEFAULTS.periodSeconds),
     saveStderrOutput,
   }));
 
@@ -87,8 +87,8 @@ const probe = z
   .transform(({ name, httpGet, successThreshold, failureThreshold, ...delays }): Probe => ({
     ...given({ name }),
     ...delays,
-    successThreshold: successThreshold || DEFAULTS.successThreshold,
-    failureThreshold: failureThreshold || DEFAULTS.failureThreshold,
+    successThreshold: positive(successThreshold, DEFAULTS.successThreshold),
+    failureThreshold: positive(failureThreshold, DEFAULTS.failureThreshold),
     ...(httpGet && { httpGet }),
   }));
 
@@ -131,6 +131,11 @@ function commandOf({
   args: string[];
 }): Command {
   return { ...given({ name, image, command }), env, args };
+}
+
+/** A negative period would be over at once, for ever. */
+function positive(value: number, otherwise: number): number {
+  return value > 0 ? value : otherwise;
 }
 
 function isMap(value: unknown): boolean {

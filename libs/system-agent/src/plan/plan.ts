@@ -42,7 +42,7 @@ export interface Instruction extends Command {
 
 /** Runs again and again. */
 export interface PeriodicInstruction extends Command {
-  /** Seconds; 600 when the plan says 0 or nothing. */
+  /** Seconds; 600 when the plan says nothing, 0 or less. */
   readonly periodSeconds: number;
   readonly saveStderrOutput: boolean;
 }
@@ -53,9 +53,9 @@ export interface Probe {
   readonly initialDelaySeconds: number;
   /** 0 means that the plan gives none. */
   readonly timeoutSeconds: number;
-  /** 1 when the plan says 0 or nothing. */
+  /** 1 when the plan says nothing, 0 or less. */
   readonly successThreshold: number;
-  /** 3 when the plan says 0 or nothing. */
+  /** 3 when the plan says nothing, 0 or less. */
   readonly failureThreshold: number;
   readonly httpGet?: HttpGet;
 }

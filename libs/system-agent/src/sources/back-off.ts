@@ -1,16 +1,15 @@
-/** Waits that double from one failure to the next, each shortened at random by up to a half, so that a thousand nodes do not come back at once. */
+const FIRST_MS = 1000;
+const MAX_MS = 60_000;
+
+/**
+ * Waits that double from one failure to the next, from 1 s to 60 s, each shortened at random by up to a half, so that a thousand nodes
+ * do not come back at once.
+ */
 export class BackOff {
-  readonly #firstMs: number;
-  readonly #maxMs: number;
   #failures = 0;
 
-  constructor(limits: { readonly firstMs: number; readonly maxMs: number }) {
-    this.#firstMs = limits.firstMs;
-    this.#maxMs = limits.maxMs;
-  }
-
   nextMs(): number {
-    const fullMs = Math.min(this.#firstMs * 2 ** Math.min(this.#failures, 30), this.#maxMs);
+    const fullMs = Math.min(FIRST_MS * 2 ** Math.min(this.#failures, 30), MAX_MS);
     this.#failures += 1;
     return Math.round(fullMs * (1 - Math.random() / 2));
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import type { SecretData } from '../decide/secret-keys.js';
+import { type SecretData, WRITTEN_KEYS } from '../decide/secret-keys.js';
 import type { PlanFiles } from '../ports.js';
 
 /** Values for the Secret, and the Secret that they are for. */
@@ -12,7 +12,7 @@ export interface Changes {
   /** Of the plan whose pass they are from. */
   readonly checksum: string;
   /** `plan-state` as it was when the pass began; absent where the key was. */
-  readonly planState?: string;
+  readonly planState: string | undefined;
   readonly values: SecretData;
 }
 
@@ -23,7 +23,8 @@ const schema = z.object({
   uid: z.string(),
   checksum: z.string(),
   planState: z.string().optional(),
-  values: z.record(z.string(), z.base64()),
+  // A file may lend no hand to whoever wants another plan, or other limits, in the Secret.
+  values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });
 
 /** The file that holds what the API server has not got yet, so that it outlives the daemon. */
@@ -36,8 +37,9 @@ export class KeptChanges {
     this.#folder = stateDirectory;
   }
 
-  /** Undefined when there are none. @throws Error when the file cannot be read, or has another form. */
+  /** Undefined when there are none. @throws Error when the folder is not private, or the file cannot be read or has another form. */
   async load(): Promise<Changes | undefined> {
+    await this.#files.ensurePrivateFolder(this.#folder);
     const path = join(this.#folder, FILE);
     const found = await stat(path).catch(() => undefined);
     if (!found) return undefined;
@@ -48,15 +50,14 @@ export class KeptChanges {
     }
     const parsed = schema.safeParse(jsonOf(await readFile(path, 'utf8')));
     // What is wrong with it may quote an output.
-    if (!parsed.success) throw new Error(`cannot read ${FILE}: found another form`);
-    const { planState, values, ...rest } = parsed.data;
-    return {
-      ...rest,
-      ...(planState !== undefined && { planState }),
-      values: Object.fromEntries(
-        Object.entries(values).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
-      ),
-    };
+    if (!parsed.success)
+      throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
+    const { uid, checksum, planState, values } = parsed.data;
+    const decoded = Object.entries(values).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64'),
+    ]);
+    return { uid, checksum, planState, values: Object.fromEntries(decoded) as SecretData };
   }
 
   async save(changes: Changes): Promise<void> {

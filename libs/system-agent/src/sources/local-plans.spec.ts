@@ -281,6 +281,16 @@ describe('local plans', () => {
     expect(harness.warnings()).toHaveLength(1);
   });
 
+  it('are not looked for in folders without end', async () => {
+    write(`${'d/'.repeat(31)}near.plan`, plan('near'));
+    write(`${'d/'.repeat(32)}far.plan`, plan('far'));
+    await look();
+    expect(ran()).toEqual(['near 0']);
+    expect(harness.warnings()).toEqual([
+      'not all of the folder of local plans is looked at: found folders nested deeper than 32',
+    ]);
+  });
+
   it('end when the agent stops, also in the middle of an instruction', async () => {
     stop.abort();
     await following;

@@ -1,7 +1,4 @@
-import { quoteText } from '@wins/wins-program';
-
 import { AgentError } from '../agent-error.js';
-import type { AgentEvent } from '../agent-event.js';
 import type { Applier, Pass } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
 import { type AgentMemory, decidePass, hasFailed } from '../decide/decide-pass.js';
@@ -10,28 +7,31 @@ import { KEY, type SecretData } from '../decide/secret-keys.js';
 import { savedOutputs, savedPeriodic, secretState } from '../decide/secret-state.js';
 import { stateBetweenPasses } from '../decide/state-between-passes.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
-import type { Clock, PlanFiles, Secret, SecretStore, WatchState } from '../ports.js';
-import type { PlanStatus } from '../system-agent.js';
+import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
+import type { AgentOptions, PlanStatus } from '../system-agent.js';
 import { BackOff } from './back-off.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
+import { remoteStatus } from './remote-status.js';
 import { SecretWriter } from './secret-writer.js';
 import { ToldState } from './told-state.js';
 import { WakeUp } from './wake-up.js';
+import { warnOfKeys } from './warn-of-keys.js';
 
 const SOURCE = 'remote';
 /** For what cannot be used: the plan, a file of it, a key. The original's limiter. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
-const ANNOUNCE_RETRY = { firstMs: 1000, maxMs: 60_000 };
 
-export interface RemotePlanOptions {
+/** Each of our writes is followed by a pass at once, as Rancher knows it; but a probe that never settles may not keep the node busy. */
+const MAX_BURST = 10;
+
+export type RemotePlanOptions = Pick<
+  AgentOptions,
+  'clock' | 'files' | 'stateDirectory' | 'onEvent'
+> & {
   readonly secrets: SecretStore;
   readonly applier: Applier;
-  readonly clock: Clock;
-  readonly files: PlanFiles;
-  readonly stateDirectory: string;
-  readonly onEvent: (event: AgentEvent) => void;
-}
+};
 
 /**
  * Follows the plan of the Secret: one loop, woken by the Secret and by time, does one pass after the other and has the Secret say what
@@ -45,12 +45,15 @@ export class RemotePlan {
   readonly #known: KnownSecret;
   readonly #writer: SecretWriter;
   readonly #state: ToldState;
-  readonly #announceBackOff = new BackOff(ANNOUNCE_RETRY);
+  readonly #announceBackOff = new BackOff();
   #uid: string | undefined;
   #memory: AgentMemory = { firstPass: true };
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
   /** The version that the last pass was about. */
   #passed: Secret | undefined;
+  /** The version that we wrote last, and how many passes have followed from our own writes alone. */
+  #own: Secret | undefined;
+  #burst = 0;
   /** How often the pass over that version could not be done. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
@@ -77,20 +80,7 @@ export class RemotePlan {
   }
 
   status(): PlanStatus {
-    const data = this.#data();
-    const state = secretState(data);
-    const lastApplyTime = data[KEY.lastApplyTime]?.toString();
-    return {
-      source: SOURCE,
-      state: this.#state.current,
-      ...(this.#parsed && { plan: this.#parsed.plan.plan, checksum: this.#parsed.plan.checksum }),
-      ...(state.appliedChecksum && { appliedChecksum: state.appliedChecksum }),
-      ...(state.failedChecksum && { failedChecksum: state.failedChecksum }),
-      failures: state.failureCount,
-      ...(lastApplyTime && { lastApplyTime }),
-      periodic: orNone(() => savedPeriodic(data)),
-      probes: state.probes,
-    };
+    return remoteStatus(SOURCE, this.#state.current, this.#data(), this.#parsed?.plan);
   }
 
   /** Resolves when the signal aborts and nothing of it runs any more. Rejects for what it did not expect; it may then run again. */
@@ -118,7 +108,11 @@ export class RemotePlan {
     const loop = async (): Promise<void> => {
       while (!signal.aborted) {
         await this.#step(signal);
-        await this.#wakeUp.sleep(this.#nextAt(), signal);
+        const at = this.#nextAt();
+        // What came is due, whatever a clock says that was set back.
+        const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
+        if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
+        if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
       }
     };
     this.#looping = loop();
@@ -147,7 +141,8 @@ export class RemotePlan {
     if (secret === undefined) return;
     if (this.#nextPassAt && this.#nextPassAt <= this.#clock.now()) this.#nextPassAt = undefined;
     await this.#writer.rebase(secret ?? undefined);
-    if (secret === null) {
+    const text = secret?.data[KEY.plan];
+    if (!secret || !text) {
       this.#rest();
       return;
     }
@@ -156,11 +151,14 @@ export class RemotePlan {
       this.#memory = { firstPass: true };
     }
     if (await this.#write(secret, signal)) return;
-    if (this.#passed === secret && this.#nextPassAt) return;
+    const isBurst = secret === this.#own && this.#nextPassAt !== undefined;
+    if (this.#nextPassAt && (this.#passed === secret || (isBurst && this.#burst >= MAX_BURST)))
+      return;
+    this.#burst = isBurst ? this.#burst + 1 : 0;
     if (this.#passed !== secret) this.#refusals = 0;
     this.#passed = secret;
     try {
-      await this.#pass(secret, signal);
+      await this.#pass(secret, text, signal);
     } catch (error) {
       signal.throwIfAborted();
       this.#refuse(error as Error);
@@ -185,21 +183,18 @@ export class RemotePlan {
     this.#state.written(this.#writer.checksum, this.#writer.failure);
     if (written === secret) return false;
     this.#known.adopt(written);
+    this.#own = written;
     this.#wakeUp.ring();
     return true;
   }
 
   /** @throws Whatever keeps the plan from being applied; it has not failed then. */
-  async #pass(secret: Secret, signal: AbortSignal): Promise<void> {
+  async #pass(secret: Secret, text: Buffer, signal: AbortSignal): Promise<void> {
     const data = this.#data();
-    const text = data[KEY.plan];
-    if (!text) {
-      this.#rest();
-      return;
-    }
-    const { plan, checksum } = this.#parse(text);
+    const parsed = this.#parse(text);
+    const { plan, checksum } = parsed;
     const state = secretState(data);
-    this.#warnOfKeys(state.unreadable);
+    warnOfKeys(this.#warnings, SOURCE, parsed, state.unreadable);
     const startedAt = this.#clock.now();
     const decision = decidePass(state, checksum, this.#memory, startedAt);
     if (decision.kind === 'announce') {
@@ -236,9 +231,8 @@ export class RemotePlan {
     this.#passAgainIn(state.probePeriodMs);
     const values = secretChanges(ended, data);
     if (Object.keys(values).length === 0) return;
-    const { planState } = state;
-    const base = { uid: secret.uid, checksum, ...(planState !== undefined && { planState }) };
-    await this.#writer.add(secret, { ...base, values }, decision.kind === 'apply');
+    const base = { checksum, planState: state.planState, values };
+    await this.#writer.add(secret, base, decision.kind === 'apply');
   }
 
   /** A plan that is pending is marked before anything of it runs; the next step then applies it. */
@@ -248,6 +242,7 @@ export class RemotePlan {
       this.#memory = { ...this.#memory, announced: 1 };
       this.#announceBackOff.reset();
       this.#known.adopt(written);
+      this.#own = written;
       this.#wakeUp.ring();
     } catch (error) {
       signal.throwIfAborted();
@@ -300,30 +295,6 @@ export class RemotePlan {
   #enterRest(checksum: string): void {
     const now = this.#clock.now();
     const state = secretState(this.#data());
-    const nextAt = this.#nextPassAt ?? now;
-    this.#state.enter(stateBetweenPasses(state, checksum, this.#memory, now, nextAt));
-  }
-
-  #warnOfKeys(unreadable: readonly string[]): void {
-    const { checksum, unknownKeys } = this.#parsed?.plan ?? { checksum: '', unknownKeys: [] };
-    const [first] = unknownKeys;
-    if (first === undefined) this.#warnings.clear(SOURCE, 'unknown keys');
-    else {
-      const message = `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first)}`;
-      this.#warnings.tell(SOURCE, 'unknown keys', message);
-    }
-    if (unreadable.length === 0) this.#warnings.clear(SOURCE, 'keys');
-    else {
-      const message = `cannot read ${unreadable.join(', ')} of the Secret: defaults stand for them`;
-      this.#warnings.tell(SOURCE, 'keys', message);
-    }
-  }
-}
-
-function orNone<T>(read: () => Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  try {
-    return read();
-  } catch {
-    return {};
+    this.#state.enter(stateBetweenPasses(state, checksum, this.#memory, now, this.#nextPassAt));
   }
 }

@@ -8,7 +8,6 @@ import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
 const MAX_TRIES = 30;
-const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 export interface SecretWriterOptions {
   readonly secrets: SecretStore;
@@ -20,7 +19,7 @@ export interface SecretWriterOptions {
 /** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
 export class SecretWriter {
   readonly #options: SecretWriterOptions;
-  readonly #backOff = new BackOff(RETRY);
+  readonly #backOff = new BackOff();
   #changes: Changes | undefined;
   #onDisk = false;
   #failure: { readonly error: Error; readonly retryAt: Date } | undefined;
@@ -47,19 +46,21 @@ export class SecretWriter {
 
   /** Takes over what an earlier process left. */
   async load(): Promise<void> {
+    // A source that starts again in this process has the newer ones.
+    if (this.#changes) return;
     try {
       this.#changes = await this.#options.kept.load();
     } catch (error) {
-      this.#options.onWarning('a result that was kept is lost', error as Error);
-      await this.#options.kept.remove();
+      this.#options.onWarning('what was kept of an earlier result cannot be used', error as Error);
     }
     this.#onDisk = this.#changes !== undefined;
   }
 
   /** Adds to what waits. `durable`: it is on the disk before this resolves. */
-  async add(secret: Secret, changes: Changes, durable: boolean): Promise<void> {
+  async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    this.#changes = { ...(this.#changes ?? changes), values: this.#fitted(secret, values) };
+    const base = this.#changes ?? { ...changes, uid: secret.uid };
+    this.#changes = { ...base, values: this.#fitted(secret, values) };
     if (durable || this.#onDisk) await this.#keep();
   }
 

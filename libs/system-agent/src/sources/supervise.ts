@@ -2,7 +2,6 @@ import type { AgentEvent } from '../agent-event.js';
 import type { Clock } from '../ports.js';
 import { BackOff } from './back-off.js';
 
-const RESTART = { firstMs: 1000, maxMs: 60_000 };
 /** A source that ran for so long starts again as if it had not failed before. */
 const STEADY_MS = 10 * 60 * 1000;
 
@@ -18,7 +17,7 @@ export async function supervise(
   run: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const backOff = new BackOff(RESTART);
+  const backOff = new BackOff();
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     const startedMs = clock.now().getTime();

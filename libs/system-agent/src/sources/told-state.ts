@@ -13,7 +13,7 @@ export class ToldState {
   #state: SourceState = { kind: 'starting' };
   #disconnected: SourceState | undefined;
   #unwritten: SourceState | undefined;
-  #told: SourceState | undefined;
+  #told: SourceState = this.#state;
 
   constructor(source: string, onEvent: (event: AgentEvent) => void) {
     this.#source = source;
@@ -44,7 +44,7 @@ export class ToldState {
 
   #tell(): void {
     const state = this.current;
-    if (this.#told && sameState(this.#told, state)) return;
+    if (sameState(this.#told, state)) return;
     this.#told = state;
     this.#onEvent({ kind: 'stateChanged', source: this.#source, state });
   }

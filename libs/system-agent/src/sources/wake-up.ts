@@ -15,8 +15,13 @@ export class WakeUp {
     this.#ring?.();
   }
 
-  /** Resolves when it is rung, at the time (never, when there is none), or when the signal aborts. */
-  async sleep(until: Date | undefined, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when it is rung, at the time (never, when there is none), or when the signal aborts.
+   *
+   * @returns whether the time came. A clock that was set back may say otherwise.
+   */
+  async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
+    let isTime = false;
     if (!this.#rung && !signal.aborted) {
       const over = new AbortController();
       const rung = new Promise<void>((resolve) => {
@@ -24,13 +29,15 @@ export class WakeUp {
         signal.addEventListener('abort', () => resolve(), { signal: over.signal });
       });
       try {
-        await Promise.race(until ? [rung, this.#waitUntil(until, over.signal)] : [rung]);
+        const time = until && this.#waitUntil(until, over.signal).then(() => (isTime = true));
+        await Promise.race(time ? [rung, time] : [rung]);
       } finally {
         over.abort();
         this.#ring = undefined;
       }
     }
     this.#rung = false;
+    return isTime;
   }
 
   async #waitUntil(until: Date, signal: AbortSignal): Promise<void> {

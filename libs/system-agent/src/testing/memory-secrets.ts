@@ -46,6 +46,14 @@ export class MemorySecrets implements SecretStore {
     this.#put('other', { ...secret.data, ...buffers(data) }, secret.uid);
   }
 
+  /** Another state of the whole cluster: the same Secret with a version from before. */
+  restore(data: Readonly<Record<string, string | Buffer>>): void {
+    const { secret } = this;
+    if (!secret) throw new Error('there is no Secret');
+    this.#version = 10;
+    this.#put('other', { ...secret.data, ...buffers(data) }, secret.uid);
+  }
+
   delete(): void {
     this.#secret = undefined;
     this.versions.push({ by: 'other', data: undefined });

@@ -5,10 +5,13 @@ import type { AddressInfo } from 'node:net';
 /** The web server that the probes of the recordings ask. */
 export class ProbeTarget {
   #status = 200;
+  #asked = 0;
   readonly #server = createServer((request, response) => {
     // A probe that times out, or is refused, fails as one that breaks off: nobody has to wait for it.
+    this.#asked += 1;
     if (request.url === '/slow' || request.url === '/') request.destroy();
     else if (request.url === '/redir') response.writeHead(302, { location: '/ok' }).end();
+    else if (request.url === '/flapping') response.writeHead(this.#asked % 2 ? 200 : 500).end();
     else response.writeHead(request.url === '/healthz' ? this.#status : 200).end();
   });
 

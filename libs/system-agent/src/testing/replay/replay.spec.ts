@@ -85,6 +85,7 @@ function expected(recording: Recording, scenario: Scenario): ComparedVersion[] {
       const sets = [...earlier, version].flatMap(({ set }) => Object.entries(set));
       return { ...version, set: Object.fromEntries(sets) };
     });
+  if (scenario.alsoWritten) versions.push(scenario.alsoWritten);
   return recordedVersions(recording, versions).map(({ t, data }) => ({
     t: at[t] ?? t,
     data: JSON.parse(replaced(JSON.stringify(data))) as ComparedVersion['data'],

@@ -35,6 +35,8 @@ export class ScenarioPlayer {
   readonly secrets = new MemorySecrets();
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
+  /** Called when a write of our agent has happened; what it throws is the answer. */
+  onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
   readonly #deeds: Readonly<Record<string, Deed>>;
@@ -52,6 +54,7 @@ export class ScenarioPlayer {
     this.#sleeps = new StoppedSleeps(folder);
     this.secrets.onWritten = () => {
       this.written.push({ t: this.#nowMs / 1000, data: this.secrets.secret?.data ?? {} });
+      this.onWrite();
     };
   }
 
@@ -79,13 +82,24 @@ export class ScenarioPlayer {
       ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
       ...(config.remoteEnabled && { secrets: this.secrets }),
       ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
-      clock: patientClock(this.clock, this.#recording),
+      clock: this.#wrongClock(patientClock(this.clock, this.#recording)),
       files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
       programs: this.#programs(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
       onAct: () => Promise.resolve(),
       onEvent: (event) => this.events.push(event),
     });
+  }
+
+  get agent(): SystemAgent {
+    if (!this.#agent) throw new Error('the agent does not run');
+    return this.#agent;
+  }
+
+  /** Lets time pass, with all that happens in it. */
+  async advanceBy(ms: number): Promise<void> {
+    await this.#advanceTo(this.#nowMs + ms);
+    await this.settle();
   }
 
   createSecret(): void {
@@ -102,6 +116,13 @@ export class ScenarioPlayer {
   recorded(name: string): string {
     const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
     return typeof file?.content === 'string' ? file.content : '';
+  }
+
+  /** What the agent's clock shows is wrong by so much; what it waits is right. */
+  wrongByMs = 0;
+
+  #wrongClock(clock: Clock): Clock {
+    return { ...clock, now: () => new Date(clock.now().getTime() + this.wrongByMs) };
   }
 
   get #nowMs(): number {
@@ -151,7 +172,9 @@ export class ScenarioPlayer {
     if (this.#running > 0) return this.#sleeps.endsMs(this.#nowMs).length >= this.#running;
     const { config } = this.#recording;
     const remote = this.#agent.status().plans.find(({ source }) => source === 'remote');
-    const waitsForTime = remote !== undefined && remote.state.kind !== 'noPlan';
+    if (remote?.state.kind === 'starting') return false;
+    // Without a plan there is nothing to wait for.
+    const waitsForTime = remote?.checksum !== undefined || remote?.state.kind === 'invalid';
     return this.clock.waits.length >= Number(waitsForTime) + Number(config.localEnabled);
   }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { unixDate } from '../../apply/unix-date.js';
+import type { RecordedVersion } from './recording.js';
 import type { Deed, ScenarioPlayer } from './scenario-player.js';
 
 /** How a scenario is played, and in what our agent differs from the original on purpose. */
@@ -15,6 +16,8 @@ export interface Scenario {
   readonly notWritten?: readonly number[];
   /** Writes of the original that ours does with a later one. */
   readonly writtenLater?: Readonly<Record<number, number>>;
+  /** What ours writes in the end, and the original had not yet. */
+  readonly alsoWritten?: RecordedVersion;
   /** What is replaced in the versions that were recorded, as JSON. */
   readonly replaced?: (json: string) => string;
   /** Outputs that tell of the machine. */
@@ -95,6 +98,16 @@ const UNCHANGED: Scenario = {};
 
 /** By the name of the recording. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'apidown-start': {
+    difference: 'an API server that is away at the start is waited for',
+    deeds: {
+      'agent started, apiserver down': (player) => {
+        player.secrets.breakDown();
+        player.start();
+      },
+      'agent started, apiserver up': recovery,
+    },
+  },
   'apidown-graceful': {
     deeds: {
       'down.sh apiserver (idle)': outage,
@@ -102,6 +115,25 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'up.sh': nothing,
       'apiserver is up': recovery,
     },
+  },
+  apidown: {
+    difference: 'the new plan is applied as soon as it is told; the original had no connection yet',
+    deeds: {
+      'down.sh apiserver (idle)': outage,
+      'apiserver is down': nothing,
+      'up.sh': nothing,
+      'apiserver is up': recovery,
+    },
+    alsoWritten: {
+      t: 73.676,
+      by: 'agent',
+      set: {
+        'applied-checksum': '963c2a1ef3943ea132fa154fa28d9ff104f1bcd6192b216d556728276081d1cf',
+        'applied-output': { gzipJson: { i: 'i\n', j: 'j after\n' } },
+        'success-count': '2',
+      },
+    },
+    filesDiffer: true,
   },
   'apidown-probe': {
     difference:

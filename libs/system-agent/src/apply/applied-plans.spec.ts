@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parsePlan } from '../plan/parse-plan.js';
+import { AppliedPlans } from './applied-plans.js';
+import { posixPlanFiles } from './plan-files.js';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'applied-plans-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const now = new Date(2026, 10, 22, 0, 31, 1);
+const { plan, checksum } = parsePlan(Buffer.from('{"instructions":[{"name":"<a>"}]}'));
+
+describe('the list of applied plans', () => {
+  it('has the newest first, and nothing that cannot be read', async () => {
+    const plans = new AppliedPlans(folder, posixPlanFiles());
+    await plans.add(plan, checksum, now);
+    await plans.add(parsePlan(Buffer.from('{}')).plan, 'other', new Date(now.getTime() + 1000));
+    writeFileSync(path.join(folder, '20200101-000000-applied.plan'), 'garbage');
+    writeFileSync(path.join(folder, '20200101-000001-applied.plan'), '{"Plan":{}}');
+    symlinkSync('20261122-003101-applied.plan', path.join(folder, '20200101-000002-applied.plan'));
+    const listed = await plans.list();
+    expect(listed.map((one) => [path.basename(one.file), one.checksum])).toEqual([
+      ['20261122-003102-applied.plan', 'other'],
+      ['20261122-003101-applied.plan', checksum],
+    ]);
+    expect(listed[1]?.plan).toEqual(plan);
+  });
+
+  it('is empty where there is no folder', async () => {
+    expect(await new AppliedPlans(path.join(folder, 'none'), posixPlanFiles()).list()).toEqual([]);
+  });
+
+  it('goes on after a link in place of the newest, which is neither read nor written through', async () => {
+    const plans = new AppliedPlans(folder, posixPlanFiles());
+    const kept = path.join(folder, 'kept');
+    writeFileSync(kept, 'kept');
+    symlinkSync('kept', path.join(folder, '20261122-003101-applied.plan'));
+    await plans.add(plan, checksum, now);
+    expect((await plans.list()).map((one) => one.checksum)).toEqual([checksum]);
+    expect(readFileSync(kept, 'utf8')).toBe('kept');
+  });
+});

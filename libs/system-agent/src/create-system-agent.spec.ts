@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import type { AgentAct } from './agent-event.js';
+import { posixPlanFiles } from './apply/plan-files.js';
+import { unixDate } from './apply/unix-date.js';
+import { createSystemAgent } from './create-system-agent.js';
+import type { AgentOptions, SystemAgent } from './system-agent.js';
+import { FakeClock } from './testing/fake-clock.js';
+import { groupRunner } from './testing/group-runner.js';
+import { MemorySecrets } from './testing/memory-secrets.js';
+
+const shell = (name: string, script: string): object => ({
+  name,
+  command: '/bin/sh',
+  args: ['-c', script],
+  saveOutput: true,
+});
+const planText = (...instructions: object[]): string => JSON.stringify({ instructions });
+
+describe('createSystemAgent', () => {
+  let folder: string;
+  let agent: SystemAgent | undefined;
+  const acts: AgentAct[] = [];
+
+  const start = (changes: Partial<AgentOptions> = {}): SystemAgent => {
+    agent = createSystemAgent({
+      workDirectory: path.join(folder, 'work'),
+      preserveWorkDirectory: false,
+      appliedPlanDirectory: path.join(folder, 'applied'),
+      stateDirectory: path.join(folder, 'state'),
+      clock: new FakeClock(),
+      files: posixPlanFiles(),
+      programs: groupRunner(),
+      images: { unpack: () => Promise.reject(new Error('there are no images')) },
+      onAct: (act) => {
+        acts.push(act);
+        return Promise.resolve();
+      },
+      onEvent: () => undefined,
+      ...changes,
+    });
+    return agent;
+  };
+  const { signal } = new AbortController();
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'system-agent-'));
+    acts.length = 0;
+  });
+
+  afterEach(async () => {
+    await agent?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('applies a plan once, keeps it in the history and has no plan of its own', async () => {
+    const result = await start().applyOnce(
+      planText(shell('a', 'echo $CATTLE_AGENT_ATTEMPT_NUMBER')),
+      signal,
+    );
+    expect(result).toMatchObject({ succeeded: true, outputs: { a: Buffer.from('0\n') } });
+    expect(acts).toEqual([
+      expect.objectContaining({ kind: 'instruction', source: 'once', instruction: 'a' }),
+    ]);
+    expect(await agent?.history()).toEqual([
+      expect.objectContaining({ checksum: expect.any(String) as string }),
+    ]);
+    expect(agent?.status()).toEqual({ plans: [] });
+  });
+
+  it('refuses a text that is no plan, and anything after it was closed', async () => {
+    start();
+    await expect(agent?.applyOnce('[]', signal)).rejects.toMatchObject({ code: 'invalidPlan' });
+    await agent?.close();
+    await agent?.close();
+    await expect(agent?.applyOnce('{}', signal)).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('ends what runs when it is closed, and does not call that a failure', async () => {
+    const secrets = new MemorySecrets();
+    const started = path.join(folder, 'started');
+    secrets.create({ plan: planText(shell('a', `echo > ${started}; while :; do :; done`)) });
+    let seen = (): void => undefined;
+    const running = new Promise<void>((resolve) => (seen = resolve));
+    const programs = groupRunner();
+    start({
+      secrets,
+      programs: {
+        ...programs,
+        run: (command, ending) => {
+          seen();
+          return programs.run(command, ending);
+        },
+      },
+    });
+    await running;
+    expect(agent?.status().plans).toMatchObject([
+      { source: 'remote', state: { kind: 'applying', attempt: 1 } },
+    ]);
+    await agent?.close();
+    expect(secrets.versions.map(({ by }) => by)).toEqual(['other']);
+  });
+
+  it('tells the plans of both sources, and when the API server was heard of', async () => {
+    const secrets = new MemorySecrets();
+    const clock = new FakeClock();
+    secrets.create({ plan: planText() });
+    mkdirSync(path.join(folder, 'plans'));
+    writeFileSync(path.join(folder, 'plans/l.plan'), planText(shell('l', 'true')), { mode: 0o600 });
+    start({ secrets, clock, localPlanDirectory: path.join(folder, 'plans') });
+    while (clock.waits.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(agent?.status()).toMatchObject({
+      plans: [
+        { source: 'remote', state: { kind: 'applied' }, failures: 0 },
+        { source: path.join(folder, 'plans/l.plan'), state: { kind: 'applied' } },
+      ],
+      lastContactAt: clock.now(),
+    });
+  });
+
+  describe('with an interlock', () => {
+    const lock = (name: string): string => path.join(folder, 'lock', name);
+    const clock = new FakeClock();
+    const apply = (): Promise<unknown> =>
+      start({ interlockDirectory: path.join(folder, 'lock'), clock }).applyOnce(
+        planText(shell('a', `cat ${lock('applyinator-active')}`)),
+        signal,
+      );
+    const pending = (text: string): void => {
+      mkdirSync(path.join(folder, 'lock'), { mode: 0o700 });
+      writeFileSync(lock('restart-pending'), text);
+    };
+
+    it('is active while a plan is applied', async () => {
+      expect(await apply()).toMatchObject({ outputs: { a: Buffer.from(unixDate(clock.now())) } });
+      expect(existsSync(lock('applyinator-active'))).toBe(false);
+    });
+
+    it('applies nothing before a restart that is to come', async () => {
+      pending(unixDate(new Date(clock.now().getTime() - 299_000)));
+      await expect(apply()).rejects.toMatchObject({ code: 'refused' });
+      expect(acts).toEqual([]);
+    });
+
+    it('takes what is no time for a restart that is asked for now', async () => {
+      pending('garbage');
+      await expect(apply()).rejects.toMatchObject({ code: 'refused' });
+      expect(readFileSync(lock('restart-pending'), 'utf8')).toBe(unixDate(clock.now()));
+    });
+
+    it('forgets a restart that was asked for more than 5 minutes ago', async () => {
+      pending(unixDate(new Date(clock.now().getTime() - 301_000)));
+      expect(await apply()).toMatchObject({ succeeded: true });
+      expect(existsSync(lock('restart-pending'))).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,399 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { AgentError } from '../agent-error.js';
+import { planChecksum } from '../plan/plan-checksum.js';
+import { ProbeTarget } from '../testing/replay/probe-target.js';
+import { ScenarioPlayer } from '../testing/replay/scenario-player.js';
+
+/** An instruction that leaves a line behind for each run. */
+const plan = (folder: string, name: string, script = 'true'): string =>
+  JSON.stringify({
+    instructions: [
+      {
+        name,
+        command: '/bin/sh',
+        args: [
+          '-c',
+          `echo ${name} $CATTLE_AGENT_ATTEMPT_NUMBER | tee -a ${folder}/runs; ${script}`,
+        ],
+        saveOutput: true,
+      },
+    ],
+  });
+const checksum = (text: string): string => planChecksum(Buffer.from(text));
+const unreachable = (): AgentError =>
+  new AgentError('unreachable', 'the API server does not answer');
+
+describe('the remote plan', () => {
+  let folder: string;
+  let player: ScenarioPlayer;
+  const target = new ProbeTarget();
+
+  const secret = (): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(player.secrets.secret?.data ?? {}).map(([key, value]) => [
+        key,
+        value.toString(),
+      ]),
+    );
+  const runs = (): string[] => {
+    try {
+      return readFileSync(path.join(folder, 'runs'), 'utf8').trim().split('\n');
+    } catch {
+      return [];
+    }
+  };
+  const kept = (): string[] =>
+    readdirSync(path.join(folder, 'state')).filter((name) => name === 'unwritten.json');
+  const state = (): string => player.agent.status().plans[0]?.state.kind ?? '';
+  const warnings = (): string[] =>
+    player.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
+  const start = async (): Promise<void> => {
+    player.start();
+    await player.settle();
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'remote-plan-'));
+    const config = { remoteEnabled: true, localEnabled: false, preserveWorkDirectory: false };
+    const nothing = { actions: [], secretBefore: null, secretVersions: [], filesAtEnd: [] };
+    player = new ScenarioPlayer({ description: '', config, ...nothing }, folder, target);
+  });
+
+  afterEach(async () => {
+    await player.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('keeps a result privately on the disk while the API server is away, and writes it once when it is back', async () => {
+    const text = plan(folder, 'a');
+    player.secrets.create({ plan: text });
+    player.secrets.onCall = (call) => {
+      if (call === 'write') player.secrets.breakDown();
+    };
+    await start();
+    expect(state()).toBe('unwritten');
+    expect(kept()).toHaveLength(1);
+    expect(statSync(path.join(folder, 'state/unwritten.json')).mode & 0o777).toBe(0o600);
+    await player.advanceBy(30_000);
+    expect(player.agent.status().plans[0]?.appliedChecksum).toBe(checksum(text));
+    player.secrets.onCall = () => undefined;
+    player.secrets.recover();
+    await player.settle();
+    expect(state()).toBe('applied');
+    expect(secret()).toMatchObject({ 'applied-checksum': checksum(text), 'success-count': '1' });
+    expect(player.written).toHaveLength(1);
+    expect(runs()).toEqual(['a 1']);
+    expect(kept()).toEqual([]);
+  });
+
+  it('writes first what the process before it could not write', async () => {
+    const text = plan(folder, 'a');
+    player.secrets.create({ plan: text, 'plan-state': 'pending' });
+    let writes = 0;
+    player.secrets.onCall = (call) => {
+      if (call === 'write' && (writes += 1) > 1) player.secrets.breakDown();
+    };
+    await start();
+    await player.stop();
+    player.secrets.onCall = () => undefined;
+    player.secrets.recover();
+    await start();
+    expect(secret()).toMatchObject({
+      'plan-state': 'succeeded',
+      'applied-checksum': checksum(text),
+    });
+    expect(runs()).toEqual(['a 1']);
+    expect(kept()).toEqual([]);
+  });
+
+  it('does not write the result of a plan that was replaced, and says so', async () => {
+    const next = plan(folder, 'b');
+    player.secrets.create({ plan: plan(folder, 'a', 'exit 3') });
+    player.secrets.onCall = (call) => {
+      if (call === 'write') player.secrets.breakDown();
+    };
+    await start();
+    await player.stop();
+    player.secrets.onCall = () => undefined;
+    player.secrets.recover();
+    player.secrets.change({ plan: next });
+    await start();
+    expect(secret()).toMatchObject({ 'applied-checksum': checksum(next), 'failed-checksum': '' });
+    expect(runs()).toEqual(['a 1', 'b 1']);
+    expect(warnings().join()).toMatch(
+      /the result of plan [0-9a-f]{64} is not written: the Secret has another plan/,
+    );
+    const history = await player.agent.history();
+    expect(history.map(({ plan: { instructions } }) => instructions[0]?.name)).toEqual(['b']);
+  });
+
+  it('runs a plan again that was made pending again while it ran', async () => {
+    const text = plan(folder, 'a', 'sleep 5');
+    player.secrets.create({ plan: text, 'plan-state': 'pending' });
+    await start();
+    expect(state()).toBe('applying');
+    player.secrets.change({ 'plan-state': 'pending' });
+    await player.advanceBy(20_000);
+    expect(runs()).toEqual(['a 1', 'a 1']);
+    expect(secret()).toMatchObject({
+      'plan-state': 'succeeded',
+      'plan-revision': '2',
+      'success-count': '2',
+    });
+  });
+
+  it('leaves a plan alone that was cancelled while it ran', async () => {
+    player.secrets.create({ plan: plan(folder, 'a', 'sleep 5'), 'plan-state': 'pending' });
+    await start();
+    player.secrets.change({ 'plan-state': 'cancelled' });
+    await player.advanceBy(60_000);
+    expect(runs()).toEqual(['a 1']);
+    expect(secret()).toMatchObject({ 'plan-state': 'cancelled', 'success-count': '1' });
+  });
+
+  it('survives that the Secret is deleted during an apply, and applies the plan of a new one', async () => {
+    const text = plan(folder, 'a', 'sleep 5');
+    player.secrets.create({ plan: text });
+    await start();
+    player.secrets.delete();
+    await player.advanceBy(60_000);
+    expect(state()).toBe('noPlan');
+    expect(player.written).toEqual([]);
+    player.secrets.create({ plan: text, 'applied-checksum': checksum(text) });
+    await player.advanceBy(10_000);
+    expect(runs()).toEqual(['a 1', 'a 1']);
+    expect(secret()).toMatchObject({ 'applied-checksum': checksum(text), 'success-count': '1' });
+  });
+
+  it('waits 1, 2, 4 and 5 minutes for a plan that it cannot read, and not at all for the next one', async () => {
+    player.secrets.create({ plan: 'not json' });
+    await start();
+    const waitsMs: (number | undefined)[] = [];
+    for (let pass = 0; pass < 5; pass += 1) {
+      const [status] = player.agent.status().plans;
+      const waitMs =
+        status?.state.kind === 'invalid'
+          ? status.state.retryAt.getTime() - player.clock.now().getTime()
+          : 0;
+      waitsMs.push(waitMs / 60_000);
+      await player.advanceBy(waitMs);
+    }
+    expect(waitsMs).toEqual([1, 2, 4, 5, 5]);
+    expect(player.written).toEqual([]);
+    player.secrets.change({ plan: plan(folder, 'a') });
+    await player.settle();
+    expect(runs()).toEqual(['a 1']);
+  });
+
+  it('asks which version is true when an older one is told, and takes it', async () => {
+    const text = plan(folder, 'a');
+    player.secrets.create({ plan: text });
+    await start();
+    // As after a restore: the numbers begin again.
+    player.secrets.restore({ plan: plan(folder, 'b') });
+    await player.settle();
+    expect(runs()).toEqual(['a 1', 'b 1']);
+  });
+
+  it('cuts outputs for a Secret that a plan of nearly a megabyte fills', async () => {
+    const filler = 'x'.repeat(1_000_000);
+    const script = 'head -c 60000 /dev/urandom';
+    player.secrets.create({
+      plan: plan(folder, 'a', script).replace(/}$/, `,"filler":"${filler}"}`),
+    });
+    await start();
+    expect(secret()['success-count']).toBe('1');
+    const packed = player.secrets.secret?.data['applied-output'] ?? Buffer.alloc(0);
+    const outputs = JSON.parse(gunzipSync(packed).toString()) as Record<string, string>;
+    expect(Buffer.from(outputs['a'] ?? '', 'base64').toString('latin1')).toMatch(
+      /^a 1\n[^]*\n\[\d+ bytes are missing here; the node has the whole output\]\n$/,
+    );
+  });
+
+  it('does not let a probe that never settles keep the node and the API server busy', async () => {
+    await target.listen();
+    const probes = { w: { httpGet: { url: `${target.url}/flapping` } } };
+    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    await start();
+    await player.advanceBy(10_000);
+    await target.close();
+    expect(player.written.length).toBeLessThan(40);
+    expect(player.written.length).toBeGreaterThan(10);
+  });
+
+  it.each([-3600, 3600])('goes on when the clock is set by %i s', async (seconds) => {
+    await target.listen();
+    target.answer(200);
+    const probes = { w: { httpGet: { url: `${target.url}/healthz` } } };
+    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    await start();
+    player.wrongByMs = seconds * 1000;
+    target.answer(500);
+    await player.advanceBy(10_000);
+    await target.close();
+    expect(secret()['probe-statuses']).toBe('{"w":{"failureCount":3}}');
+  });
+
+  it('tries to write again when the clock was set back during an outage', async () => {
+    const text = plan(folder, 'a');
+    player.secrets.create({ plan: text });
+    let writes = 0;
+    player.secrets.onCall = (call) => {
+      if (call === 'write' && (writes += 1) < 4) throw unreachable();
+    };
+    await start();
+    player.wrongByMs = -3_600_000;
+    await player.advanceBy(30_000);
+    expect(secret()['applied-checksum']).toBe(checksum(text));
+  });
+
+  it.each([
+    ['another form', '{}'],
+    [
+      'a key that is not ours to write',
+      JSON.stringify({ uid: 'uid-1', checksum: '', values: { plan: 'e30=' } }),
+    ],
+  ])('does not use a kept result with %s', async (_, text) => {
+    mkdirSync(path.join(folder, 'state'), { mode: 0o700 });
+    writeFileSync(path.join(folder, 'state/unwritten.json'), text);
+    player.secrets.create({ plan: plan(folder, 'a') });
+    await start();
+    expect(warnings()).toEqual(['what was kept of an earlier result cannot be used']);
+    expect(player.written).toHaveLength(1);
+    expect(secret()).toMatchObject({ plan: plan(folder, 'a'), 'success-count': '1' });
+    expect(kept()).toEqual([]);
+  });
+
+  it('starts a source again that broke down in a way that nobody foresaw', async () => {
+    let watches = 0;
+    player.secrets.onCall = (call) => {
+      if (call === 'watch' && (watches += 1) === 1) throw new TypeError('unforeseen');
+    };
+    player.secrets.create({ plan: plan(folder, 'a') });
+    player.start();
+    await player.clock.waiting();
+    player.clock.advance(1000);
+    await player.settle();
+    expect(warnings()).toEqual(['the source of plans ended and starts again']);
+    expect(runs()).toEqual(['a 1']);
+  });
+
+  it('tells each state once, and nothing of the secrets of a plan', async () => {
+    player.secrets.create({
+      plan: plan(folder, 'a', ': canary').replace('"name"', '"env":["K=canary"],"name"'),
+      x: 'canary',
+    });
+    await start();
+    await player.advanceBy(60_000);
+    const states = player.events.flatMap((event) =>
+      event.kind === 'stateChanged' ? [event.state.kind] : [],
+    );
+    expect(states).toEqual(['applying', 'applied']);
+    expect(JSON.stringify(player.events)).not.toContain('canary');
+  });
+
+  describe.each(['', 'pending'])('with plan-state %j', (planState) => {
+    const fresh = (text: string): Record<string, string> => ({
+      plan: text,
+      ...(planState && { 'plan-state': planState }),
+    });
+    // The watch, and the writes: of the announcement where there is one, and of the result.
+    const calls = planState ? [0, 1, 2] : [0, 1];
+    const writes = calls.slice(1);
+
+    /** Does something at the call with this number, once. */
+    const at = (call: number, act: () => void): void => {
+      let count = -1;
+      player.secrets.onCall = () => {
+        count += 1;
+        if (count === call) act();
+      };
+    };
+    const expectEnd = (text: string): void => {
+      expect(secret()).toMatchObject({
+        'applied-checksum': checksum(text),
+        'failed-checksum': '',
+        'failure-count': '0',
+        ...(planState && { 'plan-state': 'succeeded', 'plan-revision': '1' }),
+      });
+      expect(kept()).toEqual([]);
+    };
+
+    it.each(writes)(
+      'call %i fails once: the plan runs once, and the Secret says so',
+      async (call) => {
+        const text = plan(folder, 'a');
+        player.secrets.create(fresh(text));
+        at(call, () => {
+          throw unreachable();
+        });
+        await start();
+        await player.advanceBy(30_000);
+        expectEnd(text);
+        expect(runs()).toEqual(['a 1']);
+        expect(secret()['success-count']).toBe('1');
+      },
+    );
+
+    it.each(calls)('the API server is away from call %i for a minute: the same', async (call) => {
+      const text = plan(folder, 'a');
+      player.secrets.create(fresh(text));
+      at(call, () => player.secrets.breakDown());
+      await start();
+      await player.advanceBy(60_000);
+      player.secrets.recover();
+      await player.advanceBy(70_000);
+      expectEnd(text);
+      expect(runs()).toEqual(['a 1']);
+      expect(secret()['success-count']).toBe('1');
+    });
+
+    it.each(writes)('the answer to write %i is lost: the same', async (write) => {
+      const text = plan(folder, 'a');
+      player.secrets.create(fresh(text));
+      let written = 0;
+      player.onWrite = () => {
+        written += 1;
+        if (written === write) throw unreachable();
+      };
+      await start();
+      await player.advanceBy(70_000);
+      expectEnd(text);
+      expect(runs()).toEqual(['a 1']);
+      expect(secret()['success-count']).toBe('1');
+    });
+
+    it.each(calls)(
+      'the agent ends at call %i and starts again: what ran is known, and the Secret ends right',
+      async (call) => {
+        const text = plan(folder, 'a');
+        player.secrets.create(fresh(text));
+        let ending: Promise<void> | undefined;
+        at(call, () => {
+          ending = player.stop();
+          throw unreachable();
+        });
+        await start();
+        await ending;
+        player.secrets.onCall = () => undefined;
+        await start();
+        await player.advanceBy(70_000);
+        expectEnd(text);
+        // Only the old rules run an applied plan again after a start.
+        expect(runs().length).toBeLessThanOrEqual(planState ? 1 : 2);
+      },
+    );
+  });
+});

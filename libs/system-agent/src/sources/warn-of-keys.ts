@@ -1,0 +1,24 @@
+import { quoteText } from '@wins/wins-program';
+
+import type { Warnings } from '../apply/warnings.js';
+import type { ParsedPlan } from '../plan/parse-plan.js';
+
+/** Tells of keys of a plan that mean nothing to this agent, and of keys of the Secret that it cannot read. */
+export function warnOfKeys(
+  warnings: Warnings,
+  source: string,
+  { checksum, unknownKeys }: ParsedPlan,
+  unreadable: readonly string[],
+): void {
+  const [first] = unknownKeys;
+  if (first === undefined) warnings.clear(source, 'unknown keys');
+  else {
+    const message = `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first)}`;
+    warnings.tell(source, 'unknown keys', message);
+  }
+  if (unreadable.length === 0) warnings.clear(source, 'keys');
+  else {
+    const message = `cannot read ${unreadable.join(', ')} of the Secret: defaults stand for them`;
+    warnings.tell(source, 'keys', message);
+  }
+}

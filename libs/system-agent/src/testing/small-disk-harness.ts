@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+
+/**
+ * Does something while a folder is a file system of its own with 64 KiB and so many files and folders. Resolves with false, and nothing
+ * was done, where none can be mounted.
+ */
+export async function onSmallDisk(
+  folder: string,
+  maxFiles: number,
+  act: () => Promise<void>,
+): Promise<boolean> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const options = `size=64k,mode=700,nr_inodes=${maxFiles}`;
+  try {
+    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'pipe' });
+  } catch {
+    process.stderr.write('SKIPPED: a full disk, for which a file system must be mounted\n');
+    return false;
+  }
+  try {
+    await act();
+  } finally {
+    execFileSync('/bin/umount', [folder]);
+  }
+  return true;
+}
