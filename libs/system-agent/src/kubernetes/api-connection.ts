@@ -27,7 +27,7 @@ export interface ApiConnectionOptions {
   readonly systemRoots: () => readonly string[];
   readonly environment: Environment;
   readonly onWarning: (message: string, error?: Error) => void;
-  /** Told whenever the server sends something. */
+  /** Called whenever the server sends something. */
   readonly onContact: () => void;
   /** Within which an answer begins, and, unless it is a watch, ends. */
   readonly answerMs: number;
@@ -64,7 +64,7 @@ export class ApiConnection {
     if (strictTls && ca === undefined) {
       throw new AgentError(
         'invalidConnection',
-        'cannot use the kubeconfig: found no certificate-authority-data, without which agentStrictTLSMode trusts nobody; install the node again, or turn agentStrictTLSMode off',
+        'cannot use the kubeconfig: found no certificate-authority-data, without which agentStrictTLSMode trusts no server; install the node again, or turn agentStrictTLSMode off',
       );
     }
     this.#options = options;
@@ -142,9 +142,9 @@ export class ApiConnection {
   }
 
   async #sendTrusted(request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    for (let index = 0; ; index += 1) {
-      const agent = this.#agents[index];
-      if (agent === undefined) throw new Error('there is always an agent');
+    // As they are now: another request may find out meanwhile which is good.
+    const agents = this.#agents;
+    for (const [index, agent] of agents.entries()) {
       try {
         const response = await this.#send(request, agent(), signal);
         // The certificate was good: from now on nothing else will do.
@@ -153,7 +153,7 @@ export class ApiConnection {
       } catch (error) {
         const isUnknown = UNKNOWN_AUTHORITY.has(errnoOf(error) ?? '');
         const failure = this.failure(error, request.what, signal);
-        if (!isUnknown || index + 1 >= this.#agents.length) throw failure;
+        if (!isUnknown || index + 1 === agents.length) throw failure;
         // Nothing was sent yet: the handshake had failed.
         if (this.#hasWarned) continue;
         this.#hasWarned = true;
@@ -162,6 +162,7 @@ export class ApiConnection {
         this.#options.onWarning(message, failure);
       }
     }
+    throw new Error('unreachable: the last agent returns or throws');
   }
 
   async #send(

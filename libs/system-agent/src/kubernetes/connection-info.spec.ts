@@ -132,7 +132,7 @@ users:
     expect(await refusal(read(text))).toMatch(message);
   });
 
-  it('is refused when there is none', async () => {
+  it('is refused when the file is missing', async () => {
     const reading = readConnectionInfo(file, posixFileTrust());
     expect(await refusal(reading)).toMatch(
       /^cannot use the connection info ".*": there is no such file or folder$/,

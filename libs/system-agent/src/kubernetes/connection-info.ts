@@ -15,7 +15,7 @@ const MAX_BYTES = 1_048_576;
 
 /**
  * Reads the `connectionInfoFile` that the installer of Rancher writes: JSON with `kubeConfig`, `namespace` and `secretName`, in any
- * case, as Go reads it. The file is read only where nobody but an administrator or this account can change it.
+ * case, as Go reads it. The file is read only where administrators and this account alone can change it.
  *
  * @param path - Absolute.
  * @throws AgentError `invalidConnection`.

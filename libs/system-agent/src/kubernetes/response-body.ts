@@ -3,6 +3,7 @@ import { AgentError } from '../agent-error.js';
 
 /** A Secret has at most 1 MiB of data, which base64 and the notes of its writers make larger; etcd takes 1.5 MiB. */
 const MAX_BYTES = 4_194_304;
+const KEPT_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
 /**
@@ -65,6 +66,8 @@ class BoundedBytes {
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#size);
     this.#size = 0;
+    // A watch lasts for minutes, and one large plan shall not keep its memory for so long.
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.alloc(0);
     return bytes;
   }
 }

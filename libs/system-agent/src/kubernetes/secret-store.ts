@@ -1,7 +1,6 @@
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { ApiConnection, type ApiRequest } from './api-connection.js';
 import type { ConnectionInfo } from './connection-info.js';
-import type { Environment } from './proxy-of.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { systemRoots } from './system-roots.js';
 import { SecretWatch } from './watch-secret.js';
@@ -19,10 +18,10 @@ export interface SecretStoreOptions {
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
   /**
-   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as {@link proxyOf} reads them. Node before 22.21 uses
+   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as Go reads them: names, domains, addresses and networks. Node before 22.21 uses
    * none, which is a warning. Default: that of the process.
    */
-  readonly environment?: Environment;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Something that a person should know; the store goes on. */
   readonly onWarning?: (message: string, error?: Error) => void;
   /** From 0 to below 1. Default: `Math.random`. */

@@ -24,7 +24,10 @@ describe('the authorities of the system', () => {
     expect(systemRoots({ SSL_CERT_FILE: file })).toEqual([cert]);
   });
 
-  onLinux('are none when that file is missing: nobody is trusted in its place', () => {
-    expect(systemRoots({ SSL_CERT_FILE: path.join(folder, 'missing.pem') })).toEqual([]);
-  });
+  onLinux(
+    'are an empty list when that file is missing: others are not trusted in its place',
+    () => {
+      expect(systemRoots({ SSL_CERT_FILE: path.join(folder, 'missing.pem') })).toEqual([]);
+    },
+  );
 });

@@ -25,18 +25,18 @@ const MIN_BACK_OFF_MS = 800;
 const MAX_BACK_OFF_MS = 30_000;
 /** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
 const SHORT_WATCH_MS = 1000;
-/** After which the back-off begins anew. */
+/** After which the back-off starts over. */
 const LONG_WATCH_MS = 10_000;
 
 /** Watches one Secret until the signal aborts: the loop that client-go calls a reflector. */
 export class SecretWatch {
   readonly #options: WatchOptions;
-  /** From which to go on; undefined when the Secret must be read anew. */
+  /** From which to go on; undefined when the Secret must be read from the start. */
   #version: string | undefined;
   /** Whether the server knows `sendInitialEvents`; assumed until it refuses. */
   #hasInitialEvents = true;
-  /** What was told last: `none` for no Secret, undefined for nothing yet. */
-  #told: string | undefined;
+  /** What was reported last: `none` for no Secret, undefined for nothing yet. */
+  #reported: string | undefined;
   #isConnected = false;
   #connectedAt = 0;
   #failures = 0;
@@ -77,7 +77,7 @@ export class SecretWatch {
           this.#hasInitialEvents = false;
           return undefined;
         }
-        return this.#refused(answer);
+        return this.#expiredOrRefused(answer);
       }
       return await this.#follow(answer.response, isInitial);
     } catch (error) {
@@ -119,7 +119,7 @@ export class SecretWatch {
     const [item] = Array.isArray(items) ? (items as unknown[]) : [];
     // The items of a list do not say what they are.
     const object = item && { kind: 'Secret', apiVersion: 'v1', ...objectOf(item) };
-    this.#tell(object === undefined ? undefined : readSecret(object, name));
+    this.#report(object === undefined ? undefined : readSecret(object, name));
     this.#version = versionOf(objectOf(metadata));
     return undefined;
   }
@@ -163,14 +163,14 @@ export class SecretWatch {
         if (type === 'BOOKMARK') {
           const metadata = objectOf(objectOf(object)['metadata']);
           // Without an object before it there is no Secret.
-          if (!hasSecret) this.#tell(undefined);
+          if (!hasSecret) this.#report(undefined);
           hasSecret = true;
           this.#version = versionOf(metadata);
           this.#connected();
         } else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
           const secret = readSecret(object, this.#options.name);
           hasSecret = true;
-          this.#tell(type === 'DELETED' ? undefined : secret);
+          this.#report(type === 'DELETED' ? undefined : secret);
           this.#version = secret.resourceVersion;
           this.#connected();
         }
@@ -187,7 +187,7 @@ export class SecretWatch {
     return { ...this.#refused({ error: new AgentError('unreachable', message) }) };
   }
 
-  /** The history is gone, which is no failure the first time: the Secret is read anew at once. */
+  /** The history is gone, which is no failure the first time: the Secret is read again at once. */
   #expiredOrRefused(refusal: ApiRefusal): ApiRefusal | undefined {
     const hadVersion = this.#version !== undefined;
     this.#refused(refusal);
@@ -202,11 +202,11 @@ export class SecretWatch {
     this.#options.onState({ kind: 'connected' });
   }
 
-  /** What was told already is not told again: a connection that is made anew begins with it. */
-  #tell(secret: Secret | undefined): void {
-    const told = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
-    if (told === this.#told) return;
-    this.#told = told;
+  /** What was reported already is not reported again: a connection begins with the Secret as it is. */
+  #report(secret: Secret | undefined): void {
+    const reported = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
+    if (reported === this.#reported) return;
+    this.#reported = reported;
     this.#options.onSecret(secret);
   }
 }

@@ -1,12 +1,6 @@
 // Certificates for a double that lives for seconds: Node makes keys and signatures but no certificates, and this page of DER is
 // less than what the libraries that make them bring along.
-import {
-  createPrivateKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-  type KeyObject,
-} from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
 /** A certificate with its key, both PEM. */
@@ -17,43 +11,45 @@ export interface KeyPair {
 
 /** An authority that exists for one test. Nothing but its own users trusts it. */
 export interface CertificateAuthority extends KeyPair {
+  readonly commonName: string;
   /** A certificate for a server with these names and IPv4 addresses; without any, one for a client. Valid for a day. */
   issue(commonName: string, names?: readonly string[]): KeyPair;
 }
 
-/** Makes a self-signed authority with a key on P-256, valid for a day. */
-export function createCertificateAuthority(commonName: string): CertificateAuthority {
-  const own = newKey();
-  const issue = (subject: string, spki: Buffer, extensions: readonly Buffer[]): string =>
-    certificate(commonName, subject, spki, extensions, own.privateKey);
+/** Makes an authority with a key on P-256, valid for a day: signed by `parent`, or by itself. */
+export function createCertificateAuthority(
+  commonName: string,
+  parent?: CertificateAuthority,
+): CertificateAuthority {
+  const { spki, pem } = newKey();
+  const own = { commonName, key: pem };
   return {
-    cert: issue(commonName, own.spki, [BASIC_CONSTRAINTS_CA]),
-    key: own.pem,
+    ...own,
+    cert: certificate(parent ?? own, commonName, spki, [BASIC_CONSTRAINTS_CA]),
     issue: (subject, names = []) => {
       const key = newKey();
       const extensions = names.length === 0 ? [] : [alternativeNames(names)];
-      return { cert: issue(subject, key.spki, extensions), key: key.pem };
+      return { cert: certificate(own, subject, key.spki, extensions), key: key.pem };
     },
   };
 }
 
 const DAY_MS = 86_400_000;
 
-function newKey(): { spki: Buffer; pem: string; privateKey: KeyObject } {
+function newKey(): { spki: Buffer; pem: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     publicKeyEncoding: { type: 'spki', format: 'der' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
-  return { spki: publicKey, pem: privateKey, privateKey: createPrivateKey(privateKey) };
+  return { spki: publicKey, pem: privateKey };
 }
 
 function certificate(
-  issuer: string,
+  issuer: Pick<CertificateAuthority, 'commonName' | 'key'>,
   subject: string,
   spki: Buffer,
   extensions: readonly Buffer[],
-  key: KeyObject,
 ): string {
   // A positive number of eight bytes, as DER wants it: no leading zeros.
   const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
@@ -62,7 +58,7 @@ function certificate(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, serial),
     ECDSA_WITH_SHA256,
-    name(issuer),
+    name(issuer.commonName),
     sequence(time(now - DAY_MS), time(now + DAY_MS)),
     name(subject),
     spki,
@@ -71,7 +67,7 @@ function certificate(
   const whole = sequence(
     signed,
     ECDSA_WITH_SHA256,
-    der(0x03, Buffer.from([0]), sign('sha256', signed, key)),
+    der(0x03, Buffer.from([0]), sign('sha256', signed, issuer.key)),
   );
   const lines = whole.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;

@@ -34,7 +34,7 @@ export interface SecretEvent {
   readonly manager: string;
 }
 
-/** What somebody asks the table to hold. What is missing is made up. */
+/** What a client asks the table to hold. What is missing is made up. */
 export interface SecretDraft {
   readonly metadata: {
     readonly name: string;
@@ -114,7 +114,7 @@ export class SecretTable {
     this.#version += 1;
     const metadata = { ...old.metadata, resourceVersion: String(this.#version) };
     const object = { ...old, metadata };
-    this.#tell({ type: 'DELETED', object, resourceVersion: this.#version, manager });
+    this.#report({ type: 'DELETED', object, resourceVersion: this.#version, manager });
     return object;
   }
 
@@ -167,11 +167,11 @@ export class SecretTable {
       type: kind,
     };
     this.#secrets.set(`${namespace}/${name}`, object);
-    this.#tell({ type, object, resourceVersion: this.#version, manager });
+    this.#report({ type, object, resourceVersion: this.#version, manager });
     return object;
   }
 
-  #tell(event: SecretEvent): void {
+  #report(event: SecretEvent): void {
     this.#events.push(event);
     for (const listener of [...this.#listeners]) listener(event);
   }

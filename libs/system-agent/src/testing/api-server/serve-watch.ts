@@ -21,7 +21,7 @@ export interface OpenWatch {
   end(): void;
 }
 
-/** Answers with the events of one Secret, or of all in a namespace, until somebody ends it. */
+/** Answers with the events of one Secret, or of all in a namespace, until the watch is ended. */
 export function serveWatch(
   { query }: ApiRequest,
   response: ServerResponse,

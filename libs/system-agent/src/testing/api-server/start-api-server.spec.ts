@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { recordedExchanges, type RecordedExchange } from './recorded-exchange-harness.js';
+import { recordedExchanges, type RecordedExchange } from '../recorded-exchange-harness.js';
 import type { SecretObject } from './secret-table.js';
 import { startApiServer, type ApiServer } from './start-api-server.js';
 

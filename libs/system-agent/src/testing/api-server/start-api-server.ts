@@ -62,7 +62,6 @@ export interface ApiServer {
   readonly requests: readonly ApiRequest[];
   /** Every change of a Secret, in order. */
   readonly events: readonly SecretEvent[];
-  readonly openWatches: number;
   /** The content of a `connectionInfoFile`. */
   connectionInfo(options?: KubeconfigOptions): string;
   /** Makes the Secret. Text is stored as UTF-8. */
@@ -142,7 +141,7 @@ export async function startApiServer({
       const isFaulty = faultsLeft > 0 && (faultOptions.when?.(request) ?? true);
       if (isFaulty) faultsLeft -= 1;
       requests.push(request);
-      for (const tell of [...waiting]) tell(request);
+      for (const report of [...waiting]) report(request);
       if (isFaulty && fault !== undefined) fault(request, response, proceed);
       else proceed();
     })().catch(() => response.destroy());
@@ -212,9 +211,6 @@ export async function startApiServer({
     clientCertificate: authority.issue('agent'),
     requests,
     events: table.events,
-    get openWatches() {
-      return watches.size;
-    },
     connectionInfo: (options) =>
       JSON.stringify({ kubeConfig: JSON.stringify(kubeconfig(options)), namespace, secretName }),
     create: (data) => {
@@ -246,12 +242,12 @@ export async function startApiServer({
     },
     nextRequest: (isWanted = () => true) =>
       new Promise((resolve) => {
-        const tell = (request: ApiRequest): void => {
+        const report = (request: ApiRequest): void => {
           if (!isWanted(request)) return;
-          waiting.delete(tell);
+          waiting.delete(report);
           resolve(request);
         };
-        waiting.add(tell);
+        waiting.add(report);
       }),
     down,
     up,

@@ -12,7 +12,7 @@ export interface RecordedExchange {
   readonly body: string;
 }
 
-const FOLDER = path.join(__dirname, '../fixtures/kube-apiserver');
+const FOLDER = path.join(__dirname, 'fixtures/kube-apiserver');
 
 export function recordedExchanges(): readonly RecordedExchange[] {
   return readdirSync(FOLDER).sort().map(read);

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createCertificateAuthority, type ApiServer } from '../testing/index.js';
+import { codeOf, LeapingClock, never, serve, stops, storeOf } from '../testing/store-harness.js';
+import { CAN_PROXY } from './api-connection.js';
+import { parseConnectionInfo } from './connection-info.js';
+import { secretStore } from './secret-store.js';
+
+describe('who is trusted', () => {
+  const other = createCertificateAuthority('other');
+
+  it.each([
+    ['strict, and the CA of the server', true, undefined, undefined],
+    ['strict, and the CA of another authority', true, other.cert, 'unreachable'],
+    ['the CA of the server', false, undefined, undefined],
+    [
+      'the CA of another authority, and the system does not know it',
+      false,
+      other.cert,
+      'unreachable',
+    ],
+    ['no CA, and the system does not know it', false, null, 'unreachable'],
+  ])('%s', async (_title, strictTls, ca, code) => {
+    const server = await serve();
+    const kubeconfig = ca === undefined ? {} : { ca };
+    const store = storeOf(server, { strictTls, systemRoots: () => [other.cert] }, kubeconfig);
+    const outcome = await store.read(never).catch((error: unknown) => codeOf(error));
+    expect(outcome).toBe(code);
+    if (code !== undefined) expect(server.requests).toEqual([]);
+  });
+
+  it('needs a CA when it is strict', async () => {
+    const server = await serve();
+    const make = () => storeOf(server, { strictTls: true }, { ca: null });
+    expect(errorOf(make)).toMatchObject({
+      code: 'invalidConnection',
+      message: expect.stringContaining('agentStrictTLSMode') as string,
+    });
+  });
+
+  it('tries the authorities of the system when it is not strict, and says so once', async () => {
+    const server = await serve();
+    server.create({ plan: '{}' });
+    const warnings: string[] = [];
+    const store = storeOf(
+      server,
+      {
+        strictTls: false,
+        systemRoots: () => [server.ca],
+        onWarning: (message) => warnings.push(message),
+      },
+      { ca: other.cert },
+    );
+    await store.read(never);
+    await store.read(never);
+    expect(warnings).toEqual([expect.stringContaining('agentStrictTLSMode is off')]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('finds out which authorities are good while several requests are under way', async () => {
+    const server = await serve();
+    const options = { strictTls: false, systemRoots: () => [server.ca] };
+    const store = storeOf(server, options, { ca: other.cert });
+    await Promise.all(Array.from({ length: 5 }, () => store.read(never)));
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it('does not fall back once a certificate of the kubeconfig was good', async () => {
+    const server = await serve();
+    const store = storeOf(server, { strictTls: false, systemRoots: () => [other.cert] });
+    await store.read(never);
+    const port = Number(new URL(server.url).port);
+    await server.close();
+    const impostor = await serve({ port, authority: other });
+    await expect(store.read(never)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(impostor.requests).toEqual([]);
+  });
+
+  it('trusts an authority of the kubeconfig that another one has signed', async () => {
+    const server = await serve({ authority: createCertificateAuthority('below', other) });
+    expect(await storeOf(server).read(never)).toBeUndefined();
+  });
+
+  it('does not fall back when the certificate is for another name', async () => {
+    const server = await serve();
+    const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
+    const access = { ...info.access, tlsServerName: 'other.example' };
+    const warnings: string[] = [];
+    const store = secretStore(
+      { ...info, access },
+      {
+        clock: new LeapingClock(),
+        strictTls: false,
+        systemRoots: () => [server.ca],
+        onWarning: (message) => warnings.push(message),
+      },
+    );
+    await expect(store.read(never)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID') as string,
+    });
+    expect([server.requests, warnings]).toEqual([[], []]);
+  });
+
+  it('reaches a plain server on this machine', async () => {
+    const server = await serve({ plain: true });
+    server.create({ plan: '{}' });
+    const store = storeOf(server, { strictTls: false });
+    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+  });
+
+  it('says that nothing listens', async () => {
+    const server = await serve();
+    const store = storeOf(server);
+    await server.close();
+    await expect(store.read(never)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringMatching(/cannot read the Secret: .* ECONNREFUSED$/) as string,
+    });
+  });
+});
+
+describe('the proxy of the environment', () => {
+  const access = (server: ApiServer) => {
+    const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
+    // A name that only the proxy can find.
+    const url = new URL('https://rancher.invalid:6443');
+    return { ...info, access: { ...info.access, server: url, tlsServerName: 'localhost' } };
+  };
+  const plain = { clock: new LeapingClock(), strictTls: true };
+
+  (CAN_PROXY ? it : it.skip)('leads to the server, and sees no token', async () => {
+    const server = await serve();
+    server.create({ plan: '{}' });
+    const seen: string[] = [];
+    const proxy = createServer().on('connect', (request, socket: Socket) => {
+      seen.push(JSON.stringify([request.url, request.headers]));
+      const { port } = new URL(server.url);
+      const onward = connect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+      for (const each of [socket, onward]) each.on('error', () => onward.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    stops.push(async () => {
+      await once(proxy.close(), 'close');
+    });
+    const { port } = proxy.address() as AddressInfo;
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const store = secretStore(access(server), { ...plain, environment });
+    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect(seen).toEqual([expect.stringContaining('rancher.invalid:6443')]);
+    expect(seen.join()).not.toContain(server.token);
+    await server.close();
+  });
+
+  (CAN_PROXY ? it.skip : it)('is not used by a Node that is too old, which is said', async () => {
+    const warnings: string[] = [];
+    const environment = { HTTPS_PROXY: 'http://127.0.0.1:1' };
+    const onWarning = (message: string) => warnings.push(message);
+    secretStore(access(await serve()), { ...plain, environment, onWarning });
+    expect(warnings).toEqual([expect.stringMatching(/^HTTPS_PROXY is not used/)]);
+  });
+});
+
+function errorOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}

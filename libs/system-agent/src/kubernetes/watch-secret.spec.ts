@@ -1,0 +1,170 @@
+import { answer, silent } from '../testing/index.js';
+import {
+  AT_START,
+  isWatch,
+  LeapingClock,
+  serve,
+  storeOf,
+  watching,
+} from '../testing/store-harness.js';
+
+describe('watching', () => {
+  it('reports the Secret as it is, then each change, and that it is gone', async () => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const watch = watching(storeOf(server));
+    await watch.reports(1);
+    server.update({ plan: 'second' });
+    server.bookmark();
+    server.remove();
+    server.create({ plan: 'third' });
+    expect(await watch.reports(4)).toEqual(['first', 'second', 'none', 'third']);
+    expect(watch.states).toEqual([{ kind: 'connected' }]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('asks for the Secret alone, with initial events and bookmarks, for five to ten minutes', async () => {
+    const server = await serve();
+    const watch = watching(storeOf(server, { random: () => 0.5 }));
+    await watch.connected();
+    const [request] = server.requests;
+    expect(request?.path).toBe('/api/v1/namespaces/fleet-default/secrets');
+    expect(Object.fromEntries(request?.query ?? [])).toEqual({
+      allowWatchBookmarks: 'true',
+      fieldSelector: 'metadata.name=demo-machine-plan',
+      resourceVersionMatch: 'NotOlderThan',
+      sendInitialEvents: 'true',
+      timeoutSeconds: '450',
+      watch: 'true',
+    });
+  });
+
+  it('reports that there is no Secret, and the one that comes', async () => {
+    const server = await serve();
+    const watch = watching(storeOf(server));
+    await watch.reports(1);
+    server.create({ plan: 'late' });
+    expect(await watch.reports(2)).toEqual(['none', 'late']);
+  });
+
+  it('resumes from its last version when the server ends it, and reports nothing twice', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const watch = watching(storeOf(server, { clock }));
+    await watch.connected();
+    clock.advance(400_000);
+    const again = server.nextRequest(isWatch);
+    server.endWatches();
+    const { query } = await again;
+    expect(query.get('resourceVersion')).toBe(server.read()?.metadata.resourceVersion);
+    expect(query.get('sendInitialEvents')).toBeNull();
+    server.update({ plan: 'second' });
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
+    expect(clock.waits).toEqual([]);
+  });
+
+  it('reports what happened while the connection was lost', async () => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const watch = watching(storeOf(server));
+    await watch.connected();
+    await server.down();
+    server.update({ plan: 'second' });
+    await watch.until(() => watch.failures().length > 2);
+    await server.up();
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
+    expect(new Set(watch.failures())).toEqual(new Set(['unreachable']));
+    await watch.connected();
+  });
+
+  it.each(['event', 'status'] as const)(
+    'reads the Secret from the start when its version is too old, known by its %s',
+    async (expiredAs) => {
+      const server = await serve({ expiredAs });
+      server.create({ plan: 'first' });
+      const watch = watching(storeOf(server));
+      await watch.connected();
+      await server.down();
+      server.remove();
+      server.compact();
+      await server.up();
+      expect(await watch.reports(2)).toEqual(['first', 'none']);
+    },
+  );
+
+  it('lists and watches where the server does not know initial events', async () => {
+    const server = await serve({ watchList: false });
+    server.create({ plan: 'first' });
+    const watch = watching(storeOf(server));
+    await watch.connected();
+    server.update({ plan: 'second' });
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
+    expect(server.requests.map(({ query }) => query.get('watch') ?? 'list')).toEqual([
+      'true',
+      'list',
+      'true',
+    ]);
+    expect(watch.failures()).toEqual([]);
+    // An item of a list is a whole object, so that it can be written back.
+    expect(watch.secrets[0]?.object).toMatchObject({ kind: 'Secret', apiVersion: 'v1' });
+  });
+
+  it('lists that there is no Secret where the server does not know initial events', async () => {
+    const server = await serve({ watchList: false });
+    const watch = watching(storeOf(server));
+    expect(await watch.reports(1)).toEqual(['none']);
+  });
+
+  it('asks again after 0.8, 1.6, 3.2 … 30 seconds, and up to twice as long by chance', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    await server.down();
+    const watch = watching(storeOf(server, { clock, random: () => 0.5 }));
+    await watch.until(() => watch.states.length > 8);
+    await watch.stop();
+    expect(clock.waits.slice(0, 8)).toEqual([
+      1200, 2400, 4800, 9600, 19_200, 38_400, 45_000, 45_000,
+    ]);
+    const [first] = watch.states;
+    expect(first).toMatchObject({ retryAt: new Date(AT_START.getTime() + 1200) });
+  });
+
+  it('waits as long as the server asks', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    const busy = answer(429, '{}', { 'retry-after': '17' });
+    server.fault(busy, { times: 1 });
+    const watch = watching(storeOf(server, { clock }));
+    await watch.connected();
+    expect(clock.waits).toEqual([17_000]);
+  });
+
+  it('does not let the server make it wait for days', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    server.fault(answer(503, '', { 'retry-after': '99999999' }), { times: 1 });
+    const watch = watching(storeOf(server, { clock }));
+    await watch.connected();
+    expect(clock.waits).toEqual([300_000]);
+  });
+
+  it('does not ask without a pause when the server ends each watch', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    server.fault(answer(200, ''), { times: 4 });
+    const watch = watching(storeOf(server, { clock }));
+    await watch.connected();
+    expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
+  });
+
+  it('ends at once when it is aborted while it waits for the server', async () => {
+    const server = await serve();
+    server.fault(silent);
+    const request = server.nextRequest();
+    const watch = watching(storeOf(server));
+    await request;
+    await watch.stop();
+    expect(watch.states).toEqual([]);
+  });
+});

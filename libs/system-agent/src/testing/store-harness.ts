@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { AgentErrorCode } from '../agent-error.js';
+import { parseConnectionInfo } from '../kubernetes/connection-info.js';
+import { secretStore, type SecretStoreOptions } from '../kubernetes/secret-store.js';
+import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
+import {
+  startApiServer,
+  type ApiRequest,
+  type ApiServer,
+  type ApiServerOptions,
+  type KubeconfigOptions,
+} from './index.js';
+
+export const AT_START = new Date('2026-11-22T00:00:00Z');
+const servers: ApiServer[] = [];
+/** What ends when the test does, before the servers. */
+export const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  for (const server of servers.splice(0)) await server.close();
+});
+
+export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
+  const server = await startApiServer(options);
+  servers.push(server);
+  return server;
+}
+
+/** Time that stands still until something waits for it, and then leaps to that moment: no wait takes long. */
+export class LeapingClock implements Clock {
+  readonly waits: number[] = [];
+  #now = AT_START.getTime();
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+
+  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.waits.push(ms);
+    this.#now += ms;
+    await turn();
+  }
+}
+
+export function storeOf(
+  server: ApiServer,
+  options: Partial<SecretStoreOptions> = {},
+  kubeconfig?: KubeconfigOptions,
+): SecretStore {
+  const info = parseConnectionInfo(server.connectionInfo(kubeconfig), '/connection.json');
+  return secretStore(info, {
+    clock: new LeapingClock(),
+    strictTls: true,
+    random: () => 0,
+    ...options,
+  });
+}
+
+export const never: AbortSignal = new AbortController().signal;
+
+/** A watch that keeps what it reports, as texts: the plan of the Secret or `none`, and the states. */
+export function watching(store: SecretStore) {
+  const reported: string[] = [];
+  const secrets: Secret[] = [];
+  const states: WatchState[] = [];
+  const controller = new AbortController();
+  const changes = new EventEmitter();
+  const report = () => changes.emit('change');
+  const ended = store.watch(
+    (secret) => {
+      reported.push(secret?.data['plan']?.toString() ?? 'none');
+      if (secret) secrets.push(secret);
+      report();
+    },
+    (state) => {
+      states.push(state);
+      report();
+    },
+    controller.signal,
+  );
+  const stop = async (): Promise<void> => {
+    controller.abort();
+    await ended;
+  };
+  stops.push(stop);
+  const until = async (isReached: () => boolean): Promise<void> => {
+    while (!isReached()) await once(changes, 'change');
+  };
+  return {
+    reported,
+    secrets,
+    states,
+    stop,
+    until,
+    /** Waits for so many reports. */
+    reports: async (count: number) => {
+      await until(() => reported.length >= count);
+      return reported;
+    },
+    connected: () => until(() => states.at(-1)?.kind === 'connected'),
+    /** The codes of what went wrong so far. */
+    failures: () =>
+      states.flatMap((state) => (state.kind === 'waiting' ? [codeOf(state.error)] : [])),
+  };
+}
+
+export function codeOf(error: unknown): AgentErrorCode {
+  return (error as { code: AgentErrorCode }).code;
+}
+
+export const isWatch = ({ query }: ApiRequest) => query.get('watch') === 'true';
