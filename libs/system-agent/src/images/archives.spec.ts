@@ -122,7 +122,7 @@ describe('an image of imagesDirectory', () => {
     expect(text('run.sh')).toBe('hello');
   });
 
-  it('is passed over, with a warning, in an archive that is none or that others can write to', async () => {
+  it('is passed over, with a warning, in a file that is not an archive or that others can write to', async () => {
     save('a.tar', Buffer.alloc(2000, 'no tar'));
     const archive = await dockerArchive('img:v1', [
       await tarOf([{ name: 'run.sh', content: 'foreign' }]),

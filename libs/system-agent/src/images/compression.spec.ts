@@ -22,7 +22,7 @@ const failed = (found: string) => ({
 async function unpackStored(
   stored: Buffer,
   limits: Partial<ImageLimits> = {},
-  layer = Buffer.alloc(0),
+  layer: Buffer = Buffer.alloc(0),
 ) {
   writeFileSync(join(lab.images, 'img.tar'), await dockerArchive(NAME, [layer], [stored]));
   await lab.unpack(NAME, { limits });

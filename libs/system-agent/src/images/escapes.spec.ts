@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   linkSync,
   lstatSync,
@@ -5,10 +6,11 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { dockerArchive, ImageLab, tarOf, type TarMember } from '../testing/image-harness.js';
 import type { ImageStoreOptions } from './image-store.js';
 
@@ -187,6 +189,54 @@ describe('an image cannot leave its folder', () => {
     expect([lstatSync(at('d')).mode & 0o7777, lstatSync(at('d/f')).mode & 0o7777]).toEqual([
       0o755, 0o755,
     ]);
+  });
+});
+
+describe('whatever layers are made of', () => {
+  const step = fc.constantFrom(
+    'a',
+    'b',
+    'l',
+    '..',
+    '.',
+    '.wh.a',
+    '.wh.l',
+    '.wh...',
+    '.wh..wh..opq',
+  );
+  const name = fc
+    .tuple(fc.constantFrom('', '', '', '/'), fc.array(step, { minLength: 1, maxLength: 4 }))
+    .map(([start, steps]) => start + steps.join('/'));
+  const target = fc
+    .tuple(
+      fc.constantFrom('', '/'),
+      fc.array(fc.constantFrom('a', 'b', 'l', '..', 'outside'), { maxLength: 4 }),
+    )
+    .map(([start, steps]) => start + steps.join('/'));
+  const member = fc.record({
+    name,
+    type: fc.constantFrom('file', 'directory', 'symlink', 'symlink', 'link'),
+    linkname: target,
+    content: fc.constant(''),
+  });
+  const layers = fc.array(fc.array(member, { maxLength: 6 }), { minLength: 1, maxLength: 3 });
+
+  it('every link leads to a place in the folder, and nothing beside it changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(layers, async (made) => {
+        for (const left of readdirSync(lab.folder)) rmSync(at(left), { recursive: true });
+        await unpack(made as TarMember[][]).catch((error: unknown) =>
+          expect(error).toMatchObject({ code: 'imageFailed' }),
+        );
+        for (const entry of readdirSync(lab.folder, { recursive: true, withFileTypes: true })) {
+          if (!entry.isSymbolicLink()) continue;
+          const end = resolve(entry.parentPath, readlinkSync(join(entry.parentPath, entry.name)));
+          expect(`${end}/`).toMatch(new RegExp(`^${lab.folder}/`));
+        }
+        expect(readdirSync(lab.root).sort()).toEqual(['execution', 'images', 'outside']);
+      }),
+      { numRuns: 150 },
+    );
   });
 });
 

@@ -3,19 +3,21 @@ import { escapeText, messageOf, quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import type { Clock, ImageStore } from '../ports.js';
 import { archiveFiles } from './archive/archive-files.js';
-import { findInArchive, type Wanted } from './archive/find-in-archive.js';
+import { findInArchive } from './archive/find-in-archive.js';
 import { ImageArchive } from './archive/image-archive.js';
-import { imageFailed } from './image-failure.js';
+import type { FoundImage, Wanted } from './found-image.js';
+import { asImageError, imageFailed } from './image-failure.js';
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
 import { parseReference } from './reference.js';
 import { credentialsFor, readDockerConfig } from './registry/credentials.js';
 import { endpointsOf } from './registry/endpoints.js';
 import { HostConnections } from './registry/host-connections.js';
+import type { Proxies } from './registry/proxy-for.js';
 import { readRegistries } from './registry/registries-file.js';
 import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
-import { unpackImage, type FoundImage } from './unpack-image.js';
+import { unpackImage } from './unpack-image.js';
 
 type Use = (image: FoundImage) => Promise<void>;
 
@@ -36,6 +38,8 @@ export interface ImageStoreOptions {
   readonly clock: Pick<Clock, 'wait'>;
   /** An archive that cannot be used; the search goes on. */
   readonly onWarning: (message: string) => void;
+  /** Between here and registries; none when absent. */
+  readonly proxies?: Proxies;
   readonly limits?: Partial<ImageLimits>;
 }
 
@@ -75,7 +79,7 @@ export function imageStore(options: ImageStoreOptions): ImageStore {
       } catch (error) {
         // Why it was ended, not what broke by it.
         whole.throwIfAborted();
-        throw error;
+        throw asImageError(error, `unpack ${quoteText(text)}`);
       } finally {
         // Whatever is still open is not needed any more.
         end.abort();
@@ -109,7 +113,9 @@ async function inArchive(
       return await findInArchive(archive, wanted);
     } catch (error) {
       signal.throwIfAborted();
-      options.onWarning(`cannot use the archive ${path}: ${escapeText(messageOf(error))}`);
+      options.onWarning(
+        `cannot use the archive ${escapeText(path)}: ${escapeText(messageOf(error))}`,
+      );
       return undefined;
     }
   }
@@ -135,7 +141,13 @@ async function inRegistry(
   const registries = await readRegistries(options.registriesFiles, trust);
   const docker =
     dockerConfigFile === undefined ? {} : await readDockerConfig(dockerConfigFile, trust);
-  const connections = new HostConnections({ registries, trust, limits, signal });
+  const connections = new HostConnections({
+    registries,
+    trust,
+    limits,
+    signal,
+    proxies: options.proxies,
+  });
   try {
     const failures: AgentError[] = [];
     for (const endpoint of endpointsOf(reference, registries)) {

@@ -19,7 +19,7 @@ const STEP = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** @throws AgentError `imageFailed` for what is no reference of Docker's grammar. */
+/** @throws AgentError `imageFailed` when the text is not a reference by Docker's grammar. */
 export function parseReference(text: string): Reference {
   const reference = text.length > MAX_LENGTH ? undefined : read(text);
   if (reference !== undefined) return reference;

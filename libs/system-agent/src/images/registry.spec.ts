@@ -161,6 +161,21 @@ describe('a blob that lies elsewhere', () => {
     ]);
   });
 
+  it('may be a base layer that the manifest says is elsewhere, by HTTPS', async () => {
+    const secure = await RegistryDouble.start({ tls: true });
+    secure.content.set('layer', gzipSync(layer));
+    const urls = [`${other.url}/v2/layer`, `${secure.url}/v2/absent`, `${secure.url}/v2/layer`];
+    const layers = image.manifest.layers.map((descriptor) => ({ ...descriptor, urls }));
+    const text = Buffer.from(JSON.stringify({ ...image.manifest, layers }));
+    registry.content.set('some/img/manifests/v1', text);
+    registry.content.delete(LAYER().slice('/v2/'.length));
+    await unpack(registries({ configs: { [secure.host]: { tls: { ca_file: CA_FILE } } } }));
+    expectUnpacked();
+    expect(other.requests).toEqual([]);
+    expect(secure.requests.map(({ path }) => path)).toEqual(['/v2/absent', '/v2/layer']);
+    await secure.close();
+  });
+
   it('is not fetched in circles', async () => {
     registry.answers.set(LAYER(), (_, response) =>
       response.writeHead(302, { location: LAYER() }).end(),
@@ -348,6 +363,13 @@ describe('a registry that does not end', () => {
       failed('ECONNREFUSED', 'unreachable'),
     );
   });
+});
+
+it('a folder that is not there is an error of ours', async () => {
+  const unpacking = lab
+    .store()
+    .unpack(`${registry.host}/some/img:v1`, join(lab.root, 'absent'), AbortSignal.timeout(60_000));
+  await expect(unpacking).rejects.toMatchObject(failed('ENOENT'));
 });
 
 describe('registries.yaml', () => {

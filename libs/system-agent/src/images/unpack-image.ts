@@ -1,19 +1,12 @@
 import { checkedBytes } from './checked-bytes.js';
 import { decompress, LAYER_COMPRESSIONS } from './compression/decompress.js';
+import type { FoundImage } from './found-image.js';
 import { asImageError, imageFailed } from './image-failure.js';
 import type { ImageLimits } from './image-limits.js';
 import { applyLayer } from './unpack/apply-layer.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 import { ImageFolder } from './unpack/image-folder.js';
 import { Subtree } from './unpack/subtree.js';
-
-/** An image whose documents are read, and whose layers can be. */
-export interface FoundImage {
-  /** The digests of its layers as they are unpacked, lowest first. */
-  readonly diffIds: readonly string[];
-  /** The bytes of its layers in the same order, compressed or not. Each is read to its end before the next is asked for. */
-  layers(): AsyncIterable<AsyncIterable<Uint8Array>>;
-}
 
 /** Where an image is unpacked, and what of it. */
 export interface UnpackOptions {

@@ -1,5 +1,6 @@
 import { AgentError } from '../../agent-error.js';
 import { checkedBytes, readDocument } from '../checked-bytes.js';
+import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
 import {
   choosePlatform,
   parseDiffIds,
@@ -7,13 +8,11 @@ import {
   parseManifest,
   parseOciIndex,
   type Descriptor,
-  type ImagePlatform,
   type Manifest,
 } from '../image-documents.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
 import { parseReference, referenceKey, type Reference } from '../reference.js';
-import type { FoundImage } from '../unpack-image.js';
 import type { ImageArchive } from './image-archive.js';
 
 const DOCKER = 'manifest.json';
@@ -23,18 +22,11 @@ const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 /** A list of lists of images; nothing real goes deeper. */
 const MAX_DEPTH = 3;
 
-/** What is looked for. */
-export interface Wanted {
-  readonly reference: Reference;
-  readonly platform: ImagePlatform;
-  readonly limits: ImageLimits;
-}
-
 /**
  * Looks for an image in what `docker save` wrote, or in an OCI layout.
  *
  * @returns Undefined when it has no image of this name.
- * @throws AgentError `imageFailed`; an Error for what is no archive.
+ * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
 export async function findInArchive(
   archive: ImageArchive,
@@ -116,20 +108,6 @@ async function* once(bytes: Buffer) {
 
 function blobName(digest: string): string {
   return `blobs/${digest.replace(':', '/')}`;
-}
-
-/** @throws AgentError `imageFailed` when the config is about other layers. */
-export function foundImage(
-  diffIds: readonly string[],
-  layers: number,
-  open: FoundImage['layers'],
-): FoundImage {
-  if (diffIds.length === layers) return { diffIds, layers: open };
-  throw imageFailed(
-    'read an image',
-    `${diffIds.length} digests in its config`,
-    `one for each of ${layers} layers`,
-  );
 }
 
 function isSame(name: string | undefined, reference: Reference): boolean {

@@ -7,6 +7,7 @@ import { readTar, type TarEntry } from '../unpack/read-tar.js';
 
 /** Links that name one entry after another; more are a circle. */
 const MAX_LINKS = 8;
+const BLOCK_BYTES = 256 * 1024;
 
 /**
  * A tar with images, compressed or not. It is read from its beginning each time, for a compressed one cannot be read elsewhere, and is
@@ -25,7 +26,7 @@ export class ImageArchive {
     this.#signal = signal;
   }
 
-  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error for what is no archive. */
+  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error when the file is not an archive. */
   async documents(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for await (const entry of this.#entries()) {
@@ -35,6 +36,7 @@ export class ImageArchive {
       else if (names.includes(plain(name))) {
         const expected = { what: `read ${plain(name)}`, maxBytes: this.#limits.documentBytes };
         found.set(plain(name), await readDocument(entry, expected));
+        if (found.size === names.length) break;
       }
     }
     return found;
@@ -63,8 +65,7 @@ export class ImageArchive {
   }
 
   async *#entries(): AsyncGenerator<TarEntry> {
-    const bytes = this.#file.handle.createReadStream({ start: 0, autoClose: false });
-    const tar = checkedBytes(decompress(bytes, ARCHIVE_COMPRESSIONS), {
+    const tar = checkedBytes(decompress(this.#bytes(), ARCHIVE_COMPRESSIONS), {
       what: 'read an archive of images',
       maxBytes: this.#limits.unpackedBytes,
     });
@@ -79,6 +80,23 @@ export class ImageArchive {
           `at most ${this.#limits.entries}`,
         );
       yield entry;
+    }
+  }
+
+  /** Not a stream of the handle: one that is left early closes it. */
+  async *#bytes(): AsyncGenerator<Uint8Array> {
+    for (let position = 0; ;) {
+      this.#signal.throwIfAborted();
+      const { handle } = this.#file;
+      const { bytesRead, buffer } = await handle.read(
+        Buffer.alloc(BLOCK_BYTES),
+        0,
+        BLOCK_BYTES,
+        position,
+      );
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
   }
 

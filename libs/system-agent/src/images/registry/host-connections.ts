@@ -1,11 +1,11 @@
-import { isIP } from 'node:net';
 import type { FileTrust } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/wins-program';
-import type { Agent, Dispatcher } from 'undici';
+import type { Agent, Dispatcher, ProxyAgent } from 'undici';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
 import { parseUrl } from './parse-url.js';
+import { proxyFor, type Proxies } from './proxy-for.js';
 import { readTrusted, type Registries } from './registries-file.js';
 
 const MAX_REDIRECTS = 5;
@@ -19,6 +19,7 @@ export interface Question {
 }
 
 export interface HostConnectionsOptions {
+  readonly proxies?: Proxies | undefined;
   readonly registries: Registries;
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly limits: ImageLimits;
@@ -28,7 +29,7 @@ export interface HostConnectionsOptions {
 /** HTTP with the TLS settings that each host has in `registries.yaml`. Whoever makes it closes it. */
 export class HostConnections {
   readonly #options: HostConnectionsOptions;
-  readonly #agents = new Map<string, Promise<Agent>>();
+  readonly #agents = new Map<string, Promise<Agent | ProxyAgent>>();
 
   constructor(options: HostConnectionsOptions) {
     this.#options = options;
@@ -91,7 +92,7 @@ export class HostConnections {
     }
   }
 
-  #agent(url: URL): Promise<Agent> {
+  #agent(url: URL): Promise<Agent | ProxyAgent> {
     const known = this.#agents.get(url.origin);
     if (known !== undefined) return known;
     const agent = this.#createAgent(url);
@@ -99,8 +100,8 @@ export class HostConnections {
     return agent;
   }
 
-  async #createAgent(url: URL): Promise<Agent> {
-    const { Agent } = await import('undici');
+  async #createAgent(url: URL): Promise<Agent | ProxyAgent> {
+    const { Agent, ProxyAgent } = await import('undici');
     const tls = this.#options.registries.configs?.[url.host]?.tls ?? {};
     const [ca, cert, key] = [
       await this.#readPem(tls.ca_file),
@@ -108,17 +109,20 @@ export class HostConnections {
       await this.#readPem(tls.key_file),
     ];
     const { rootCertificates } = await import('node:tls');
-    return new Agent({
-      connect: {
-        timeout: this.#options.limits.idleMs,
-        rejectUnauthorized: tls.insecure_skip_verify !== true,
-        // Beside those that Node trusts, as the original has it.
-        ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
-        ...(cert === undefined ? {} : { cert }),
-        ...(key === undefined ? {} : { key }),
-        ...(isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}),
-      },
-    });
+    const settings = {
+      timeout: this.#options.limits.idleMs,
+      rejectUnauthorized: tls.insecure_skip_verify !== true,
+      // Beside those that Node trusts, as the original has it.
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+    const proxy = proxyFor(url, this.#options.proxies ?? {});
+    if (proxy === undefined) return new Agent({ connect: settings });
+    if (!/^https?:$/.test(parseUrl(proxy)?.protocol ?? ''))
+      // Not quoted: it may have a password in it.
+      throw imageFailed('use a proxy', 'another form', 'an address such as http://proxy:3128');
+    return new ProxyAgent({ uri: proxy, requestTls: settings });
   }
 
   async #readPem(path: string | null | undefined): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { openTrustedFile, readWhole, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { escapeText, messageOf } from '@wins/wins-program';
 import { parse } from 'yaml';
@@ -46,7 +47,7 @@ export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = NonNullable<NonNullable<Registries['configs']>[string]>;
 
 /**
- * Where `registries.yaml` is looked for; the first that is there counts. On Windows the paths are on the drive of the process.
+ * Where `registries.yaml` is looked for; the first that is there counts. On Windows they are on the drive of the process.
  *
  * @param agentRegistriesFile - The setting of the configuration; absent: `/etc/rancher/agent/registries.yaml`.
  */
@@ -57,20 +58,20 @@ export function registriesFiles(
     agentRegistriesFile,
     '/etc/rancher/rke2/registries.yaml',
     '/etc/rancher/k3s/registries.yaml',
-  ];
+  ].map((file) => path.resolve(file));
 }
 
 /**
  * Reads the first of the files that is there; it decides where code is fetched from, so it has to be trusted.
  *
- * @throws AgentError `imageFailed` when it is not trusted, or cannot be read: another registry than the wanted one is no substitute.
+ * @throws AgentError `imageFailed` when it is not trusted, or cannot be read: falling back to another registry would be worse than an error.
  */
 export async function readRegistries(
   files: readonly string[],
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<Registries> {
-  for (const path of files) {
-    const content = await readTrusted(path, trust);
+  for (const file of files) {
+    const content = await readTrusted(file, trust);
     if (content === undefined) continue;
     try {
       return registries.parse(parse(content) ?? {});
@@ -79,7 +80,7 @@ export async function readRegistries(
       const found = error instanceof z.ZodError ? z.prettifyError(error) : 'no YAML';
       throw new AgentError(
         'imageFailed',
-        `cannot read ${path}: found ${escapeText(found)}; wanted registries`,
+        `cannot read ${file}: found ${escapeText(found)}; wanted registries`,
       );
     }
   }
@@ -88,11 +89,11 @@ export async function readRegistries(
 
 /** @returns Undefined when there is none. @throws AgentError `imageFailed`. */
 export async function readTrusted(
-  path: string,
+  name: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<string | undefined> {
   try {
-    const file = await openTrustedFile(path, trust, { followLinks: true });
+    const file = await openTrustedFile(name, trust, { followLinks: true });
     try {
       return (await readWhole(file, { maxBytes: MAX_BYTES })).toString('utf8');
     } finally {

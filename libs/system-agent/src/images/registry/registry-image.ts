@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { AgentError } from '../../agent-error.js';
-import { foundImage, type Wanted } from '../archive/find-in-archive.js';
 import { checkedBytes, readDocument } from '../checked-bytes.js';
+import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
 import {
   choosePlatform,
   parseDiffIds,
@@ -10,7 +10,6 @@ import {
   type Manifest,
 } from '../image-documents.js';
 import { imageFailed } from '../image-failure.js';
-import type { FoundImage } from '../unpack-image.js';
 import type { HostConnections } from './host-connections.js';
 import { parseUrl } from './parse-url.js';
 import type { RegistrySession } from './registry-session.js';
@@ -22,6 +21,8 @@ const ACCEPT = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 const MAX_DEPTH = 3;
+/** Other places of a layer that are tried. */
+const MAX_URLS = 4;
 
 /** @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
 export async function fetchImage(
@@ -91,7 +92,7 @@ async function openLayer(
     return await session.get(`blobs/${digest}`);
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'notFound') throw error;
-    for (const text of urls ?? []) {
+    for (const text of urls?.slice(0, MAX_URLS) ?? []) {
       const url = parseUrl(text);
       if (url?.protocol !== 'https:') continue;
       const answer = await connections.ask(url, {});

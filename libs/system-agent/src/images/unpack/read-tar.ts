@@ -6,7 +6,7 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
     readonly name: string;
     /** Null for a kind that tar-stream does not know. */
     readonly type: string | null;
-    /** Null for what is no link, and for a link to nothing. */
+    /** Null unless it is a link, and for a link without a target. */
     readonly linkname: string | null;
     readonly mode: number;
     readonly pax?: unknown;
@@ -17,7 +17,7 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
  * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar
  * too, for whoever counts and digests it.
  *
- * @throws What the input throws; an Error of tar-stream for what is no tar, or ends too early. It bounds the headers of long names itself.
+ * @throws What the input throws; an Error of tar-stream when the input is not a tar, or ends too early. It limits long names to 4 MiB.
  * The bytes of an entry throw the same.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {

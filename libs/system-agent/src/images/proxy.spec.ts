@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
+import { RegistryDouble } from '../testing/registry-harness.js';
+import { proxyFor } from './registry/proxy-for.js';
+
+const httpsProxy = 'http://proxy.example:3128';
+
+it('a registry is asked through a proxy, and TLS ends at the registry', async () => {
+  const lab = new ImageLab();
+  const registry = await RegistryDouble.start({ tls: true });
+  registry.serve('some/img', 'v1', ociImage([await tarOf([{ name: 'run.sh', content: 'hello' }])]));
+  const asked = new Set<string | undefined>();
+  const proxy = createServer();
+  proxy.on('connect', (request, client) => {
+    asked.add(request.url);
+    const [host = '', port] = registry.host.split(':');
+    const target = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+    target.pipe(client).pipe(target);
+    target.on('error', () => client.destroy());
+    client.on('error', () => target.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const proxies = { httpsProxy: `http://127.0.0.1:${(proxy.address() as { port: number }).port}` };
+  const file = join(lab.root, 'registries.yaml');
+  writeFileSync(file, 'configs: { registry.invalid: { tls: { insecure_skip_verify: true } } }');
+  await lab.unpack('registry.invalid/some/img:v1', { registriesFiles: [file], proxies });
+  expect(readFileSync(join(lab.folder, 'run.sh'), 'utf8')).toBe('hello');
+  await expect(lab.unpack('registry.invalid/some/img:v1', { proxies })).rejects.toMatchObject({
+    code: 'unreachable',
+    message: expect.stringContaining('self-signed certificate') as unknown,
+  });
+  await expect(
+    lab.unpack('registry.invalid/some/img:v1', { proxies: { httpsProxy: 'agent:canary' } }),
+  ).rejects.toMatchObject({
+    code: 'imageFailed',
+    message: expect.not.stringContaining('canary') as unknown,
+  });
+  expect([...asked]).toEqual(['registry.invalid:443']);
+  proxy.close();
+  await registry.close();
+  lab.remove();
+});
+
+it.each([
+  ['registry.example', 'registry.example'],
+  ['a.registry.example', 'x, Registry.Example'],
+  ['a.registry.example', '.registry.example'],
+  ['a.registry.example', '*.registry.example'],
+  ['10.1.2.3', '192.0.2.0/24, 10.0.0.0/8'],
+  ['[fd00::1]', 'fd00::/8'],
+  ['[fd00::1]', 'fd00::1'],
+  ['10.1.2.3:5000', '10.1.2.3:5000'],
+  ['10.1.2.3:5000', '10.1.2.3'],
+  ['registry.example', '*'],
+  ['127.0.0.1', ''],
+  ['localhost', ''],
+  ['[::1]:5000', ''],
+])('%s is asked without a proxy when %j is excepted', (host, noProxy) => {
+  expect(proxyFor(new URL(`https://${host}`), { httpsProxy, noProxy })).toBeUndefined();
+});
+
+it.each([
+  ['registry.example', ''],
+  ['registry.example', 'example.registry,registry.example:5000'],
+  ['registry.example', '.registry.example'],
+  ['myregistry.example', 'registry.example'],
+  ['11.1.2.3', '10.0.0.0/8,10.0.0.0/99,x/8,fd00::/8'],
+  ['10.1.2.3', '10.1.2.3:5000'],
+])('%s is asked through the proxy when %j is excepted', (host, noProxy) => {
+  expect(proxyFor(new URL(`https://${host}`), { httpsProxy, noProxy })).toBe(httpsProxy);
+  expect(proxyFor(new URL(`http://${host}`), { httpsProxy, noProxy })).toBeUndefined();
+});
