@@ -33,7 +33,9 @@ describe('a first user of the config', () => {
     const { code, stderr } = await check(config);
     expect(code).toBe(0);
     expect(stderr).toContain('csi-proxy: found a section that this release does not use');
-    expect(stderr).toContain('systemagent: found that neither remoteEnabled nor localEnabled is true');
+    expect(stderr).toContain(
+      'systemagent: found that neither remoteEnabled nor localEnabled is true',
+    );
     const { stdout } = await wins('doctor', '--config', config);
     expect(stdout.toString()).toMatch(
       /^warning +config +\S+ systemagent: [^]*→ correct it: no plan is applied/m,
