@@ -2,7 +2,16 @@
 // (as it would run in a container) asks it to run a program of the host and reaches a port of the host.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -86,6 +95,7 @@ process.exitCode = 7;`,
   );
   await once(exporter.listen(0, '127.0.0.1'), 'listening');
   const hostPort = exporter.address().port;
+  const agent = path.join(folder, 'agent');
   const config = path.join(folder, 'config');
   writeFileSync(
     config,
@@ -95,12 +105,28 @@ process.exitCode = 7;`,
     - path: ${pinned}
       sha256: ${sha256(pinned)}
   proxyPorts: [${hostPort}]
+systemagent:
+  localEnabled: true
+  localPlanDirectory: ${agent}/plans
+  workDirectory: ${agent}/work
+  appliedPlanDirectory: ${agent}/applied
 `,
   );
   chmodSync(config, 0o600);
 
+  const planned = path.join(folder, 'node.yaml');
+  const plan = {
+    files: [
+      { path: planned, content: btoa('node: demo\n'), permissions: '0640', uid: -1, gid: -1 },
+    ],
+    instructions: [{ name: 'greet', command: process.execPath, args: ['-e', 'console.log(1)'] }],
+    probes: { exporter: { httpGet: { url: `http://127.0.0.1:${hostPort}/healthz` } } },
+  };
+  mkdirSync(path.join(agent, 'plans'), { recursive: true, mode: 0o700 });
+  writeFileSync(path.join(agent, 'plans', 'demo.plan'), JSON.stringify(plan), { mode: 0o600 });
+
   say(
-    'The config of the daemon allows two programs, one of them pinned to its bytes, and one port:',
+    'The config of the daemon allows two programs, one of them pinned to its bytes, and one port; the node has a plan:',
   );
   process.stdout.write(indent(readFileSync(config, 'utf8')));
 
@@ -110,12 +136,28 @@ process.exitCode = 7;`,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const died = once(daemon, 'exit');
-  for await (const line of createInterface({ input: daemon.stderr })) {
-    const record = JSON.parse(line);
-    console.log(`    ${record.level}: ${record.msg}`);
-    if (record.msg === 'ready') break;
-  }
-  daemon.stderr.resume();
+  const log = createInterface({ input: daemon.stderr })[Symbol.asyncIterator]();
+  /** Shows the log of the daemon up to a record, which it gives. */
+  const logged = async (msg) => {
+    for (;;) {
+      const { value, done } = await log.next();
+      if (done) throw new Error(`the daemon ended before it said: ${msg}`);
+      const record = JSON.parse(value);
+      console.log(`    ${record.level}: ${record.msg}`);
+      if (record.msg === msg) return record;
+    }
+  };
+  await logged('ready');
+
+  say('The plan of the node: a file is written, an instruction runs, a probe asks a component');
+  const ended = await logged('an instruction of a plan has ended');
+  expect('exit code of the instruction', ended.exitCode, 0);
+  await logged('a probe of a plan has become healthy');
+  expect('content of the file', readFileSync(planned, 'utf8').trim(), 'node: demo');
+  expect('mode of the file', (statSync(planned).mode & 0o777).toString(8), '640');
+  void (async () => {
+    for (;;) if ((await log.next()).done) return;
+  })();
 
   say('Running a program of the host through the pipe: its output and its exit code come back');
   const run = await client('prc', 'run', '--path', greeter, '--args', 'you me');

@@ -9,9 +9,10 @@ import {
   type WinsConfig,
 } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
-import { createProcessManager } from '@wins/process-manager';
+import { createCommandRunner, createProcessManager } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
 import type { ClientIdentity } from '@wins/admission';
+import { AgentSwitch } from './agent/agent-switch.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
@@ -29,6 +30,8 @@ export interface ComposedDaemon {
   readonly daemon: Daemon;
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
+  /** Off until a config is applied. Closed before the daemon. */
+  readonly agent: AgentSwitch;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => ConfigChange;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
@@ -59,15 +62,17 @@ export async function composeDaemon(
   const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
   const audit = new AuditTrail({ directory, maxFileBytes, maxFiles, prepareDirectory }, logger);
   const clients = new Map<string, ClientIdentity>();
+  const stateDirectory = stateDirectoryOf(loaded.config.listen);
+  const host = withDaemonVariables(system.processHost, {
+    service,
+    runtimeDirectory: ownRuntimeDirectory(),
+  });
   const manager = createProcessManager({
     allowed: allowedBy(loaded.config),
     howToAllow: howToAllow(loaded.path),
     processEnvironment: loaded.config.processEnvironment,
-    stateDirectory: stateDirectoryOf(loaded.config.listen),
-    host: withDaemonVariables(system.processHost, {
-      service,
-      runtimeDirectory: ownRuntimeDirectory(),
-    }),
+    stateDirectory,
+    host,
     ...(system.portOpener && { portOpener: system.portOpener }),
     onDecision: (record) => {
       const client = clients.get(record.requester);
@@ -77,6 +82,11 @@ export async function composeDaemon(
       );
     },
     onEvent: (event) => logProcessEvent(logger, event),
+  });
+  const agent = new AgentSwitch({
+    ...{ logger, audit, planFiles: system.planFiles },
+    commands: createCommandRunner({ host, stateDirectory }),
+    trust: fileTrust(),
   });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
@@ -94,10 +104,12 @@ export async function composeDaemon(
     logger,
     checksum,
     config: { inForce: () => inForce, reload },
+    agent,
   });
   return {
     daemon,
     audit,
+    agent,
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {

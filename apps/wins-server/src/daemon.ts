@@ -8,11 +8,13 @@ import {
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
+  planServiceDefinition,
   routeServiceDefinition,
 } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
 import type { AuditTrail } from '@wins/audit-log';
+import type { AgentSwitch } from './agent/agent-switch.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -27,6 +29,7 @@ import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
+import { createPlanService } from './rpc/services/plan-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
 import type { DaemonSystem } from './operating-system.js';
@@ -53,6 +56,8 @@ export interface DaemonParts {
   readonly checksum: Promise<string>;
   /** The config in force, and how it is loaded again. Default: the config of the start, which stays. */
   readonly config?: ConfigInForce;
+  /** What follows the plans of the node; its owner turns it on and off. Default: nothing does. */
+  readonly agent?: AgentSwitch;
 }
 
 /** A daemon that serves. */
@@ -108,6 +113,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     configServiceDefinition,
     createConfigService({ config, manager, connections, logger }),
   );
+  const { agent = { agent: undefined, reason: 'this daemon has none', isStrict: false } } = parts;
+  server.addService(planServiceDefinition, createPlanService({ agent, connections, audit }));
+  if (parts.agent !== undefined) {
+    const { agent: plans } = parts;
+    plans.onChange = () => health.setFollowsPlans(plans.isWell);
+  }
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );

@@ -22,3 +22,11 @@ export const verifyAudit = guard(
   async () => (await import('./commands/audit-verify.js')).verifyAudit,
 );
 export const runDoctor = guard(async () => (await import('./commands/doctor.js')).runDoctor);
+export const showPlanStatus = guard(
+  async () => (await import('./commands/plan-show.js')).showPlanStatus,
+);
+export const showPlans = guard(async () => (await import('./commands/plan-show.js')).showPlans);
+export const showPlanHistory = guard(
+  async () => (await import('./commands/plan-show.js')).showPlanHistory,
+);
+export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);

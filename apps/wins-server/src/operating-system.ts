@@ -2,6 +2,8 @@ import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { IdentifyClient } from '@wins/admission';
+import type { PlanFiles } from '@wins/system-agent';
+import type { FileFailure } from './agent/running-agent.js';
 import type { Logger } from './log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
@@ -31,6 +33,8 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
+  /** Files of plans, with their permissions. Absent: as POSIX has them. */
+  readonly planFiles?: (failure: FileFailure) => PlanFiles;
   /** Opens ports of the host's firewall for the time of a run. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }

@@ -5,6 +5,7 @@ import {
   securedPipe,
   securedPipeClient,
   windowsFileTrust,
+  windowsPlanFiles,
   type PipeClient,
 } from '@wins/windows-host';
 import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
@@ -19,6 +20,7 @@ export const windows: OperatingSystem = {
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
     portOpener: firewallRules(),
+    planFiles: (failure) => windowsPlanFiles({ failure }),
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,

@@ -27,6 +27,12 @@
  * const { code } = await lease.release();
  * await manager.close();
  */
+export {
+  createCommandRunner,
+  type CommandRunner,
+  type CommandRunnerOptions,
+  type HostOwnCommand,
+} from './commands/command-runner.js';
 export { createProcessManager } from './create-process-manager.js';
 export type { DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';

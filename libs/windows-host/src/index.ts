@@ -14,6 +14,12 @@ export { lockFile } from './access/file-lock.js';
 export { holdFile } from './access/file-hold.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite } from './access/who-may-write.js';
+export {
+  windowsPlanFiles,
+  type PlanFileMode,
+  type WindowsPlanFiles,
+  type WindowsPlanFilesOptions,
+} from './access/windows-plan-files.js';
 export { windowsFileTrust } from './access/windows-file-trust.js';
 export {
   openEventLog,

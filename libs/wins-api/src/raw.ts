@@ -51,6 +51,24 @@ export {
 } from './gen/config.js';
 export type { ConfigServiceServer } from './gen/config.js';
 export {
+  PlanApplied,
+  PlanApplyRequest,
+  PlanApplyResponse,
+  PlanContent,
+  PlanFileEntry,
+  PlanHistoryResponse,
+  PlanInstructionEntry,
+  PlanOutput,
+  PlanPeriodicState,
+  PlanProbeEntry,
+  PlanProbeState,
+  PlanServiceService as planServiceDefinition,
+  PlanShowResponse,
+  PlanSource,
+  PlanStatusResponse,
+} from './gen/plan.js';
+export type { PlanServiceServer } from './gen/plan.js';
+export {
   HnsGetNetworkRequest,
   HnsNetwork,
   HnsServiceService as hnsServiceDefinition,

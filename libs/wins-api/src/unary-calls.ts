@@ -29,6 +29,15 @@ export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
 
   abstract close(): Promise<void>;
 
+  call<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options: CallOptions = {},
+  ): Promise<Answer> {
+    const name = method.path.slice(method.path.lastIndexOf('/') + 1);
+    return this.unary(name, method, request, options);
+  }
+
   async info(options: CallOptions = {}): Promise<ApplicationInfo> {
     const { Info } = await this.unary('Info', ApplicationServiceService.info, {}, options);
     return this.present('Info', Info);

@@ -1,6 +1,7 @@
 import type { CallEvent } from './call-event.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
+import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ApplicationInfo } from './gen/application.js';
 import type { ProcessExit, ProcessSummary } from './gen/process.js';
 import type { HostClient } from './host-client.js';
@@ -57,6 +58,12 @@ export interface UnaryClient extends AsyncDisposable {
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
+  /** Makes a call that has one answer, of a service that has no method here: `planServiceDefinition.status` of the door `raw`. */
+  call<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options?: CallOptions,
+  ): Promise<Answer>;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */

@@ -31,8 +31,12 @@ export const EXIT = {
     altered: 1,
     /** `wins srv config explain`: the program or port would not be allowed. */
     notAllowed: 1,
+    /** `wins srv plan apply`: an instruction of the plan failed. */
+    planFailed: 1,
     /** The command line is invalid. */
     usage: 64,
+    /** `wins srv plan apply`: the plan cannot be read, or a file of it cannot be made. */
+    invalidPlan: 65,
     /** A pipe cannot be served: its name is invalid, or another daemon serves it. */
     unavailable: 69,
     /** The daemon itself failed. */

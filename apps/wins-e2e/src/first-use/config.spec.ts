@@ -26,17 +26,19 @@ describe('a first user of the config', () => {
   const check = (config: string, ...more: string[]) =>
     wins('srv', 'config', 'check', '--config', config, ...more);
 
-  it('is warned of systemagent and csi-proxy by check and doctor (1)', async () => {
+  it('is warned of csi-proxy, and of an agent that does nothing, by check and doctor (1)', async () => {
     const csi = { url: 'https://example.com/%s', version: 'v1', kubeletPath: '/k' };
-    const more = { systemagent: { remoteEnabled: true }, 'csi-proxy': csi };
+    const more = { systemagent: { remoteEnabled: false }, 'csi-proxy': csi };
     const config = workspace.config(['/usr/bin/true'], more);
     const { code, stderr } = await check(config);
     expect(code).toBe(0);
-    for (const section of ['systemagent', 'csi-proxy'])
-      expect(stderr).toContain(`${section}: found a section that this release does not use`);
+    expect(stderr).toContain('csi-proxy: found a section that this release does not use');
+    expect(stderr).toContain(
+      'systemagent: found that neither remoteEnabled nor localEnabled is true',
+    );
     const { stdout } = await wins('doctor', '--config', config);
     expect(stdout.toString()).toMatch(
-      /^warning +config +\S+ systemagent: [^]*→ no plan is applied/m,
+      /^warning +config +\S+ systemagent: [^]*→ correct it: no plan is applied/m,
     );
   });
 

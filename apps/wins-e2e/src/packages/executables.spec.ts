@@ -122,6 +122,7 @@ describe('the package', () => {
       'wins-cli-run',
       'wins-cli-windows',
       'wins-server',
+      'wins-agent',
     ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.

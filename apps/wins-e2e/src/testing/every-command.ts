@@ -55,6 +55,15 @@ async function fail(host: CommandHost, code: number, ...args: string[]): Promise
   return stderr;
 }
 
+/** A command of `srv plan`, where the agent is off. Windows knows administrators in session 0 alone. */
+async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
+  const { config, server } = host;
+  const words = ['srv', 'plan', ...args, '--config', config, '--server', server];
+  const { code, stderr } = await host.start(...words).outcome;
+  if (code === 77) assert.match(stderr, /administrator of the host/);
+  else assert.deepEqual([code, /the agent is off/.test(stderr)], [69, true], stderr);
+}
+
 const json = (text: string): unknown => JSON.parse(text);
 const on = ({ server }: CommandHost) => ['--server', server];
 const runTool = (host: CommandHost, words: readonly string[]) =>
@@ -228,6 +237,19 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'srv config schema': async (host) => {
     const schema = json(await print(host, 'srv', 'config', 'schema'));
     assert.ok(JSON.stringify(schema).includes('white_list'));
+  },
+  'srv plan apply': async (host) => {
+    await noAgent(host, 'apply', '--dry-run', '--file', host.brokenConfig);
+    await fail(host, 64, 'srv', 'plan', 'apply', '--file', `${host.config}.none`);
+  },
+  'srv plan history': (host) => noAgent(host, 'history'),
+  'srv plan show': (host) => noAgent(host, 'show'),
+  'srv plan status': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'plan', 'status', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /^no plan is followed: /.test(String(stdout))], [0, true], stderr);
   },
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');

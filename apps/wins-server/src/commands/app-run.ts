@@ -143,6 +143,7 @@ async function serve(
       tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
     });
     using _memory = returnMemory({ trim: trimMemory });
+    await using agent = composed.agent;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
@@ -155,6 +156,7 @@ async function serve(
           applyLevel(next.config.debug);
           const change = applyConfig(next);
           upgrades.apply(next.config.upgrade);
+          agent.apply(next.config);
           return change;
         },
         rejected: (err) =>
@@ -170,6 +172,7 @@ async function serve(
     );
     ready();
     upgrades.apply(loaded.config.upgrade);
+    agent.apply(loaded.config);
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
     if ('error' in request) {

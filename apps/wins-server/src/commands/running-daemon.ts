@@ -17,6 +17,14 @@ export interface RunningDaemonOptions {
   readonly server?: string | undefined;
 }
 
+/** How it is asked. */
+export interface Question {
+  /** The command that asks, for the daemon's log. Default: `wins srv config`. */
+  readonly asker?: string;
+  /** Whether the answer comes when something has been done, however long that takes. Default: no; then it has 15 s. */
+  readonly takesItsTime?: boolean;
+}
+
 /**
  * Asks the running daemon of this host.
  *
@@ -25,14 +33,15 @@ export interface RunningDaemonOptions {
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
+  { asker = 'wins srv config', takesItsTime = false }: Question = {},
 ): Promise<Answer> {
   const pipe = options.server ?? (await pipeOf(options.config));
   const { pipeServerCheck } = await thisSystem();
-  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const signal = takesItsTime
+    ? new AbortController().signal
+    : AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   try {
-    return await askDaemon(pipe, 'wins srv config', pipeServerCheck?.(), (client) =>
-      ask(client, signal),
-    );
+    return await askDaemon(pipe, asker, pipeServerCheck?.(), (client) => ask(client, signal));
   } catch (error) {
     if (!(error instanceof WinsClientError)) throw error;
     throw failure(error, pipe, signal.aborted);

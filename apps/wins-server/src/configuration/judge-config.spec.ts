@@ -64,10 +64,24 @@ it('warns of the same program twice, once', async () => {
 });
 
 it.each([
-  ['systemagent', { remoteEnabled: true }, /system-agent/],
-  ['csi-proxy', { url: 'u', version: 'v', kubeletPath: 'k' }, /csi-proxy/],
-])('warns of the section %s, which nothing uses', async (section, content, nextStep) => {
-  const problems = await problemsOf({ [section]: content, ...listing('/x') });
-  expect(problems).toMatchObject([{ severity: 'warning', code: 'noEffect', keyPath: section }]);
+  ['systemagent', { systemagent: { workDirectory: '/w' } }, /no plan is applied/],
+  [
+    'systemagent.workDirectory',
+    { systemagent: { localEnabled: true, workDirectory: 'w' } },
+    /no plan is applied/,
+  ],
+  [
+    'systemagent.interlockDirectory',
+    { systemagent: { localEnabled: true, interlockDirectory: '/i' } },
+    /remove it/,
+  ],
+  ['csi-proxy', { 'csi-proxy': { url: 'u', version: 'v', kubeletPath: 'k' } }, /csi-proxy/],
+])('warns of %s, which has no effect', async (keyPath, content, nextStep) => {
+  const problems = await problemsOf({ ...content, ...listing('/x') });
+  expect(problems).toMatchObject([{ severity: 'warning', code: 'noEffect', keyPath }]);
   expect(problems[0]?.nextStep).toMatch(nextStep);
+});
+
+it('has nothing against an agent that is on', async () => {
+  expect(await problemsOf({ systemagent: { remoteEnabled: true }, ...listing('/x') })).toEqual([]);
 });

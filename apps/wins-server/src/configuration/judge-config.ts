@@ -8,6 +8,7 @@ import {
   type PathDialect,
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
+import { agentSettings, isOff } from '../agent/agent-settings.js';
 import { allowedBy } from './allowed-executables.js';
 import { listedFolders } from './listed-folders.js';
 
@@ -23,11 +24,11 @@ export interface JudgingOptions {
   readonly tellsClientsApart: () => boolean;
 }
 
-/** The sections that this release reads and does nothing with, and what is lost by that. */
-const UNUSED = [
-  ['systemagent', 'systemAgent', "no plan is applied: keep Rancher's own system-agent running"],
-  ['csi-proxy', 'csiProxy', 'no csi-proxy is installed: install it yourself'],
-] as const satisfies readonly (readonly [string, keyof WinsConfig, string])[];
+const UNUSED_BY_AGENT = [
+  'imageCredentialProviderConfig',
+  'imageCredentialProviderBinDirectory',
+  'interlockDirectory',
+] as const;
 
 /**
  * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everyone who loads a
@@ -46,7 +47,7 @@ export async function judgeConfig(
     ...judgeEnvironment(config, dialect),
     ...judgeEntries(loaded, dialect, options),
     ...(options.looksAtFiles ? await judgeFolders(config, options) : []),
-    ...judgeUnused(config),
+    ...judgeUnused(config, options.platform),
   ]);
 }
 
@@ -129,17 +130,29 @@ async function judgeFolders(
   }));
 }
 
-function judgeUnused(config: WinsConfig): readonly JudgedValue[] {
-  return UNUSED.flatMap(([keyPath, key, loss]) =>
-    config[key] === undefined
-      ? []
-      : [
-          {
-            ...({ severity: 'warning', code: 'noEffect', keyPath } as const),
-            found: 'a section that this release does not use',
-            expected: 'none',
-            nextStep: loss,
-          },
-        ],
-  );
+/** What this release reads and does nothing with, and what is lost by that. */
+function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
+  const unused: JudgedValue[] = [];
+  const noEffect = { severity: 'warning', code: 'noEffect' } as const;
+  const { systemAgent, csiProxy } = config;
+  const settings = agentSettings(config, platform);
+  if (isOff(settings) && settings.keyPath !== undefined) {
+    const { keyPath } = settings;
+    const found = `that ${settings.reason}`;
+    const nextStep = 'correct it: no plan is applied until then';
+    const expected = 'remoteEnabled or localEnabled, and absolute paths';
+    unused.push({ ...noEffect, keyPath, found, expected, nextStep });
+  }
+  for (const key of UNUSED_BY_AGENT) {
+    if (systemAgent?.[key] === undefined) continue;
+    const found = 'a key that this release, like those of Rancher, does not use';
+    const nextStep = 'remove it';
+    unused.push({ ...noEffect, keyPath: `systemagent.${key}`, found, expected: 'none', nextStep });
+  }
+  if (csiProxy !== undefined) {
+    const found = 'a section that this release does not use';
+    const nextStep = 'no csi-proxy is installed: install it yourself';
+    unused.push({ ...noEffect, keyPath: 'csi-proxy', found, expected: 'none', nextStep });
+  }
+  return unused;
 }

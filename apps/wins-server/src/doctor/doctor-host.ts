@@ -2,6 +2,8 @@ import type { AuditVerdict } from '@wins/audit-log';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
+import type { PlanStatusResponse } from '@wins/wins-api/raw';
+import type { AgentSettings } from '../agent/agent-settings.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { Finding } from './finding.js';
 
@@ -44,6 +46,8 @@ export interface DoctorHost {
   loadConfig(): Promise<LoadedConfig>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;
+  /** Judges who else could put something into a folder. */
+  judgeFolder(path: string): Promise<FileJudgement>;
   /** Judges the place of a file as the daemon does before an upgrade to it. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
@@ -59,6 +63,12 @@ export interface DoctorHost {
   daemonInfo(name: string): Promise<ApplicationInfo>;
   /** Asks it which config file is in force; undefined when it is too old, or tells it to administrators alone. */
   daemonConfig(name: string): Promise<string | undefined>;
+  /** Reads the Secret of the node from the API server. @throws AgentError */
+  reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
+  /** Asks the daemon where its plans stand; undefined when it is too old, or tells it to administrators alone. */
+  planStatus(name: string): Promise<PlanStatusResponse | undefined>;
+  /** Milliseconds since 1970. */
+  now(): number;
   /** Finds processes of runs whose daemon is dead. */
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   /** What only this system has: services, firewall rules. */

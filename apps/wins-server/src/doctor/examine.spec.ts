@@ -63,6 +63,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     configFile: '/etc/config',
     loadConfig: () => loaded(),
     judgeFile: gives(TRUSTED),
+    judgeFolder: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),
     auditFolder: gives(AUDIT_FOLDER),
     verifyAudit: gives(AUDIT_VERDICT),
@@ -71,6 +72,9 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
     daemonConfig: gives('/etc/config'),
+    reachSecret: gives('found'),
+    planStatus: gives(undefined),
+    now: () => 0,
     logPlace: '/var/log/wins',
     orphans: gives([]),
     systemChecks: [],
@@ -369,16 +373,13 @@ describe('the doctor', () => {
     expect(notOk(await examine(host({ daemonConfig: gives(undefined) })))).toEqual([]);
   });
 
-  it.each(['systemagent', 'csi-proxy'])(
-    'warns loudly of %s, which nothing uses',
-    async (section) => {
-      const content = section === 'systemagent' ? {} : { url: 'u', version: 'v', kubeletPath: 'k' };
-      const loadConfig = () => loaded({ ...CONFIG, [section]: content });
-      const finding = await onlyFinding({ loadConfig });
-      expect(finding).toMatchObject({ level: 'warning', check: 'config' });
-      expect(finding.found).toContain(`${section}: found a section that this release does not use`);
-    },
-  );
+  it('warns loudly of csi-proxy, which nothing uses', async () => {
+    const content = { url: 'u', version: 'v', kubeletPath: 'k' };
+    const loadConfig = () => loaded({ ...CONFIG, 'csi-proxy': content });
+    const finding = await onlyFinding({ loadConfig });
+    expect(finding).toMatchObject({ level: 'warning', check: 'config' });
+    expect(finding.found).toContain('csi-proxy: found a section that this release does not use');
+  });
 });
 
 describe('of a watched file the doctor says', () => {

@@ -1,5 +1,6 @@
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
+import { checkAgent } from './check-agent.js';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
 import type { Check, DoctorHost } from './doctor-host.js';
@@ -11,6 +12,7 @@ const CHECKS: readonly Check[] = [
   checkOrphans,
   checkAudit,
   checkWatchedFile,
+  checkAgent,
 ];
 
 /** Examines a host, one check after another; a check that fails does not stop the others. */

@@ -4,10 +4,12 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import { WinsClientError, type WinsClient, type WinsClientErrorCode } from '@wins/wins-api';
+import { planServiceDefinition } from '@wins/wins-api/raw';
 import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
+import { loadAgent } from '../agent/load-agent.js';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
@@ -65,6 +67,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
+    judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(folder)),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
       const directory = auditDirectoryOf(config);
@@ -78,17 +81,22 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (name) => askInTime(name, (client, signal) => client.info({ signal })),
     daemonConfig: async (name) => {
-      try {
-        const config = await askInTime(name, (client, signal) =>
-          client.config.describe({ signal }),
-        );
-        return config.File;
-      } catch (error) {
-        const isKept = error instanceof WinsClientError && KEPT.has(error.code);
-        if (isKept) return undefined;
-        throw error;
-      }
+      const config = await unlessKept(
+        askInTime(name, (client, signal) => client.config.describe({ signal })),
+      );
+      return config?.File;
     },
+    reachSecret: (settings) => {
+      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+      return loadAgent().reachSecret(settings, system.fileTrust(), signal);
+    },
+    planStatus: (name) =>
+      unlessKept(
+        askInTime(name, (client, signal) =>
+          client.call(planServiceDefinition.status, {}, { signal }),
+        ),
+      ),
+    now: () => Date.now(),
     orphans: (config) =>
       findOrphans({
         allowed: allowedBy(config),
@@ -98,6 +106,16 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     systemChecks: [],
     logPlace: 'its standard error',
   };
+}
+
+/** What a daemon tells; undefined when it does not tell it to who asks, or knows no such question. */
+async function unlessKept<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof WinsClientError && KEPT.has(error.code)) return undefined;
+    throw error;
+  }
 }
 
 async function judgementOf(check: Promise<void>): Promise<FileJudgement> {

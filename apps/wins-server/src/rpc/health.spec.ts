@@ -82,6 +82,18 @@ describe('health', () => {
     expect(await ask(client, service)).toEqual({ status: HealthStatus.SERVING });
   });
 
+  it('says of the plans alone that they cannot be followed', async () => {
+    const client = connect();
+    health.set(true);
+    const plans = follow(client, 'wins.PlanService');
+    expect(await next(plans)).toBe(HealthStatus.SERVING);
+    health.setFollowsPlans(false);
+    expect(await next(plans)).toBe(HealthStatus.NOT_SERVING);
+    expect(await ask(client, '')).toEqual({ status: HealthStatus.SERVING });
+    health.setFollowsPlans(true);
+    expect(await next(plans)).toBe(HealthStatus.SERVING);
+  });
+
   it.each(['wins.Nothing', 'x'.repeat(100_000), '?'])(
     'knows no other service, and does not repeat its name',
     async (service) => {
@@ -107,7 +119,7 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(8);
+    expect(Object.keys(answer.statuses)).toHaveLength(9);
     expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 

@@ -7,6 +7,8 @@ import {
 } from '@wins/wins-api/raw';
 import { rpcError } from './rpc-errors.js';
 
+/** Whether the node follows its plans; SERVING as well while it is to follow none. */
+const PLANS = 'wins.PlanService';
 /** The services that health answers for; the empty name is the whole daemon. */
 const SERVICES: readonly string[] = [
   '',
@@ -15,6 +17,7 @@ const SERVICES: readonly string[] = [
   'wins.HnsService',
   'wins.HostService',
   'wins.NetworkService',
+  PLANS,
   'wins.ProcessService',
   'wins.RouteService',
 ];
@@ -23,23 +26,29 @@ const SERVICES: readonly string[] = [
 const MAX_WATCHERS = 64;
 const MAX_WATCHERS_OF_CONNECTION = 4;
 
-/** Sends a change to one watcher: a few octets. */
-type Watcher = (serving: boolean) => void;
+/** A call of Watch. */
+interface Watcher {
+  readonly peer: string;
+  readonly service: string;
+  /** Sends a change: a few octets. */
+  readonly send: (serving: boolean) => void;
+}
 
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
   #serving = false;
-  /** Each watcher with its connection. */
-  readonly #watchers = new Map<Watcher, string>();
+  #followsPlans = true;
+  readonly #watchers = new Set<Watcher>();
 
   addTo(server: Server): void {
     const service: HealthServer = {
       check: (call, respond) => {
-        if (SERVICES.includes(call.request.service)) respond(null, answer(this.#serving));
+        const { service } = call.request;
+        if (SERVICES.includes(service)) respond(null, answer(this.#isServing(service)));
         else respond(rpcError(status.NOT_FOUND, 'notFound', 'there is no service of this name'));
       },
       list: (_call, respond) => {
-        const statuses = SERVICES.map((name) => [name, answer(this.#serving)] as const);
+        const statuses = SERVICES.map((name) => [name, answer(this.#isServing(name))] as const);
         respond(null, { statuses: Object.fromEntries(statuses) });
       },
       watch: (call) => {
@@ -49,13 +58,16 @@ export class Health {
           call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyWatchers', refusal));
           return;
         }
-        const isKnown = SERVICES.includes(call.request.service);
-        const watcher: Watcher = (serving) => {
+        const { service } = call.request;
+        const isKnown = SERVICES.includes(service);
+        const send = (serving: boolean): void => {
           if (isKnown) call.write(answer(serving));
         };
-        this.#watchers.set(watcher, peer);
+        const watcher: Watcher = { peer, service, send };
+        this.#watchers.add(watcher);
         call.once('cancelled', () => this.#watchers.delete(watcher));
-        call.write(isKnown ? answer(this.#serving) : { status: HealthStatus.SERVICE_UNKNOWN });
+        const now = answer(this.#isServing(service));
+        call.write(isKnown ? now : { status: HealthStatus.SERVICE_UNKNOWN });
       },
     };
     server.addService(healthServiceDefinition, service);
@@ -63,15 +75,31 @@ export class Health {
 
   /** Sets whether new work is taken, and sends that to all watchers. */
   set(serving: boolean): void {
-    if (serving === this.#serving) return;
-    this.#serving = serving;
-    for (const watcher of this.#watchers.keys()) watcher(serving);
+    this.#change(() => (this.#serving = serving));
+  }
+
+  /** Sets whether plans are followed as they should be, and sends that to the watchers of `wins.PlanService`. */
+  setFollowsPlans(follows: boolean): void {
+    this.#change(() => (this.#followsPlans = follows));
+  }
+
+  #isServing(service: string): boolean {
+    return this.#serving && (service !== PLANS || this.#followsPlans);
+  }
+
+  #change(act: () => void): void {
+    const before = [...this.#watchers].map(({ service }) => this.#isServing(service));
+    act();
+    for (const [index, { service, send }] of [...this.#watchers].entries()) {
+      const now = this.#isServing(service);
+      if (now !== before[index]) send(now);
+    }
   }
 
   #refusal(peer: string): string | undefined {
     if (this.#watchers.size >= MAX_WATCHERS)
       return `cannot watch health: found ${MAX_WATCHERS} calls that do; wanted fewer`;
-    const own = [...this.#watchers.values()].filter((other) => other === peer).length;
+    const own = [...this.#watchers].filter((other) => other.peer === peer).length;
     if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
     return `cannot watch health: found ${own} calls of this connection that do; wanted fewer`;
   }

@@ -3,6 +3,7 @@ import {
   command,
   type Group,
   numberOption,
+  requiredOption,
   switchOption,
   textOption,
 } from '@wins/command-line';
@@ -21,6 +22,13 @@ const inherits = {
     },
   ),
 };
+
+const ofDaemon = {
+  server: textOption("Name or path of the daemon's pipe; default: that of the config", {
+    placeholder: 'PIPE',
+    completes: 'nothing',
+  }),
+} as const;
 
 const run = command({
   name: 'run',
@@ -153,10 +161,7 @@ const reload = command({
   page: 'config.md',
   inherits,
   options: {
-    server: textOption("Name or path of the daemon's pipe (default: the one in the config)", {
-      placeholder: 'PIPE',
-      completes: 'nothing',
-    }),
+    ...ofDaemon,
     output: textOutput,
   },
   examples: [['srv config reload', 'the daemon of this host']],
@@ -201,6 +206,62 @@ const verify = command({
   run: (values, _given, more) => server().verifyAudit(values, more),
 });
 
+const planStatus = command({
+  name: 'status',
+  summary: 'Say where each plan stands: what was applied, what failed, each probe',
+  page: 'system-agent.md',
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv plan status', 'the node of this host']],
+  run: (values, _given, more) => server().showPlanStatus(values, more),
+});
+
+const planShow = command({
+  name: 'show',
+  summary: 'Say what each plan wants, without its secrets',
+  page: 'system-agent.md',
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv plan show -o json', 'for programs']],
+  run: (values, _given, more) => server().showPlans(values, more),
+});
+
+const planHistory = command({
+  name: 'history',
+  summary: 'List the plans that were applied, the newest first',
+  page: 'system-agent.md',
+  inherits,
+  options: {
+    ...ofDaemon,
+    output: {
+      ...choiceOption('output', ['table', 'json', 'yaml'] as const, FORMS, FORM),
+      byDefault: 'table',
+    },
+  },
+  examples: [['srv plan history', 'up to 64 plans']],
+  run: (values, _given, more) => server().showPlanHistory(values, more),
+});
+
+const planApply = command({
+  name: 'apply',
+  summary: 'Apply a plan from a file once, or say what that would do',
+  details:
+    'Ends with 1 when an instruction failed, and with 65 when the plan cannot be read or a file of it cannot be made.',
+  page: 'system-agent.md',
+  inherits,
+  options: {
+    ...ofDaemon,
+    file: requiredOption('The plan, as JSON', 'the file of a plan', {
+      placeholder: 'FILE',
+      completes: 'files',
+    }),
+    'dry-run': switchOption('Only say what would be done'),
+    output: textOutput,
+  },
+  examples: [['srv plan apply --file plan.json --dry-run', 'what it would do']],
+  run: (values, _given, more) => server().applyPlan(values, more),
+});
+
 /** `wins srv` */
 export const srv: Group = {
   name: 'srv',
@@ -221,6 +282,12 @@ export const srv: Group = {
       summary: 'Check, explain and reload the config',
       page: 'config.md',
       commands: [check, schema, explain, reload],
+    },
+    {
+      name: 'plan',
+      summary: 'Look at the plans that this node follows',
+      page: 'system-agent.md',
+      commands: [planStatus, planShow, planHistory, planApply],
     },
     {
       name: 'audit',

@@ -20,6 +20,10 @@ const ACTS: Readonly<Record<string, (decision: Decision) => string>> = {
   addRoutes: () => 'add routes to the host',
   removeRoutes: () => 'remove routes from the host',
   upgrade: () => 'upgrade the service',
+  planApply: () => 'apply a plan by hand',
+  planWrite: ({ path }) => `write ${quoteText(path ?? '')} for a plan`,
+  planDelete: ({ path }) => `delete ${quoteText(path ?? '')} for a plan`,
+  planInstruction: ({ name }) => `run the instruction ${quoteText(name ?? '')} of a plan`,
 };
 
 /** Reasons that read better than the words of their rule or code. */

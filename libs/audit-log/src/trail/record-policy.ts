@@ -15,6 +15,11 @@ export interface Decision {
   /** Why it was refused, or what allowed it. */
   readonly code?: string;
   readonly rule?: string;
+  /** Of an act of a plan: where the plan is from, the SHA-256 of its bytes, and the try. */
+  readonly source?: string;
+  readonly checksum?: string;
+  readonly attempt?: number;
+  readonly periodic?: boolean;
   /** How what was decided has ended. */
   readonly outcome?: string;
 }
@@ -30,7 +35,10 @@ export interface RecordRule {
 }
 
 /** What changes the host, or cannot come a thousand times a second. */
-const NEVER_COUNTED = new Set(['start', 'addRoutes', 'removeRoutes', 'upgrade']);
+const NEVER_COUNTED = new Set([
+  ...['start', 'addRoutes', 'removeRoutes', 'upgrade'],
+  ...['planApply', 'planWrite', 'planDelete', 'planInstruction'],
+]);
 /** What gives a client something, and changes nothing. */
 const GRANTS = new Set(['wait', 'keepAlive', 'connect']);
 

@@ -16,28 +16,51 @@ export function systemAgentSection() {
     preserveWorkDirectory: flag()
       .meta(about('Keep the working folder of a plan after it was applied.', { since }))
       .default(false),
-    workDirectory: text().meta(about('Where plans are worked on.', { since })).optional(),
-    localPlanDirectory: text().meta(about('Where local plans lie.', { since })).optional(),
+    workDirectory: text()
+      .meta(
+        about(
+          'Where executions have their folders; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
+          { since },
+        ),
+      )
+      .optional(),
+    localPlanDirectory: text()
+      .meta(about('Where local plans lie; by default plans beside work.', { since }))
+      .optional(),
     appliedPlanDirectory: text()
-      .meta(about('Where plans that were applied are kept.', { since }))
+      .meta(
+        about('Where plans that were applied are kept; by default applied beside work.', { since }),
+      )
       .optional(),
     connectionInfoFile: text()
-      .meta(about('The file that says how to reach Rancher.', { since }))
+      .meta(
+        about(
+          'The file that says how to reach Rancher; by default rancher2_connection_info.json beside work.',
+          { since },
+        ),
+      )
       .optional(),
     imagesDirectory: text()
-      .meta(about('Where images lie that need no download.', { since }))
+      .meta(
+        about('Where images lie that need no download; by default images beside work.', { since }),
+      )
       .optional(),
     agentRegistriesFile: text()
-      .meta(about('The file that configures registries.', { since }))
+      .meta(
+        about(
+          'The file that configures registries; by default those of Rancher, RKE2 and K3s are tried.',
+          { since },
+        ),
+      )
       .optional(),
     imageCredentialProviderConfig: text()
-      .meta(about('The config of the provider of credentials for images.', { since }))
+      .meta(about('Not used, as in the original.', { since }))
       .optional(),
     imageCredentialProviderBinDirectory: text()
-      .meta(about('Where the programs of that provider lie.', { since }))
+      .meta(about('Not used, as in the original.', { since }))
       .optional(),
     interlockDirectory: text()
-      .meta(about('Where agents say that they must not be interrupted.', { since }))
+      .meta(about('Not used, as in the original daemon.', { since }))
       .optional(),
   })
     .meta(about('The embedded system-agent. Absent: off.', { since, absent: 'off' }))

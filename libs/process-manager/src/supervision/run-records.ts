@@ -39,6 +39,11 @@ export interface RecordsFound {
   readonly ignored: readonly IgnoredRecord[];
 }
 
+/** Names the daemons that share a state directory: 16 hexadecimal digits. */
+export function lineageOf(directory: string): string {
+  return createHash('sha256').update(directory).digest('hex').slice(0, 16);
+}
+
 /**
  * One small file per living run, in a private directory. All calls are synchronous, so that a run
  * is recorded before anything else can happen. Nothing needs to reach the disk itself: records are
@@ -51,7 +56,7 @@ export class RunRecords {
 
   constructor(directory: string) {
     this.#directory = directory;
-    this.lineage = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+    this.lineage = lineageOf(directory);
   }
 
   /** @throws ProcessError `stateUnavailable`. */

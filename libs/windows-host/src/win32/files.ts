@@ -5,7 +5,9 @@ export const READ_CONTROL = 0x2_0000;
 /** To read from a pipe and write to it, without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would ask for the right to serve it. */
 export const PIPE_READ_AND_WRITE = 0x12_019b;
 export const FILE_SHARE_ALL = 7;
+export const CREATE_NEW = 1;
 export const OPEN_EXISTING = 3;
+export const GENERIC_WRITE = 0x4000_0000;
 export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
 /** Without it, folders cannot be opened. */
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;

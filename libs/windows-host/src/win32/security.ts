@@ -7,6 +7,8 @@ export const SE_KERNEL_OBJECT = 6;
 export const OWNER_SECURITY_INFORMATION = 1;
 export const GROUP_SECURITY_INFORMATION = 2;
 export const DACL_SECURITY_INFORMATION = 4;
+/** With the list: nothing is taken over from the folder above. */
+export const PROTECTED_DACL_SECURITY_INFORMATION = 0x8000_0000;
 
 /** Memory that a call allocated: to be freed with LocalFree. */
 export type LocalMemory = bigint;
@@ -33,6 +35,10 @@ export const security = lazily(() => {
       ) => number
     >(
       'int __stdcall ConvertSecurityDescriptorToStringSecurityDescriptorW(void *descriptor, uint32_t revision, uint32_t information, _Out_ void **text, _Out_ uint32_t *length)',
+    ),
+    // https://learn.microsoft.com/windows/win32/api/securitybaseapi/nf-securitybaseapi-setfilesecurityw
+    SetFileSecurityW: bind<(file: string, information: number, descriptor: Buffer) => number>(
+      'int __stdcall SetFileSecurityW(str16 file, uint32_t information, void *descriptor)',
     ),
     // https://learn.microsoft.com/windows/win32/api/aclapi/nf-aclapi-getsecurityinfo
     GetSecurityInfo: bind<

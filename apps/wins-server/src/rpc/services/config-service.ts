@@ -1,4 +1,3 @@
-import { status, type sendUnaryData } from '@grpc/grpc-js';
 import { type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
@@ -11,7 +10,8 @@ import {
 } from '../../configuration/subject-verdict.js';
 import type { Logger } from '../../log/logger.js';
 import type { Caller, Connections } from '../connections.js';
-import { rpcError, toRpcError } from '../rpc-errors.js';
+import { toRpcError } from '../rpc-errors.js';
+import { administratorsOnly } from './administrators-only.js';
 
 /** Problems that an answer tells. */
 const MOST_PROBLEMS = 100;
@@ -43,24 +43,7 @@ export interface ConfigServiceParts {
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, connections, logger } = parts;
-  const administered = <Answer>(
-    call: Caller,
-    respond: sendUnaryData<Answer>,
-    answer: () => Answer | Promise<Answer>,
-  ): void => {
-    if (!connections.clientOf(call).isAdministrator) {
-      const details =
-        'cannot tell about the config: found a caller that is no administrator of the host; wanted one';
-      respond(rpcError(status.PERMISSION_DENIED, 'notAdministrator', details));
-      return;
-    }
-    Promise.resolve()
-      .then(answer)
-      .then(
-        (message) => respond(null, message),
-        (error: unknown) => respond(toRpcError(error)),
-      );
-  };
+  const administered = administratorsOnly(connections, 'tell about the config');
   return {
     explain: (call, respond) => {
       verdictOf(call.request, call, parts).then(

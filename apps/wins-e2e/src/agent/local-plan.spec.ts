@@ -1,0 +1,190 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { startWins } from '../testing/built-program.js';
+import { base64, PlanNode, wellComponent } from '../testing/plan-node.js';
+import { processesWith, until } from '../testing/process-table.js';
+
+const LOCAL = { localEnabled: true };
+const SECRETS = {
+  variable: 'canary-of-a-variable',
+  argument: 'canary-of-an-argument',
+  content: 'canary-of-a-file',
+};
+
+interface Status {
+  readonly On: boolean;
+  readonly Sources: readonly {
+    readonly Source: string;
+    readonly State: string;
+    readonly Probes: readonly object[];
+  }[];
+}
+
+describe('a node with a local plan', () => {
+  let node: PlanNode;
+  let component: Awaited<ReturnType<typeof wellComponent>>;
+  let file: string;
+
+  beforeAll(async () => {
+    node = new PlanNode();
+    component = await wellComponent();
+    file = node.workspace.path('etc', 'node.yaml');
+    node.localPlan('node.plan', {
+      files: [
+        { path: file, content: base64(SECRETS.content), permissions: '0640', uid: -1, gid: -1 },
+      ],
+      instructions: [
+        {
+          name: 'greet',
+          command: '/bin/sh',
+          args: ['-c', 'printf %s "$WORD" | sha256sum', SECRETS.argument],
+          env: [`WORD=${SECRETS.variable}`],
+          saveOutput: true,
+        },
+      ],
+      probes: { component: { httpGet: { url: component.url } } },
+    });
+    const daemon = await node.start(node.config(LOCAL));
+    await daemon.logged(({ msg }) => msg === 'a probe of a plan has become healthy');
+  });
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await component[Symbol.asyncDispose]();
+  });
+
+  it('has its files, with their modes, and has run its instructions', async () => {
+    expect(readFileSync(file, 'utf8')).toBe(SECRETS.content);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    const ended = await node.daemon.logged(
+      ({ msg }) => msg === 'an instruction of a plan has ended',
+    );
+    expect(ended).toMatchObject({ instruction: 'greet', exitCode: 0 });
+  });
+
+  it('says where the plan stands', async () => {
+    const status = await node.ask<Status>('status');
+    expect(status).toMatchObject({
+      On: true,
+      Sources: [{ State: 'applied', Probes: [{ Name: 'component', Healthy: true }] }],
+    });
+    expect(status.Sources[0]?.Source).toMatch(/node\.plan$/);
+    const { stdout } = await node.wins('srv', 'plan', 'status');
+    expect(String(stdout)).toMatch(/node\.plan: applied[^]*probe component: healthy/);
+  });
+
+  it('says what the plan wants and which were applied, without secrets', async () => {
+    const shown = await node.ask('show');
+    expect(shown).toMatchObject([
+      {
+        Files: [{ Path: file, SizeBytes: SECRETS.content.length, Permissions: '0640' }],
+        Instructions: [{ Name: 'greet', ArgumentCount: 3, Variables: ['WORD'] }],
+        Probes: [{ Name: 'component', Address: component.url }],
+      },
+    ]);
+    const history = await node.ask('history');
+    expect(history).toMatchObject([{ Files: 1, Instructions: 1, Probes: 1 }]);
+    const texts = [JSON.stringify([shown, history]), node.daemon.text];
+    for (const command of ['status', 'show', 'history'])
+      texts.push(String((await node.wins('srv', 'plan', command)).stdout));
+    for (const secret of Object.values(SECRETS)) expect(texts.join()).not.toContain(secret);
+  });
+
+  it('has each act in its audit log, with the checksum of the plan', async () => {
+    const { stdout } = await node.wins('srv', 'audit', 'show', '-o', 'json');
+    const records = String(stdout)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const checksum = records.find(({ kind }) => kind === 'planWrite')?.['checksum'];
+    expect(checksum).toMatch(/^[0-9a-f]{64}$/);
+    expect(records.filter(({ kind }) => String(kind).startsWith('plan'))).toMatchObject([
+      { kind: 'planWrite', path: file, checksum },
+      { kind: 'planInstruction', name: 'greet', path: '/bin/sh', checksum },
+      { kind: 'planProbe', name: 'component', healthy: true, checksum },
+    ]);
+    for (const secret of Object.values(SECRETS)) expect(String(stdout)).not.toContain(secret);
+  });
+
+  it('does nothing in a dry run, and applies a plan by hand', async () => {
+    const other = node.workspace.path('etc', 'other');
+    const plan = {
+      files: [{ path: other, content: base64('x'), uid: -1, gid: -1 }, { path: file }],
+    };
+    const text = node.workspace.write('hand.json', JSON.stringify(plan));
+    const dry = await node.ask('apply', '--file', text, '--dry-run');
+    expect(dry).toMatchObject({
+      Applied: false,
+      Plan: { Files: [{ Effect: 'create' }, { Effect: 'replace' }] },
+    });
+    expect(existsSync(other)).toBe(false);
+    const once = { files: plan.files.slice(0, 1) };
+    node.workspace.write('hand.json', JSON.stringify(once));
+    expect(await node.ask('apply', '--file', text)).toMatchObject({
+      Applied: true,
+      Succeeded: true,
+    });
+    expect(readFileSync(other, 'utf8')).toBe('x');
+  });
+
+  it('ends with 1 when an instruction fails, and with 65 for what is no plan', async () => {
+    const failing = { instructions: [{ name: 'no', command: '/bin/false' }] };
+    const file = node.workspace.write('failing.json', JSON.stringify(failing));
+    expect((await node.wins('srv', 'plan', 'apply', '--file', file)).code).toBe(1);
+    const broken = node.workspace.write('broken.json', '{"files": 7}');
+    const { code, stderr } = await node.wins('srv', 'plan', 'apply', '--file', broken);
+    expect([code, stderr]).toEqual([65, expect.stringMatching(/an integer at files/)]);
+    const none = await node.wins('srv', 'plan', 'apply', '--file', node.workspace.path('none'));
+    expect(none.code).toBe(64);
+  });
+});
+
+describe('an agent that runs an instruction', () => {
+  /** A node whose plan runs for ever, and the name of what it runs. */
+  async function busyNode() {
+    const node = new PlanNode();
+    const program = node.workspace.script('forever', 'sleep 100000 & sleep 100000');
+    node.localPlan('forever.plan', { instructions: [{ name: 'forever', command: program }] });
+    const run = node.workspace.script('long-run', 'echo up; exec sleep 100000');
+    const config = node.config(LOCAL, [run]);
+    await node.start(config);
+    await until(() => processesWith(program).length > 0);
+    return { node, program, run };
+  }
+
+  it('ends the whole tree when the daemon stops', async () => {
+    const { node, program } = await busyNode();
+    await using _node = node;
+    const { code } = await node.daemon.stop();
+    expect(code).toBe(0);
+    expect(processesWith(program)).toEqual([]);
+  });
+
+  it('is turned off and on by a reload, which ends its tree and no run', async () => {
+    const { node, program, run } = await busyNode();
+    await using _node = node;
+    const client = startWins(['cli', 'prc', 'run', '--path', run], node.workspace.environment);
+    await client.printed('up');
+    const config = node.config(undefined, [run]);
+    await node.wins('srv', 'config', 'reload', '--config', config);
+    await node.daemon.logged(({ msg }) => msg === 'no plan is followed any more');
+    expect(processesWith(program)).toEqual([]);
+    const { code, stderr } = await node.wins('srv', 'plan', 'show');
+    expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is off/)]);
+    expect(await node.ask<Status>('status')).toMatchObject({ On: false });
+    node.config(LOCAL, [run]);
+    await node.wins('srv', 'config', 'reload', '--config', config);
+    await until(() => processesWith(program).length > 0);
+    expect(client.child.exitCode).toBeNull();
+    client.child.kill();
+    await client.outcome;
+  });
+
+  it('leaves nothing behind when the daemon is killed: the next one ends it', async () => {
+    const { node, program } = await busyNode();
+    await using _node = node;
+    const [before] = processesWith(program);
+    await node.daemon.stop('SIGKILL');
+    await node.start(node.config());
+    expect(processesWith(program)).not.toContain(before);
+    expect(processesWith(program)).toEqual([]);
+  });
+});

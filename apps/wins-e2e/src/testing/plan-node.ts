@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { runWins, type Outcome } from './built-program.js';
+import { Daemon } from './daemon.js';
+import { Workspace } from './workspace.js';
+
+/** A node on which the daemon follows plans, in a folder of its own. */
+export class PlanNode implements AsyncDisposable {
+  readonly workspace = new Workspace();
+  /** The agent's own folders. */
+  readonly home = this.workspace.path('agent');
+  readonly plans = this.workspace.path('plans');
+  #daemon: Daemon | undefined;
+
+  get daemon(): Daemon {
+    if (this.#daemon === undefined) throw new Error('the daemon was not started');
+    return this.#daemon;
+  }
+
+  /** The config file, with these keys of the agent; without any the agent is off. */
+  config(agent?: Readonly<Record<string, unknown>>, allowed: readonly string[] = []): string {
+    const folders = {
+      workDirectory: path.join(this.home, 'work'),
+      appliedPlanDirectory: path.join(this.home, 'applied'),
+      imagesDirectory: path.join(this.home, 'images'),
+      localPlanDirectory: this.plans,
+    };
+    const systemagent = agent && { ...folders, ...agent };
+    return this.workspace.config(allowed, { ...(systemagent && { systemagent }) });
+  }
+
+  /** Starts the daemon and waits until it serves. */
+  async start(config: string, ...args: string[]): Promise<Daemon> {
+    return (this.#daemon = await Daemon.start(this.workspace, config, ...args));
+  }
+
+  /** A plan in the folder of local plans. */
+  localPlan(name: string, plan: object): string {
+    return this.workspace.write(`plans/${name}`, JSON.stringify(plan));
+  }
+
+  wins(...args: string[]): Promise<Outcome> {
+    return runWins(args, this.workspace.environment);
+  }
+
+  /** What a command of `wins srv plan` says to programs. */
+  async ask<Answer>(command: string, ...args: string[]): Promise<Answer> {
+    const { code, stdout, stderr } = await this.wins('srv', 'plan', command, '-o', 'json', ...args);
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(String(stdout)) as Answer;
+  }
+
+  /** Every file below a folder of the node in which a text stands. */
+  filesWith(text: string, folder = this.workspace.folder): string[] {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .filter((file) => readFileSync(file).includes(text))
+      .map((file) => path.relative(folder, file));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]();
+    this.workspace[Symbol.dispose]();
+  }
+}
+
+/** A component that answers 200 as long as it is open. */
+export async function wellComponent(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_request, response) => response.end('ok'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/healthz`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The content of a file as a plan has it. */
+export function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

@@ -1,0 +1,81 @@
+import type { WinsConfig } from '@wins/config';
+import { quoteText } from '@wins/wins-program';
+import path from 'node:path';
+
+/** Where the agent works; every path is absolute. */
+export interface AgentSettings {
+  readonly workDirectory: string;
+  readonly preserveWorkDirectory: boolean;
+  readonly appliedPlanDirectory: string;
+  readonly imagesDirectory: string;
+  /** Absent: no local plans. */
+  readonly localPlanDirectory?: string;
+  /** Absent: no remote plan. */
+  readonly connectionInfoFile?: string;
+  /** Absent: the places of Rancher's distributions. */
+  readonly agentRegistriesFile?: string;
+  /** Only the authority in the connection info is trusted. */
+  readonly isStrict: boolean;
+}
+
+/** Why no plan is followed, and which key says so; without a key that is as it should be. */
+export interface AgentOff {
+  readonly reason: string;
+  readonly keyPath?: string;
+}
+
+/** The folder of Rancher's agent: what the config leaves out is in it. */
+const HOME = { win32: 'C:/var/lib/rancher/agent', other: '/var/lib/rancher/agent' } as const;
+const PATHS = [
+  'workDirectory',
+  'appliedPlanDirectory',
+  'imagesDirectory',
+  'localPlanDirectory',
+  'connectionInfoFile',
+  'agentRegistriesFile',
+] as const;
+
+/** Whether the agent is to run, and where. Pure. */
+export function agentSettings(
+  { systemAgent, agentStrictTlsMode }: Pick<WinsConfig, 'systemAgent' | 'agentStrictTlsMode'>,
+  platform: NodeJS.Platform = process.platform,
+): AgentSettings | AgentOff {
+  if (systemAgent === undefined) return { reason: 'the config has no section systemagent' };
+  const { localEnabled, remoteEnabled, preserveWorkDirectory } = systemAgent;
+  if (!localEnabled && !remoteEnabled) {
+    const reason = 'neither remoteEnabled nor localEnabled is true';
+    return { reason, keyPath: 'systemagent' };
+  }
+  const isWindows = platform === 'win32';
+  const paths = isWindows ? path.win32 : path.posix;
+  for (const key of PATHS) {
+    const value = systemAgent[key];
+    // On Windows a path without a drive is one of whatever drive is the current one.
+    if (
+      value === undefined ||
+      (paths.isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value)))
+    )
+      continue;
+    const reason = `${key} is ${quoteText(value)}, which is not an absolute path`;
+    return { reason, keyPath: `systemagent.${key}` };
+  }
+  const home = isWindows ? HOME.win32 : HOME.other;
+  const { agentRegistriesFile } = systemAgent;
+  return {
+    workDirectory: systemAgent.workDirectory ?? `${home}/work`,
+    preserveWorkDirectory,
+    appliedPlanDirectory: systemAgent.appliedPlanDirectory ?? `${home}/applied`,
+    imagesDirectory: systemAgent.imagesDirectory ?? `${home}/images`,
+    ...(localEnabled && { localPlanDirectory: systemAgent.localPlanDirectory ?? `${home}/plans` }),
+    ...(remoteEnabled && {
+      connectionInfoFile: systemAgent.connectionInfoFile ?? `${home}/rancher2_connection_info.json`,
+    }),
+    ...(agentRegistriesFile !== undefined && { agentRegistriesFile }),
+    isStrict: agentStrictTlsMode,
+  };
+}
+
+/** Whether these say that the agent is off. */
+export function isOff(settings: AgentSettings | AgentOff): settings is AgentOff {
+  return 'reason' in settings;
+}

@@ -1,0 +1,108 @@
+import type { ConnectionInfo, Secret, SecretStore, WatchState } from '@wins/system-agent';
+import { FakeClock } from '@wins/system-agent/testing';
+import { connectingStore } from './connecting-store.js';
+
+const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
+/** The connection info is compared and handed on, and never looked into. */
+const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
+
+/** A store that tells its Secret, and then, when it is wanted, that the API server refuses it. */
+class StandInStore implements SecretStore {
+  refuse: () => void = () => undefined;
+  readonly #watched: () => void;
+
+  constructor(watched: () => void) {
+    this.#watched = watched;
+  }
+
+  async watch(
+    onSecret: (secret: Secret) => void,
+    onState: (state: WatchState) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    onState({ kind: 'connected' });
+    onSecret(SECRET);
+    this.refuse = () => onState({ kind: 'waiting', error: new Error('401'), retryAt: new Date(0) });
+    this.#watched();
+    if (signal.aborted) return;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+
+  read = () => Promise.resolve(SECRET);
+  write = () => Promise.resolve(SECRET);
+}
+
+function setUp(first: ConnectionInfo | Error) {
+  const clock = new FakeClock();
+  const end = new AbortController();
+  const states: WatchState[] = [];
+  const used: ConnectionInfo[] = [];
+  const watchers: (() => void)[] = [];
+  const file = { content: first };
+  let store: StandInStore | undefined;
+  const secrets = connectingStore({
+    clock,
+    readInfo: () =>
+      file.content instanceof Error ? Promise.reject(file.content) : Promise.resolve(file.content),
+    storeOf: (given) => {
+      used.push(given);
+      return (store = new StandInStore(() => watchers.shift()?.()));
+    },
+  });
+  return {
+    ...{ clock, states, used, file, secrets },
+    refuse: () => store?.refuse(),
+    nextWatch: () => new Promise<void>((resolve) => watchers.push(resolve)),
+    watch: () =>
+      secrets.watch(
+        () => undefined,
+        (state) => states.push(state),
+        end.signal,
+      ),
+    end: () => end.abort(),
+  };
+}
+
+describe('a store whose connection info is in a file', () => {
+  it('waits for a file that is not there, ever longer, and says so', async () => {
+    const { clock, states, file, watch, nextWatch, end } = setUp(new Error('no such file'));
+    const watching = watch();
+    await clock.waiting();
+    expect(states).toMatchObject([{ kind: 'waiting', error: { message: 'no such file' } }]);
+    const watched = nextWatch();
+    file.content = info('a');
+    clock.advance(1_000);
+    await watched;
+    expect(states.at(-1)).toEqual({ kind: 'connected' });
+    end();
+    await watching;
+  });
+
+  it('reads it again when the API server refuses, and goes on with what is new in it', async () => {
+    const { used, file, watch, nextWatch, refuse, end } = setUp(info('old'));
+    const watched = nextWatch();
+    const watching = watch();
+    await watched;
+    const again = nextWatch();
+    file.content = info('new');
+    refuse();
+    await again;
+    expect(used).toEqual([info('old'), info('new')]);
+    end();
+    await watching;
+  });
+
+  it('goes on with what it knows while the file has not changed or cannot be read', async () => {
+    const { used, file, watch, nextWatch, refuse, secrets, end } = setUp(info('old'));
+    const watched = nextWatch();
+    const watching = watch();
+    await watched;
+    refuse();
+    file.content = new Error('being written');
+    refuse();
+    expect(await secrets.read(new AbortController().signal)).toBe(SECRET);
+    expect(used).toEqual([info('old')]);
+    end();
+    await watching;
+  });
+});

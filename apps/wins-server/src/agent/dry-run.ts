@@ -1,0 +1,37 @@
+import type { Plan, PlanFile } from '@wins/system-agent';
+import { errnoOf } from '@wins/wins-program';
+import { lstat, readFile, stat } from 'node:fs/promises';
+
+/** What applying an entry of a plan would do to the node. */
+export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
+
+/** What each file of a plan would become, in its order; empty where it cannot be known. Changes nothing. */
+export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
+  const effects: FileEffect[] = [];
+  for (const file of files) effects.push(await effectOf(file));
+  return effects;
+}
+
+async function effectOf(file: PlanFile): Promise<FileEffect> {
+  try {
+    if (file.action === 'delete') return (await exists(file.path)) ? 'delete' : 'none';
+    if (!(await exists(file.path))) return 'create';
+    if (file.directory) return 'keep';
+    const content = Buffer.from(file.content ?? '', 'base64');
+    const found = await stat(file.path);
+    if (!found.isFile() || found.size !== content.length) return 'replace';
+    return content.equals(await readFile(file.path)) ? 'keep' : 'replace';
+  } catch {
+    return '';
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import type {
+  AppliedPlan,
+  Command,
+  Plan,
+  PlanFile,
+  PlanStatus,
+  ProbeStatus,
+  SourceState,
+} from '@wins/system-agent';
+import type {
+  PlanApplied,
+  PlanContent,
+  PlanFileEntry,
+  PlanInstructionEntry,
+  PlanProbeState,
+  PlanSource,
+} from '@wins/wins-api/raw';
+
+/** What a plan wants, without what may be a secret: contents, arguments, values. */
+export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
+  return {
+    ...{ Source: source, Checksum: checksum },
+    Files: plan.files.map((file) => fileMessage(file)),
+    Instructions: [
+      ...plan.instructions.map((one) => instructionMessage(one, one.saveOutput, 0)),
+      ...plan.periodicInstructions.map((one) => instructionMessage(one, true, one.periodSeconds)),
+    ],
+    Probes: Object.entries(plan.probes).map(([name, { httpGet, timeoutSeconds }]) => ({
+      ...{ Name: name, Address: addressOf(httpGet?.url), TimeoutSeconds: timeoutSeconds },
+    })),
+  };
+}
+
+/** Where a plan stands. */
+export function sourceMessage({ source, state, ...known }: PlanStatus): PlanSource {
+  return {
+    ...{ Source: source, State: state.kind, Problem: problemOf(state) },
+    NextAt: nextOf(state)?.toISOString() ?? '',
+    Checksum: known.checksum ?? '',
+    AppliedChecksum: known.appliedChecksum ?? '',
+    FailedChecksum: known.failedChecksum ?? '',
+    Failures: known.failures,
+    LastApplyTime: known.lastApplyTime ?? '',
+    Probes: probeMessages(known.probes),
+    Periodic: Object.entries(known.periodic).map(([name, status]) => ({
+      ...{ Name: name, ExitCode: status.exitCode, Failures: status.failures },
+      LastSuccessfulRunTime: status.lastSuccessfulRunTime,
+      LastFailedRunTime: status.lastFailedRunTime,
+    })),
+  };
+}
+
+/** What is known of probes. */
+export function probeMessages(probes: Readonly<Record<string, ProbeStatus>>): PlanProbeState[] {
+  return Object.entries(probes).map(([name, { healthy, successCount, failureCount }]) => ({
+    ...{ Name: name, Healthy: healthy },
+    ...{ SuccessCount: successCount, FailureCount: failureCount },
+  }));
+}
+
+/** A plan of the history, in numbers. */
+export function appliedMessage({ file, checksum, plan }: AppliedPlan): PlanApplied {
+  return {
+    ...{ File: file, Checksum: checksum, Files: plan.files.length },
+    Instructions: plan.instructions.length,
+    PeriodicInstructions: plan.periodicInstructions.length,
+    Probes: Object.keys(plan.probes).length,
+  };
+}
+
+function fileMessage(file: PlanFile): PlanFileEntry {
+  return {
+    ...{ Path: file.path, Directory: file.directory, Permissions: file.permissions ?? '' },
+    ...{ Uid: file.uid, Gid: file.gid, Action: file.action === 'delete' ? 'delete' : 'write' },
+    ...{ SizeBytes: Buffer.byteLength(file.content ?? '', 'base64'), Effect: '' },
+  };
+}
+
+function instructionMessage(
+  { name = '', image = '', command = '', args, env }: Command,
+  savesOutput: boolean,
+  periodSeconds: number,
+): PlanInstructionEntry {
+  return {
+    ...{ Name: name, Image: image, Command: command, ArgumentCount: args.length },
+    // An entry without a name is a value.
+    Variables: env.filter((entry) => entry.includes('=')).map((entry) => entry.split('=')[0] ?? ''),
+    ...{ SaveOutput: savesOutput, PeriodSeconds: periodSeconds },
+  };
+}
+
+/** User, password and query may be secrets. */
+function addressOf(url = ''): string {
+  if (!URL.canParse(url)) return '';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function problemOf(state: SourceState): string {
+  if ('error' in state) return state.error.message;
+  if (state.kind !== 'failed') return '';
+  return `an instruction failed, in try ${state.failures}`;
+}
+
+function nextOf(state: SourceState): Date | undefined {
+  if ('retryAt' in state) return state.retryAt;
+  return state.kind === 'applied' ? state.nextPassAt : undefined;
+}

@@ -1,0 +1,48 @@
+import type { CommandRunner } from '@wins/process-manager';
+import { AgentError, type ProgramRunner } from '@wins/system-agent';
+import { messageOf } from '@wins/wins-program';
+import path from 'node:path';
+
+/** What a system that ends a program by a signal has as its exit code, in Go. */
+const BY_SIGNAL = -1;
+
+/**
+ * Runs the programs of instructions, in trees of their own. As in the original they get the environment of the daemon, such as its
+ * proxies: a plan is as trusted as the service is.
+ */
+export function programRunner(
+  commands: CommandRunner,
+  environment: NodeJS.ProcessEnv = process.env,
+): ProgramRunner {
+  const own = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const [, searched = ''] = own.find(([name]) => isPath(name)) ?? [];
+  return {
+    // A relative folder is one of whatever folder the daemon happens to be in.
+    searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
+    environment: Object.fromEntries(own),
+    run: async ({ env, ...command }, signal) => {
+      try {
+        const exit = await commands.run({ ...command, env: variables(env) }, signal);
+        return exit.signal === undefined ? exit.code : BY_SIGNAL;
+      } catch (cause) {
+        throw new AgentError('refused', messageOf(cause), { cause });
+      }
+    },
+  };
+}
+
+function isPath(name: string): boolean {
+  return process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
+}
+
+/** What has no `=` no program can read as a variable, and Node cannot hand it on. On Windows a name may begin with one. */
+function variables(entries: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.flatMap((entry) => {
+      const end = entry.indexOf('=', 1);
+      return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * The agent of the daemon: where the parts of its library meet. A bundle of its own, loaded when the config turns the agent on.
+ */
+import {
+  AgentError,
+  createSystemAgent,
+  imageStore,
+  parsePlan,
+  posixPlanFiles,
+  readConnectionInfo,
+  registriesFiles,
+  secretStore,
+} from '@wins/system-agent';
+import type { FileTrust } from '@wins/trusted-files';
+import type { PlanApplyResponse } from '@wins/wins-api/raw';
+import path from 'node:path';
+import { agentClock } from './agent-clock.js';
+import type { AgentSettings } from './agent-settings.js';
+import { connectingStore } from './connecting-store.js';
+import { fileEffects } from './dry-run.js';
+import { appliedMessage, contentMessage, probeMessages, sourceMessage } from './plan-messages.js';
+import { programRunner } from './program-runner.js';
+import type { AgentParts, RunningAgent } from './running-agent.js';
+
+/** What images call an architecture. */
+const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
+  x64: 'amd64',
+  arm64: 'arm64',
+};
+
+/** The places of Rancher's distributions have no drive on Windows. */
+function onOwnDrive(file: string): string {
+  return process.platform === 'win32' && file.startsWith('/') ? `C:${file}` : file;
+}
+
+/** Starts to follow the plans of this node. */
+export function startAgent(parts: AgentParts): RunningAgent {
+  const { settings, commands, trust, onAct, onEvent } = parts;
+  const { connectionInfoFile, localPlanDirectory, isStrict } = settings;
+  const clock = agentClock;
+  const fileFailed = (message: string, options: ErrorOptions) =>
+    new AgentError('fileFailed', message, options);
+  const files = parts.planFiles?.(fileFailed) ?? posixPlanFiles();
+  const onWarning = (message: string, error?: Error): void =>
+    onEvent({ kind: 'warning', source: 'remote', message, ...(error && { error }) });
+  const isWindows = process.platform === 'win32';
+  const { HOME: home } = process.env;
+  const agent = createSystemAgent({
+    workDirectory: settings.workDirectory,
+    preserveWorkDirectory: settings.preserveWorkDirectory,
+    appliedPlanDirectory: settings.appliedPlanDirectory,
+    stateDirectory: path.join(settings.appliedPlanDirectory, 'state'),
+    ...(localPlanDirectory !== undefined && { localPlanDirectory }),
+    ...(connectionInfoFile !== undefined && {
+      secrets: connectingStore({
+        clock,
+        readInfo: () => readConnectionInfo(connectionInfoFile, trust),
+        storeOf: (info) => secretStore(info, { clock, strictTls: isStrict, onWarning }),
+      }),
+    }),
+    ...{ clock, files, trust, onAct, onEvent },
+    programs: programRunner(commands),
+    images: imageStore({
+      imagesDirectory: settings.imagesDirectory,
+      registriesFiles: registriesFiles(settings.agentRegistriesFile).map(onOwnDrive),
+      ...(home !== undefined && { dockerConfigFile: path.join(home, '.docker', 'config.json') }),
+      platform: { os: isWindows ? 'windows' : 'linux', arch: ARCHITECTURES[process.arch] ?? '' },
+      ...(isWindows && { subtree: 'Files/bin' }),
+      ...{ trust, clock },
+      onWarning: (message) => onEvent({ kind: 'warning', source: 'images', message }),
+    }),
+  });
+  return {
+    get lastContactAt() {
+      return agent.status().lastContactAt;
+    },
+    sources: () => agent.status().plans.map(sourceMessage),
+    plans: () =>
+      agent
+        .status()
+        .plans.flatMap(({ source, checksum = '', plan }) =>
+          plan === undefined ? [] : [contentMessage(source, checksum, plan)],
+        ),
+    history: async () => (await agent.history()).map(appliedMessage),
+    apply: async (text, isDryRun, signal): Promise<PlanApplyResponse> => {
+      const { plan, checksum } = parsePlan(text);
+      const wanted = contentMessage('once', checksum, plan);
+      if (isDryRun) {
+        const effects = await fileEffects(plan);
+        const Files = wanted.Files.map((file, index) => ({
+          ...file,
+          Effect: effects[index] ?? '',
+        }));
+        const nothing = { Applied: false, Succeeded: false, Outputs: [], Probes: [] };
+        return { Plan: { ...wanted, Files }, ...nothing };
+      }
+      const { succeeded, outputs, probes } = await agent.applyOnce(text.toString('utf8'), signal);
+      const Outputs = Object.entries(outputs).map(([name, bytes]) => ({
+        ...{ Name: name, SizeBytes: bytes?.length ?? 0 },
+      }));
+      const Probes = probeMessages(probes);
+      return { Plan: wanted, Applied: true, Succeeded: succeeded, Outputs, Probes };
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** Reads the Secret of the node once. @throws AgentError */
+export async function reachSecret(
+  { connectionInfoFile = '', isStrict }: AgentSettings,
+  trust: FileTrust,
+  signal: AbortSignal,
+): Promise<'found' | 'missing'> {
+  const info = await readConnectionInfo(connectionInfoFile, trust);
+  const secrets = secretStore(info, { clock: agentClock, strictTls: isStrict });
+  return (await secrets.read(signal)) === undefined ? 'missing' : 'found';
+}

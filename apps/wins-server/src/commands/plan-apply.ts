@@ -1,0 +1,63 @@
+import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/raw';
+import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { open } from 'node:fs/promises';
+import { askAboutPlans } from './plan-questions.js';
+import { contentText, lines, probeLines } from './plan-text.js';
+import type { RunningDaemonOptions } from './running-daemon.js';
+
+/** What a request may hold, less what is around the plan in it. */
+const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
+
+/** The options of `wins srv plan apply`. */
+export interface ApplyOptions extends RunningDaemonOptions {
+  readonly file: string;
+  readonly 'dry-run': boolean;
+}
+
+/**
+ * `wins srv plan apply`: has the running daemon apply a plan from a file once, or say what that would do. Ends with 1 when an
+ * instruction failed.
+ */
+export async function applyPlan(
+  options: ApplyOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const request = { Text: await readPlan(options.file), DryRun: options['dry-run'] };
+  const answer = await askAboutPlans(
+    options,
+    (client, signal) => client.call(planServiceDefinition.apply, request, { signal }),
+    true,
+  );
+  await show({ value: answer, text: textOf(answer) });
+  return answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok;
+}
+
+async function readPlan(file: string): Promise<Buffer> {
+  let handle;
+  try {
+    handle = await open(file);
+  } catch (cause) {
+    throw new UsageError(`--file: cannot read ${quoteText(file)}: ${String(cause)}`, { cause });
+  }
+  try {
+    const { size } = await handle.stat();
+    if (size <= MAX_PLAN_BYTES) return await handle.readFile();
+    const found = `found ${size} bytes; wanted ${MAX_PLAN_BYTES} at most`;
+    throw new UsageError(`--file: cannot use ${quoteText(file)}: ${found}`);
+  } finally {
+    await handle.close();
+  }
+}
+
+function textOf({ Plan, Applied, Succeeded, Outputs, Probes }: PlanApplyResponse): string {
+  const plan = Plan === undefined ? '' : contentText(Plan);
+  if (!Applied) return `${plan}nothing was done\n`;
+  return (
+    plan +
+    lines([
+      ...Outputs.map(({ Name, SizeBytes }) => `  output ${Name}: ${SizeBytes} bytes`),
+      ...probeLines(Probes),
+      Succeeded ? 'the plan was applied' : 'an instruction failed: see the log of the daemon',
+    ])
+  );
+}

@@ -1,0 +1,73 @@
+import type {
+  PlanContent,
+  PlanProbeState,
+  PlanSource,
+  PlanStatusResponse,
+} from '@wins/wins-api/raw';
+import { escapeText } from '@wins/wins-program';
+
+/** Of a checksum, enough to tell plans apart. */
+const SHOWN_DIGITS = 12;
+
+/** Where each plan stands, for people. */
+export function statusText(answer: PlanStatusResponse): string {
+  if (!answer.On) return `no plan is followed: ${escapeText(answer.Reason)}\n`;
+  const contact = answer.LastContact === '' ? [] : [`last contact: ${answer.LastContact}`];
+  const none = answer.Sources.length === 0 ? ['no plan was found yet'] : [];
+  return lines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
+}
+
+/** What a plan wants, for people. */
+export function contentText(plan: PlanContent): string {
+  return lines([
+    `${plan.Source}: plan ${short(plan.Checksum)}`,
+    ...plan.Files.map((file) => {
+      const { Action, Directory, Path, Permissions, SizeBytes, Effect } = file;
+      const what = Action === 'delete' ? '' : Directory ? ', a folder' : `, ${SizeBytes} bytes`;
+      const mode = Permissions === '' ? '' : `, mode ${Permissions}`;
+      return `  ${Action} ${Path}${what}${mode}${Effect === '' ? '' : ` (${Effect})`}`;
+    }),
+    ...plan.Instructions.map((one) => {
+      const { Name, Command, Image, ArgumentCount, Variables, PeriodSeconds } = one;
+      const when = PeriodSeconds === 0 ? 'once' : `every ${PeriodSeconds} s`;
+      const program = Command === '' ? 'run.sh' : Command;
+      const image = Image === '' ? '' : ` of ${Image}`;
+      const variables = Variables.length === 0 ? '' : `, with ${Variables.join(', ')}`;
+      return `  run ${Name === '' ? '' : `${Name}: `}${program}${image}, ${ArgumentCount} arguments${variables}, ${when}`;
+    }),
+    ...plan.Probes.map(({ Name, Address }) => `  probe ${Name}: ${Address}`),
+  ]);
+}
+
+/** What is known of probes, a line each. */
+export function probeLines(probes: readonly PlanProbeState[]): string[] {
+  return probes.map(({ Name, Healthy, SuccessCount, FailureCount }) => {
+    const counts = `${SuccessCount} successes, ${FailureCount} failures`;
+    return `  probe ${Name}: ${Healthy ? 'healthy' : 'unhealthy'} (${counts})`;
+  });
+}
+
+/** Lines of a text, with nothing in them that would steer a terminal. */
+export function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${escapeText(text)}\n`).join('');
+}
+
+function sourceLines(source: PlanSource): string[] {
+  const { Source, State, Checksum, NextAt, Problem, FailedChecksum, AppliedChecksum } = source;
+  const plan = Checksum === '' ? '' : `, plan ${short(Checksum)}`;
+  const known = [
+    ...(Problem === '' ? [] : [`  problem: ${Problem}`]),
+    ...(AppliedChecksum === '' ? [] : [`  applied: ${short(AppliedChecksum)}`]),
+    ...(FailedChecksum === '' ? [] : [`  failed: ${short(FailedChecksum)}`]),
+    ...(NextAt === '' ? [] : [`  next look: ${NextAt}`]),
+  ];
+  const periodic = source.Periodic.map(({ Name, ExitCode, LastSuccessfulRunTime, Failures }) => {
+    const last = LastSuccessfulRunTime === '' ? 'never' : LastSuccessfulRunTime;
+    return `  periodic ${Name}: exit code ${ExitCode}, last success ${last}, ${Failures} failures since`;
+  });
+  return [`${Source}: ${State}${plan}`, ...known, ...probeLines(source.Probes), ...periodic];
+}
+
+function short(checksum: string): string {
+  return checksum.slice(0, SHOWN_DIGITS);
+}

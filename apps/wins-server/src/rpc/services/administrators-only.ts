@@ -1,0 +1,36 @@
+import { status, type sendUnaryData } from '@grpc/grpc-js';
+import type { Caller, Connections } from '../connections.js';
+import { rpcError, toRpcError } from '../rpc-errors.js';
+
+/** Answers a call of an administrator of the host, and refuses all others. */
+export type AnswerAdministrators = <Answer>(
+  call: Caller,
+  respond: sendUnaryData<Answer>,
+  answer: () => Answer | Promise<Answer>,
+) => void;
+
+/**
+ * Makes what answers the calls that are for administrators alone.
+ *
+ * @param what - What cannot be done for others: `tell about the config`.
+ * @param failure - The error of the wire for what an answer throws.
+ */
+export function administratorsOnly(
+  connections: Pick<Connections, 'clientOf'>,
+  what: string,
+  failure = toRpcError,
+): AnswerAdministrators {
+  return (call, respond, answer) => {
+    if (!connections.clientOf(call).isAdministrator) {
+      const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
+      respond(rpcError(status.PERMISSION_DENIED, 'notAdministrator', details));
+      return;
+    }
+    Promise.resolve()
+      .then(answer)
+      .then(
+        (message) => respond(null, message),
+        (error: unknown) => respond(failure(error)),
+      );
+  };
+}

@@ -1,0 +1,154 @@
+import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { HostExit, HostProcess, ProcessHost } from '../host/process-host.js';
+import { ProcessError } from '../process-error.js';
+import { endProcessTree } from '../supervision/end-process-tree.js';
+import { resolvesInTime } from '../supervision/resolves-in-time.js';
+import { lineageOf } from '../supervision/run-records.js';
+
+/** How a command ended that could not be ended. */
+const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
+
+/** How commands are run. */
+export interface CommandRunnerOptions {
+  readonly host: ProcessHost;
+  /** The one of the process manager: its `recover` ends what commands of a daemon that died left running. */
+  readonly stateDirectory: string;
+  /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
+  readonly graceMs?: number;
+}
+
+/** A command of the host's own administrator: no list has to name it, and the program is not copied. */
+export interface HostOwnCommand {
+  /** Absolute path. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** All that the program gets, besides the mark of its run. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute path. */
+  readonly directory: string;
+  /** Gets bytes as they come; the program never waits for it. */
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
+}
+
+/** Runs commands in trees of their own. Whoever creates one closes it. */
+export interface CommandRunner {
+  /**
+   * Resolves when the program has ended and everything that holds its outputs has closed them. What it started and left behind runs
+   * on until the runner is closed. When the signal aborts, the whole tree is ended, and it resolves after that.
+   *
+   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
+   */
+  run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit>;
+  /** Ends all that still runs, and what was left behind. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Creates a runner; nothing has to be prepared. */
+export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
+  return new TreeRunner(options);
+}
+
+class TreeRunner implements CommandRunner {
+  readonly #host: ProcessHost;
+  readonly #lineage: string;
+  readonly #graceMs: number;
+  readonly #running = new Set<Promise<unknown>>();
+  /** Trees whose command has ended, and of which something runs on. */
+  readonly #left = new Set<HostProcess>();
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
+
+  constructor({ host, stateDirectory, graceMs = 10_000 }: CommandRunnerOptions) {
+    this.#host = host;
+    this.#lineage = lineageOf(stateDirectory);
+    this.#graceMs = graceMs;
+  }
+
+  run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
+    const run = this.#run(command, AbortSignal.any([signal, this.#closed.signal]));
+    this.#running.add(run);
+    const forget = (): unknown => this.#running.delete(run);
+    run.then(forget, forget);
+    return run;
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.allSettled([...this.#running]);
+    const endLeft = async (tree: HostProcess): Promise<void> => {
+      await endProcessTree(tree, this.#graceMs);
+      tree.close();
+    };
+    await Promise.all([...this.#left].map(endLeft));
+    this.#left.clear();
+  }
+
+  async #run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
+    if (signal.aborted) {
+      throw new ProcessError('shuttingDown', 'cannot run a command: its plan was given up');
+    }
+    const { onOutput, env, ...what } = command;
+    const tree = await this.#host.start({
+      ...what,
+      argv0: command.file,
+      // The mark is the host's: by it the tree is found again.
+      env: Object.fromEntries(
+        Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
+      ),
+      mark: randomBytes(16).toString('hex'),
+      lineage: this.#lineage,
+      mayBreakAway: true,
+    });
+    const outputsClosed = Promise.all([
+      collect(tree.stdout, (bytes) => onOutput('stdout', bytes)),
+      collect(tree.stderr, (bytes) => onOutput('stderr', bytes)),
+    ]);
+    const ended = Promise.all([tree.exited, outputsClosed]);
+    const isGivenUp = await Promise.race([
+      ended.then(() => false),
+      aborted(signal).then(() => true),
+    ]);
+    if (!isGivenUp) {
+      await this.#keep(tree);
+      return tree.exited;
+    }
+    const isGone = await endProcessTree(tree, this.#graceMs);
+    await resolvesInTime(outputsClosed, this.#graceMs);
+    tree.close();
+    return isGone ? tree.exited : KILLED;
+  }
+
+  /** Remembers a tree of which something is left, and forgets those of which nothing is any more. */
+  async #keep(tree: HostProcess): Promise<void> {
+    this.#left.add(tree);
+    await Promise.all(
+      [...this.#left].map(async (each) => {
+        if (!(await each.isGone())) return;
+        this.#left.delete(each);
+        each.close();
+      }),
+    );
+  }
+}
+
+function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    stream.on('data', take);
+    // A pipe that fails is a pipe that ended: 'close' follows.
+    stream.on('error', () => undefined);
+    stream.once('close', resolve);
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

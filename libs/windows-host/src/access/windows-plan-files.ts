@@ -1,0 +1,153 @@
+import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
+import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { fileFacts } from '../win32/file-facts.js';
+import { CREATE_NEW, files, GENERIC_WRITE } from '../win32/files.js';
+import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import {
+  DACL_SECURITY_INFORMATION,
+  PROTECTED_DACL_SECURITY_INFORMATION,
+  security,
+} from '../win32/security.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import { descriptorFromText } from './file-security.js';
+import { planFileSecurity } from './plan-file-security.js';
+import { processAccount } from './process-account.js';
+import { windowsFileTrust } from './windows-file-trust.js';
+
+/** Who may do what with a file: permission bits. Other facts of POSIX have no meaning here. */
+export interface PlanFileMode {
+  readonly mode: number;
+}
+
+/** Options of {@link windowsPlanFiles}. */
+export interface WindowsPlanFilesOptions {
+  /** Makes the errors that it throws, of the class that its user expects. Default: an `Error`. */
+  readonly failure?: (message: string, options: ErrorOptions) => Error;
+}
+
+/** Files whose permission bits become access lists. Paths are absolute. Everything fails with the error of the options. */
+export interface WindowsPlanFiles {
+  /** Makes a folder, and those above it, with these rights; sets those of the folder itself in any case. */
+  ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
+  /** Replaces a file as a whole unless it has this content; sets its rights in any case. A link is followed. */
+  writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
+  /** Removes a file, or a folder with all that is in it when `directory` says so. What is absent is removed already. */
+  remove(file: string, directory: boolean): Promise<void>;
+  /** Makes a folder that administrators and this account alone can change, or checks that it is one. */
+  ensurePrivateFolder(folder: string): Promise<void>;
+  /** Replaces a file with one that administrators and this account alone can read; durable. */
+  writePrivateFile(file: string, content: Buffer): Promise<void>;
+}
+
+/** Files of plans on Windows, each with its access list from its first byte. */
+export function windowsPlanFiles({
+  failure = (message, options) => new Error(message, options),
+}: WindowsPlanFilesOptions = {}): WindowsPlanFiles {
+  const trying = async (tried: string, place: string, act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (cause) {
+      const found = errnoOf(cause) ?? messageOf(cause);
+      throw failure(`cannot ${tried} ${quoteText(place)}: found ${found}`, { cause });
+    }
+  };
+  return {
+    ensureFolder: (folder, { mode }) =>
+      trying('make the folder', folder, () => ensureFolder(folder, mode)),
+    writeFile: (file, content, { mode }) =>
+      trying('write', file, async () => {
+        await mkdir(path.dirname(file), { recursive: true });
+        const place = existsSync(file) ? realpathSync(file) : file;
+        if (await hasContent(place, content)) setAccess(place, mode, false);
+        else await replace(place, content, mode, false);
+      }),
+    remove: (file, directory) => trying('remove', file, () => remove(file, directory)),
+    ensurePrivateFolder: (folder) =>
+      // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+      trying('make the folder', folder, async () => windowsFileTrust().ensurePrivateFolder(folder)),
+    writePrivateFile: (file, content) =>
+      trying('write', file, () => replace(file, content, 0o600, true)),
+  };
+}
+
+async function ensureFolder(folder: string, mode: number): Promise<void> {
+  const missing: string[] = [];
+  for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.push(at);
+  const attributes = attributesFor(mode, true);
+  for (const step of missing.reverse()) {
+    const made = fileFacts().CreateDirectoryW(step, attributes) !== 0;
+    check(made, 'CreateDirectoryW', `made the folder ${quoteText(step)}`);
+  }
+  if (!(await stat(folder)).isDirectory()) throw new Error('a file');
+  setAccess(folder, mode, true);
+}
+
+async function hasContent(file: string, content: Buffer): Promise<boolean> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) throw new Error('no regular file');
+    return stats.size === content.length && content.equals(await readFile(file));
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Writes beside the place, into a file that has its list before it has a byte, and renames. */
+async function replace(
+  file: string,
+  content: Buffer,
+  mode: number,
+  isDurable: boolean,
+): Promise<void> {
+  const name = `.${path.basename(file)}.${randomBytes(8).toString('hex')}`;
+  const pending = path.join(path.dirname(file), name);
+  create(pending, mode);
+  try {
+    const handle = await open(pending, 'r+');
+    try {
+      await handle.writeFile(content);
+      if (isDurable) await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(pending, file);
+  } catch (error) {
+    await rm(pending, { force: true });
+    throw error;
+  }
+}
+
+function create(file: string, mode: number): void {
+  const attributes = attributesFor(mode, false);
+  const { CreateFileW } = files();
+  const handle = CreateFileW(file, GENERIC_WRITE, 0, attributes, CREATE_NEW, 0, 0);
+  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `made the file ${quoteText(file)}`);
+  new OwnedHandle(handle).close();
+}
+
+function attributesFor(mode: number, isFolder: boolean): Buffer {
+  const descriptor = descriptorFromText(planFileSecurity(mode, processAccount(), isFolder));
+  return securityAttributes({ descriptor, inheritable: false });
+}
+
+function setAccess(file: string, mode: number, isFolder: boolean): void {
+  const descriptor = descriptorFromText(planFileSecurity(mode, processAccount(), isFolder));
+  const information = (DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION) >>> 0;
+  const set = security().SetFileSecurityW(file, information, descriptor) !== 0;
+  check(set, 'SetFileSecurityW', `set the access list of ${quoteText(file)}`);
+}
+
+async function remove(file: string, directory: boolean): Promise<void> {
+  if (directory) return rm(file, { recursive: true, force: true });
+  try {
+    if ((await stat(file)).isDirectory()) await rmdir(file);
+    else await unlink(file);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
