@@ -78,7 +78,10 @@ function checkBareName(given: string, bare: string): void {
 
 function checkSocketPath(path: string): void {
   if (!path.startsWith('/') || posix.normalize(path) !== path || path.endsWith('/'))
-    throw invalid(path, 'a socket path must be absolute, without ".", "..", double or trailing slashes');
+    throw invalid(
+      path,
+      'a socket path must be absolute, without ".", "..", double or trailing slashes',
+    );
   if (path.includes('\\')) throw invalid(path, 'it has a backslash in it');
   if (posix.basename(path).startsWith('.'))
     throw invalid(path, 'names that start with a dot are reserved');

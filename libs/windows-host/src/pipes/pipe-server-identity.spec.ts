@@ -71,7 +71,11 @@ describe('judgePipeServer', () => {
       /served by S-1-5-11/,
     ],
     ['a pipe without a list', { sddl: 'O:BAD:NO_ACCESS_CONTROL' }, /served by S-1-1-0/],
-    ['a pipe that tells no owner', { account: system, sddl: 'D:(A;;FA;;;BA)' }, /an unknown account/],
+    [
+      'a pipe that tells no owner',
+      { account: system, sddl: 'D:(A;;FA;;;BA)' },
+      /an unknown account/,
+    ],
     [
       'no process at all for a service that does not run',
       { serverPid: 0, servicePid: 0, account: plain },
