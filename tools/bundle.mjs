@@ -1,16 +1,25 @@
-// node tools/bundle.mjs <projectRoot>
+// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
-// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries.
+// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. Those for one platform have no code
+// that only others need.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { placeFile } from './place-file.mjs';
 import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
-const project = path.resolve(root, process.argv[2]);
+const {
+  positionals: [folder],
+  values: { platform, out = path.join(root, 'dist') },
+} = parseArgs({
+  allowPositionals: true,
+  options: { platform: { type: 'string' }, out: { type: 'string' } },
+});
+const project = path.resolve(root, folder);
 const manifest = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
 const require = createRequire(path.join(project, 'package.json'));
 
@@ -155,11 +164,11 @@ const withoutServer = {
 };
 
 const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
-mkdirSync(path.join(root, 'dist'), { recursive: true });
+mkdirSync(out, { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
   await build({
     entryPoints: [path.join(project, entry)],
-    outfile: path.join(root, 'dist', `${name}.cjs`),
+    outfile: path.join(out, `${name}.cjs`),
     // Bundles name their files from here on, wherever this was called.
     absWorkingDir: root,
     bundle: true,
@@ -172,6 +181,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
+      ...(platform !== undefined && { 'process.platform': JSON.stringify(platform) }),
       // ws would look for native add-ons in every node_modules folder up to the root of the disk, where
       // others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
@@ -202,5 +212,5 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
 
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
-if (manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
+if (platform === undefined && manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
   placeFile(linuxAddon, path.join(root, 'dist/koffi-linux-x64.node'));

@@ -1,4 +1,4 @@
-// npm run package [-- --out FOLDER]: everything that is released, made on Linux from the bundles in dist/ and from files of
+// npm run package [-- --out FOLDER]: everything that is released, made on Linux from the sources and from files of
 // the npm registry that are pinned by digest. The same commit gives the same bytes.
 // npm run package -- --release: the same, of a clean checkout, and with nothing from a cache.
 //   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: the runtimes have the sums that Node's project signed.
@@ -7,11 +7,13 @@ import {
   copyFileSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareRelease } from './release-build.mjs';
@@ -28,7 +30,7 @@ const { values } = parseArgs({
 const release = values.release ? prepareRelease() : undefined;
 process.on('exit', () => release?.close());
 // Now, since a release has changed where they look.
-const { applications, programs, root, version } = await import('./programs.mjs');
+const { applications, bundleFor, root, version } = await import('./programs.mjs');
 const { checkSums } = await import('./checked-node.mjs');
 if (values['check-sums'] !== undefined) {
   if (values.keyring === undefined)
@@ -46,8 +48,14 @@ const image = path.join(out, 'image');
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(image, { recursive: true });
-await makeLinuxExecutable(programs, path.join(out, 'wins'));
-await makeWindowsExecutable(programs, path.join(out, 'wins.exe'), version);
+const bundles = mkdtempSync(path.join(tmpdir(), 'wins-bundles-'));
+process.on('exit', () => rmSync(bundles, { recursive: true }));
+await makeLinuxExecutable(bundleFor('linux', path.join(bundles, 'linux')), path.join(out, 'wins'));
+await makeWindowsExecutable(
+  bundleFor('win32', path.join(bundles, 'win32')),
+  path.join(out, 'wins.exe'),
+  version,
+);
 // The same file under the name that whitelists know, and where the image is built from.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 linkSync(path.join(out, 'wins.exe'), path.join(image, 'wins.exe'));

@@ -1,4 +1,5 @@
 // The bundles that go into an executable: those that applications declare.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -10,11 +11,22 @@ export const applications = readdirSync(path.join(root, 'apps'))
   .filter((folder) => manifestOf(folder)?.bundles !== undefined)
   .sort();
 
-/** The bundles' files. `wins.cjs` is the one that is started; it requires the others. */
+/** The bundles' files in dist/. `wins.cjs` is the one that is started; it requires the others. */
 export const programs = applications
   .flatMap((folder) => Object.keys(manifestOf(folder).bundles))
   .sort()
   .map((name) => path.join(root, 'dist', `${name}.cjs`));
+
+/** Bundles the programs for one platform, without what only others need, into a folder, and gives their files. */
+export function bundleFor(platform, out) {
+  const bundle = path.join(root, 'tools/bundle.mjs');
+  for (const folder of applications)
+    execFileSync(process.execPath, [bundle, folder, '--platform', platform, '--out', out], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+  return programs.map((file) => path.join(out, path.basename(file)));
+}
 
 export const { version } = manifestOf('apps/wins');
 

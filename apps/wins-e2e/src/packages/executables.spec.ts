@@ -148,6 +148,11 @@ describe('the package', () => {
     expect(Date.parse(bill.metadata.timestamp)).toBe(Number(commit) * 1000);
   });
 
+  it('has no code in wins.exe that only Linux needs', () => {
+    expect(readFileSync(path.join(PACKAGE, 'wins.exe')).includes('libs/linux-host/')).toBe(false);
+    expect(readFileSync(path.join(PACKAGE, 'wins')).includes('libs/linux-host/')).toBe(true);
+  });
+
   it('says in wins.exe what it is, and lets Windows load libraries of the system alone', () => {
     const told: unknown = JSON.parse(tool('probe/describe.mjs', [path.join(PACKAGE, 'wins.exe')]));
     expect(told).toEqual({

@@ -15,14 +15,13 @@ export function hostSystem(platform: NodeJS.Platform): HostSystem {
 }
 
 async function load(platform: NodeJS.Platform): Promise<HostSystem> {
-  switch (platform) {
-    case 'linux':
-      return (await import('@wins/linux-host')).linuxHostSystem();
-    case 'win32':
-      return (await import('@wins/windows-host')).windowsHostSystem();
-    default:
-      throw notSupported(platform);
+  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  if (process.platform === 'win32') {
+    if (platform === 'win32') return (await import('@wins/windows-host')).windowsHostSystem();
+  } else if (platform === 'linux') {
+    return (await import('@wins/linux-host')).linuxHostSystem();
   }
+  throw notSupported(platform);
 }
 
 function notSupported(platform: NodeJS.Platform): HostSystemError {
