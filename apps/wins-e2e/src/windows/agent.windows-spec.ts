@@ -1,11 +1,13 @@
+import { dockerArchive, tarOf } from '@wins/system-agent/testing';
 import { fileSecurity, parseSecurityDescriptor, serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 const EVERYONE = 'S-1-1-0';
+const IMAGE = 'local/installer:v1';
 const ARGUMENTS = ['-NoProfile', '-Command', '& { "a b" }', 'C:\\tail\\', '%PATH%', ''];
 
 describe('the service with the plans of its node', () => {
@@ -14,6 +16,7 @@ describe('the service with the plans of its node', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const [open, closed] = [workspace.path('etc', 'open'), workspace.path('etc', 'closed')];
   const [told, pids] = [workspace.path('told.json'), workspace.path('pids')];
+  const listed = workspace.path('listed.json');
   const tool = workspace.program('tool');
   const tell = workspace.script(
     'tell',
@@ -34,6 +37,7 @@ describe('the service with the plans of its node', () => {
       workDirectory: agent('work'),
       appliedPlanDirectory: agent('applied'),
       localPlanDirectory: agent('plans'),
+      imagesDirectory: agent('images'),
     },
   });
   workspace.write(
@@ -45,6 +49,13 @@ describe('the service with the plans of its node', () => {
       ],
       instructions: [
         { name: 'tell', command: tool, args: [tell, ...ARGUMENTS], env: [`TOLD=${told}`] },
+        {
+          name: 'list',
+          image: IMAGE,
+          command: tool,
+          args: ['list.cjs'],
+          env: [`LISTED=${listed}`],
+        },
         { name: 'stay', command: tool, args: [stay], env: [`PIDS=${pids}`] },
       ],
     }),
@@ -56,6 +67,18 @@ describe('the service with the plans of its node', () => {
   before(async () => {
     // A real node may run the real service: that one is not for tests.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
+    const layer = await tarOf([
+      {
+        name: 'Files/bin/list.cjs',
+        content: `const { readdirSync, writeFileSync } = require('node:fs');
+          writeFileSync(process.env.LISTED, JSON.stringify(readdirSync('.').sort()));`,
+      },
+      { name: 'Files/bin/installer.ps1', content: '' },
+      { name: 'Files/Windows/other.txt', content: '' },
+      { name: 'Hives/SYSTEM_Delta', content: '' },
+    ]);
+    workspace.write('agent/images/installer.tar', '');
+    writeFileSync(agent('images/installer.tar'), await dockerArchive(IMAGE, [layer]));
     const words = ['srv', 'app', 'run', '--config', config, '--register'];
     const { code, stderr } = await workspace.run(...words);
     assert.equal(code, 0, stderr);
@@ -78,6 +101,10 @@ describe('the service with the plans of its node', () => {
     const { args, pwd, cwd } = JSON.parse(readFileSync(told, 'utf8')) as Record<string, unknown>;
     assert.deepEqual(args, ARGUMENTS);
     assert.equal(cwd, pwd);
+  });
+
+  it('has unpacked of an image what is in Files/bin, into the folder of the instruction', () => {
+    assert.deepEqual(JSON.parse(readFileSync(listed, 'utf8')), ['installer.ps1', 'list.cjs']);
   });
 
   it('ends the whole tree of an instruction when it stops', async () => {

@@ -1,47 +1,12 @@
 /** Images and archives of images, made in memory. */
-import { createHash } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
-import { pack, type Header } from 'tar-stream';
+import { digestOf } from './image-archive.js';
 import { imageStore, type ImageStoreOptions } from '../images/image-store.js';
 
-export type TarMember = Partial<Header> & {
-  readonly name: string;
-  readonly content?: string | Buffer;
-};
-
-export async function tarOf(members: readonly TarMember[]): Promise<Buffer> {
-  const tar = pack();
-  for (const { content, ...header } of members) tar.entry(header, content ?? '');
-  tar.finalize();
-  const parts: Buffer[] = [];
-  for await (const part of tar) parts.push(part as Buffer);
-  return Buffer.concat(parts);
-}
-
-export function digestOf(bytes: Buffer): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-}
-
-/** What `docker save` writes. `stored` are the layers as they are in the archive, where that is another form. */
-export async function dockerArchive(
-  tag: string,
-  layers: readonly Buffer[],
-  stored: readonly Buffer[] = layers,
-): Promise<Buffer> {
-  const config = JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } });
-  const names = layers.map((_, index) => `${index}/layer.tar`);
-  return await tarOf([
-    ...stored.map((content, index) => ({ name: names[index] ?? '', content })),
-    { name: 'config.json', content: config },
-    {
-      name: 'manifest.json',
-      content: JSON.stringify([{ Config: 'config.json', RepoTags: [tag], Layers: names }]),
-    },
-  ]);
-}
+export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 
 /** An image as a registry or an OCI layout has it: its blobs by digest, and what they are named. */
 export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = layers) {

@@ -24,4 +24,5 @@ export {
   type FaultOptions,
   type KubeconfigOptions,
 } from './api-server/start-api-server.js';
+export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
