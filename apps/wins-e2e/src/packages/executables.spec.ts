@@ -72,7 +72,7 @@ describe('the package', () => {
     const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
       name.endsWith('.cjs'),
     );
-    expect(bundles).toHaveLength(7);
+    expect(bundles).toHaveLength(9);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
         readFileSync(path.join(root, 'dist', name)),
