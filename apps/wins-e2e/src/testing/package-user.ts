@@ -30,6 +30,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
   '@wins/service-upgrade': 'performUpgrade',
+  '@wins/system-agent': 'createSystemAgent',
   '@wins/tcp-tunnel': 'openTunnel',
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',

@@ -40,6 +40,6 @@ export async function showPlanHistory(
     ...[String(plan.Instructions), String(plan.PeriodicInstructions), String(plan.Probes)],
   ]);
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
-  await show({ value: plans, table: { headings, rows } });
+  await show({ value: plans, table: { headings, rows }, names: plans.map(({ File }) => File) });
   return EXIT.server.ok;
 }

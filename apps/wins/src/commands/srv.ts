@@ -8,7 +8,7 @@ import {
   textOption,
 } from '@wins/command-line';
 import { server } from '../load-applications.js';
-import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
+import { dataOutput, FORMS, refuseBoth, textOutput } from './daemon-options.js';
 
 const FORM = { short: 'o', placeholder: 'FORM' } as const;
 
@@ -233,10 +233,7 @@ const planHistory = command({
   inherits,
   options: {
     ...ofDaemon,
-    output: {
-      ...choiceOption('output', ['table', 'json', 'yaml'] as const, FORMS, FORM),
-      byDefault: 'table',
-    },
+    output: dataOutput,
   },
   examples: [['srv plan history', 'up to 64 plans']],
   run: (values, _given, more) => server().showPlanHistory(values, more),
