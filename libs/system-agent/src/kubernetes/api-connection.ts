@@ -191,7 +191,9 @@ export class ApiConnection {
     const timer = setTimeout(() => outgoing.destroy(noAnswer(answerMs)), answerMs);
     try {
       return await new Promise<IncomingMessage>((resolve, reject) => {
-        outgoing.on('response', resolve).on('error', reject).end(body);
+        // A server that changes the protocol makes Node close the connection without an error.
+        const onClose = (): void => reject(new Error('it sent no answer'));
+        outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(body);
       });
     } catch (error) {
       // The server had closed a connection that we kept. A write that it took none the less is found by its version.

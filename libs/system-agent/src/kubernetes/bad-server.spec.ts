@@ -10,6 +10,7 @@ import {
   resetAfter,
   silent,
   slow,
+  upgrade,
   type ApiFault,
 } from '../testing/index.js';
 import { isWatch, never, serve, stops, storeOf, watching } from '../testing/store-harness.js';
@@ -39,6 +40,7 @@ describe('a server that behaves badly', () => {
       answer(200, Buffer.alloc(10), { 'content-encoding': 'gzip' }),
       'refused',
     ],
+    ['changes the protocol', upgrade, 'unreachable'],
     ['sends it elsewhere', answer(307, '', { location: 'https://192.0.2.1/' }), 'refused'],
   ];
 
