@@ -56,6 +56,7 @@ export class ApiConnection {
   #hasWarned = false;
   /** What is tried in turn until a certificate is good; then that alone. */
   #agents: readonly (() => HttpAgent)[];
+  readonly #made: HttpAgent[] = [];
 
   /** @throws AgentError `invalidConnection`. */
   constructor(options: ApiConnectionOptions) {
@@ -82,6 +83,13 @@ export class ApiConnection {
     const own = ca === undefined ? [] : [() => this.#newAgent([ca])];
     const system = strictTls ? [] : [() => this.#newAgent(systemRoots())];
     this.#agents = [...own, ...system].map(once);
+  }
+
+  /** Closes what is kept for a next request, which would make a new one. */
+  closeIdle(): void {
+    for (const { freeSockets } of this.#made) {
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    }
   }
 
   /**
@@ -223,8 +231,8 @@ export class ApiConnection {
     const { server, tlsServerName, clientCertificate } = this.#options.access;
     // One connection is kept: after one that turned out to be closed the next is a new one.
     const common = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 1 };
-    if (server.protocol === 'http:') return new HttpAgent(common);
-    return new HttpsAgent({
+    if (server.protocol === 'http:') return this.#keep(new HttpAgent(common));
+    const agent = new HttpsAgent({
       ...common,
       ca: [...roots],
       // As Go: an authority in the list is trusted, also when another one has signed it.
@@ -235,6 +243,12 @@ export class ApiConnection {
       // Not in the types of Node 20.
       ...(this.#proxy !== undefined && { proxyEnv: { HTTPS_PROXY: this.#proxy } }),
     });
+    return this.#keep(agent);
+  }
+
+  #keep(agent: HttpAgent): HttpAgent {
+    this.#made.push(agent);
+    return agent;
   }
 }
 
