@@ -4,7 +4,7 @@
  */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { errnoOf, messageOf, quoteText, VERSION } from '@wins/wins-program';
+import { errnoOf, messageOf, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
 import type { ClusterAccess } from './kubeconfig.js';
@@ -107,8 +107,8 @@ export class ApiConnection {
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       response.destroy();
-      const found = `cannot ${request.what}: found an answer encoded as ${quoteText(encoding)}; wanted none`;
-      return { error: new AgentError('refused', found) };
+      const found = 'found an encoded answer; wanted one as it is';
+      return { error: new AgentError('refused', `cannot ${request.what}: ${found}`) };
     }
     if (statusCode === 200) return { response };
     const body = await this.#readWithin(response, signal).catch(() => undefined);
