@@ -9,16 +9,7 @@ import {
 } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
 import { chmodSync, constants, lstatSync } from 'node:fs';
-import {
-  lstat,
-  mkdir,
-  open,
-  readlink,
-  realpath,
-  rm,
-  rmdir,
-  unlink,
-} from 'node:fs/promises';
+import { lstat, mkdir, open, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFileRights, PlanFiles } from '../ports.js';

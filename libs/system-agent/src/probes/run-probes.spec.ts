@@ -149,9 +149,7 @@ describe('a probe', () => {
 
   it('fails where the connection is to become one of another protocol', async () => {
     const url = await serve(({ socket }) => {
-      socket.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
-      );
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
     });
     expect(await isWell(url)).toBe(false);
   });
