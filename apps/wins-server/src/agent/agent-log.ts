@@ -30,9 +30,10 @@ export function logAgentEvent(logger: Logger, event: AgentEvent): void {
       return;
     }
     case 'instructionEnded': {
-      const { kind: _kind, ...facts } = event;
-      const failed = event.exitCode !== 0;
-      logger[failed ? 'warn' : 'info'](facts, 'an instruction of a plan has ended');
+      const { kind: _kind, error: err, ...facts } = event;
+      const level = event.exitCode === 0 ? 'info' : 'warn';
+      // Under any other name an error loses its message.
+      logger[level]({ ...facts, ...(err && { err }) }, 'an instruction of a plan has ended');
       return;
     }
     case 'probeChanged': {

@@ -1,6 +1,7 @@
 import type { Plan, PlanFile } from '@wins/system-agent';
+import { openRegularFile, readWhole } from '@wins/trusted-files';
 import { errnoOf } from '@wins/wins-program';
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 
 /** What applying an entry of a plan would do to the node. */
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
@@ -20,7 +21,14 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
-    return content.equals(await readFile(file.path)) ? 'keep' : 'replace';
+    // By now it may be another one, such as a pipe that no one writes to.
+    const opened = await openRegularFile(file.path, { followLinks: true });
+    try {
+      const now = await readWhole(opened, { maxBytes: content.length });
+      return content.equals(now) ? 'keep' : 'replace';
+    } finally {
+      await opened.handle.close();
+    }
   } catch {
     return '';
   }

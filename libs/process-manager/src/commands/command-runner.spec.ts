@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createProcessManager } from '../create-process-manager.js';
@@ -45,6 +46,12 @@ describe('a command runner', () => {
     await expect(runner.run(command, NEVER)).resolves.toEqual({ code: 7 });
     expect(output.stdout).toBe(`a b|\n${harness.directory.path}\n`);
     expect(output.stderr).toBe('\u00ff\r');
+  });
+
+  it('leaves nothing at a signal that outlives it', async () => {
+    const { signal } = new AbortController();
+    await runner.run(shell('true').command, signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('waits for what holds the outputs, and takes its words too', async () => {

@@ -67,7 +67,7 @@ class TreeRunner implements CommandRunner {
   }
 
   run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
-    const run = this.#run(command, AbortSignal.any([signal, this.#closed.signal]));
+    const run = this.#run(command, [signal, this.#closed.signal]);
     this.#running.add(run);
     const forget = (): unknown => this.#running.delete(run);
     run.then(forget, forget);
@@ -89,8 +89,8 @@ class TreeRunner implements CommandRunner {
     this.#left.clear();
   }
 
-  async #run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
-    if (signal.aborted) {
+  async #run(command: HostOwnCommand, signals: readonly AbortSignal[]): Promise<HostExit> {
+    if (signals.some(({ aborted }) => aborted)) {
       throw new ProcessError('shuttingDown', 'cannot run a command: its plan was given up');
     }
     const { onOutput, env, ...what } = command;
@@ -110,10 +110,12 @@ class TreeRunner implements CommandRunner {
       collect(tree.stderr, (bytes) => onOutput('stderr', bytes)),
     ]);
     const ended = Promise.all([tree.exited, outputsClosed]);
+    const over = new AbortController();
     const isGivenUp = await Promise.race([
       ended.then(() => false),
-      aborted(signal).then(() => true),
+      firstAborted(signals, over.signal).then(() => true),
     ]);
+    over.abort();
     if (!isGivenUp) {
       await this.#keep(tree);
       return tree.exited;
@@ -146,9 +148,12 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Not by `AbortSignal.any`: what it makes is kept for as long as the oldest of the signals, and these live as long as the daemon. */
+function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    for (const signal of signals) {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
+    }
   });
 }

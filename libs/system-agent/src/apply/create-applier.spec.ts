@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -452,6 +453,14 @@ describe('the work folder', () => {
     await harness.applier.apply(harness.idle({}), never);
     expect(harness.list('work')).toEqual(['of-a-person']);
     expect(harness.list('kept')).toEqual(['file']);
+  });
+
+  it('is not cleared where others could put links into what is being removed', async () => {
+    mkdirSync(harness.path('work', '20260101-000000', 'x'), { recursive: true });
+    chmodSync(harness.path('work'), 0o777);
+    await harness.applier.apply(harness.idle({}), never);
+    expect(harness.list('work', '20260101-000000')).toEqual(['x']);
+    expect(harness.warnings()).toEqual(['the work folder is not removed yet']);
   });
 
   it('is refused where it is a link', async () => {

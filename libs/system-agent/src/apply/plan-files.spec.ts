@@ -224,6 +224,26 @@ describe('a folder of a plan', () => {
     expect([modeOf('a'), modeOf('a', 'b')]).toEqual(['711', '750']);
   });
 
+  it('has its rights through a link of our own', async () => {
+    mkdirSync(at('real'));
+    symlinkSync('real', at('link'));
+    await reconcile({ path: at('link'), directory: true, permissions: '0710' });
+    expect(modeOf('real')).toBe('710');
+  });
+
+  itAsRoot('is not given away through a link that another user made', async () => {
+    mkdirSync(at('target'), { mode: 0o755 });
+    symlinkSync('target', at('link'));
+    lchownSync(at('link'), 1000, 1000);
+    const entry = { path: at('link'), directory: true, uid: 1000, gid: 1000, permissions: '0777' };
+    await expect(reconcile(entry)).rejects.toMatchObject({
+      code: 'fileFailed',
+      message: expect.stringContaining('found a symbolic link of another user') as string,
+    });
+    expect(statSync(at('target'))).toMatchObject({ uid: 0, gid: 0 });
+    expect(modeOf('target')).toBe('755');
+  });
+
   it('is refused where a file is', async () => {
     writeFileSync(at('a'), '');
     await expect(reconcile({ path: at('a'), directory: true })).rejects.toMatchObject({
@@ -289,5 +309,15 @@ describe('a private folder', () => {
       code: 'fileFailed',
     });
     expect(modeOf('open')).toBe('777');
+  });
+
+  it('is left as it is where others could put another in its place', async () => {
+    mkdirSync(at('open', 'readable'), { recursive: true });
+    chmodSync(at('open'), 0o777);
+    chmodSync(at('open', 'readable'), 0o755);
+    await expect(
+      posixPlanFiles().ensurePrivateFolder(at('open', 'readable')),
+    ).rejects.toMatchObject({ code: 'fileFailed' });
+    expect(modeOf('open', 'readable')).toBe('755');
   });
 });

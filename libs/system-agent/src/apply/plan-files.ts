@@ -1,4 +1,5 @@
 import {
+  type FileTrust,
   fileSystemError,
   openRegularFile,
   posixFileTrust,
@@ -7,18 +8,8 @@ import {
   TrustedFileError,
 } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
-import { chmodSync, lstatSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  readlink,
-  realpath,
-  rm,
-  rmdir,
-  unlink,
-} from 'node:fs/promises';
+import { chmodSync, constants, lstatSync } from 'node:fs';
+import { lstat, mkdir, open, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFileRights, PlanFiles } from '../ports.js';
@@ -40,7 +31,7 @@ export function posixPlanFiles(): PlanFiles {
     remove: (file, directory) => translated('remove', file, () => remove(file, directory)),
     ensurePrivateFolder: (folder) =>
       translated('make the folder', folder, () => {
-        closeToOthers(folder);
+        closeToOthers(folder, trust);
         trust.ensurePrivateFolder(folder);
       }),
     writePrivateFile: (file, content) =>
@@ -64,8 +55,15 @@ async function translated(
 
 async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
-  await chown(folder, uid, gid);
-  await chmod(folder, mode);
+  // By its handle: whoever owns the folder above could put a link to any other in its place.
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  const handle = await open(await followLinks(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    await handle.chown(uid, gid);
+    await handle.chmod(mode);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function writeFile(file: string, content: Buffer, rights: PlanFileRights): Promise<void> {
@@ -118,7 +116,7 @@ async function followLinks(asked: string): Promise<string> {
     const file = path.join(folder, path.basename(at));
     const stats = await lstat(file).catch(unlessAbsent);
     if (stats?.isSymbolicLink() !== true) return file;
-    // Somebody else's link could lead to any file, as one in a folder for all; the system refuses most of them too.
+    // Somebody else's link could lead anywhere, as one in a folder for all; the system refuses most of them too.
     if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
     const target = await readlink(file);
     // Not joined: what `..` means after a link only the system can say.
@@ -132,8 +130,8 @@ function unlessAbsent(error: unknown): undefined {
 }
 
 function badLink(file: string, which: string): AgentError {
-  const wanted = 'a file, or a link of root';
-  const message = `cannot write ${quoteText(file)}: found a symbolic link ${which}; wanted ${wanted}`;
+  const wanted = 'a file, a folder, or a link of root';
+  const message = `cannot make ${quoteText(file)}: found a symbolic link ${which}; wanted ${wanted}`;
   return new AgentError('fileFailed', message);
 }
 
@@ -154,8 +152,10 @@ async function remove(file: string, directory: boolean): Promise<void> {
  * Other agents make these folders readable by all. Where others could only read, closing it is enough; where they could write,
  * the check that follows refuses.
  */
-function closeToOthers(folder: string): void {
+function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;
-  if ((stats.mode & 0o077) !== 0 && (stats.mode & 0o022) === 0) chmodSync(folder, 0o700);
+  if ((stats.mode & 0o077) === 0) return;
+  // Where it is trusted, no one can put a link in its place meanwhile.
+  if (trust.distrustOfFolder(folder) === undefined) chmodSync(folder, 0o700);
 }

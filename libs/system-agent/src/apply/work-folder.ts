@@ -28,12 +28,14 @@ export class WorkFolder {
    * Removes the folders of passes, and the work folder when it is empty then. Other things in it are not ours. A link is removed, never
    * what it leads to.
    *
-   * @throws TrustedFileError, after all was tried: on Windows a file that is open stays.
+   * @throws AgentError `fileFailed`, when others could put links into it meanwhile; TrustedFileError, after all was tried: on Windows a
+   *   file that is open stays.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);
     if (stats?.isDirectory() !== true) return;
     const names = (await readdir(this.#folder)).filter((name) => OF_A_PASS.test(name));
+    if (names.length > 0) await this.#files.ensurePrivateFolder(this.#folder);
     const removed = await Promise.allSettled(
       names.map((name) => rm(path.join(this.#folder, name), { recursive: true, force: true })),
     );

@@ -146,4 +146,13 @@ describe('an image of imagesDirectory', () => {
       message: `cannot unpack layer 1: found the digest ${digestOf(other)}; wanted ${digestOf(layer)}`,
     });
   });
+
+  it('is not looked for in a folder that others have filled', async () => {
+    for (let index = 0; index <= 1000; index += 1) save(`${index}.tar`, Buffer.alloc(0));
+    await expect(lab.current.unpack('localtest/img:v1')).rejects.toMatchObject({
+      code: 'imageFailed',
+      message: expect.stringContaining('found more files; wanted at most 1000') as string,
+    });
+    expect(lab.current.warnings).toEqual([]);
+  });
 });

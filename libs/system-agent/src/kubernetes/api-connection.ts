@@ -4,7 +4,7 @@
  */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { errnoOf, messageOf, quoteText, VERSION } from '@wins/wins-program';
+import { errnoOf, messageOf, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
 import type { ClusterAccess } from './kubeconfig.js';
@@ -56,6 +56,7 @@ export class ApiConnection {
   #hasWarned = false;
   /** What is tried in turn until a certificate is good; then that alone. */
   #agents: readonly (() => HttpAgent)[];
+  readonly #made: HttpAgent[] = [];
 
   /** @throws AgentError `invalidConnection`. */
   constructor(options: ApiConnectionOptions) {
@@ -84,6 +85,13 @@ export class ApiConnection {
     this.#agents = [...own, ...system].map(once);
   }
 
+  /** Closes what is kept for a next request, which would make a new one. */
+  closeIdle(): void {
+    for (const { freeSockets } of this.#made) {
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    }
+  }
+
   /**
    * Sends a request and resolves once the answer is known to be 200; whoever calls reads the body, or destroys it.
    *
@@ -99,8 +107,8 @@ export class ApiConnection {
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       response.destroy();
-      const found = `cannot ${request.what}: found an answer encoded as ${quoteText(encoding)}; wanted none`;
-      return { error: new AgentError('refused', found) };
+      const found = 'found an encoded answer; wanted one as it is';
+      return { error: new AgentError('refused', `cannot ${request.what}: ${found}`) };
     }
     if (statusCode === 200) return { response };
     const body = await this.#readWithin(response, signal).catch(() => undefined);
@@ -191,7 +199,9 @@ export class ApiConnection {
     const timer = setTimeout(() => outgoing.destroy(noAnswer(answerMs)), answerMs);
     try {
       return await new Promise<IncomingMessage>((resolve, reject) => {
-        outgoing.on('response', resolve).on('error', reject).end(body);
+        // A server that changes the protocol makes Node close the connection without an error.
+        const onClose = (): void => reject(new Error('it sent no answer'));
+        outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(body);
       });
     } catch (error) {
       // The server had closed a connection that we kept. A write that it took none the less is found by its version.
@@ -221,8 +231,8 @@ export class ApiConnection {
     const { server, tlsServerName, clientCertificate } = this.#options.access;
     // One connection is kept: after one that turned out to be closed the next is a new one.
     const common = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 1 };
-    if (server.protocol === 'http:') return new HttpAgent(common);
-    return new HttpsAgent({
+    if (server.protocol === 'http:') return this.#keep(new HttpAgent(common));
+    const agent = new HttpsAgent({
       ...common,
       ca: [...roots],
       // As Go: an authority in the list is trusted, also when another one has signed it.
@@ -233,6 +243,12 @@ export class ApiConnection {
       // Not in the types of Node 20.
       ...(this.#proxy !== undefined && { proxyEnv: { HTTPS_PROXY: this.#proxy } }),
     });
+    return this.#keep(agent);
+  }
+
+  #keep(agent: HttpAgent): HttpAgent {
+    this.#made.push(agent);
+    return agent;
   }
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import type { AgentErrorCode } from '../agent-error.js';
+import { inspect } from 'node:util';
+import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret } from '../ports.js';
 import {
   answer,
@@ -10,6 +11,7 @@ import {
   resetAfter,
   silent,
   slow,
+  upgrade,
   type ApiFault,
 } from '../testing/index.js';
 import { isWatch, never, serve, stops, storeOf, watching } from '../testing/store-harness.js';
@@ -39,6 +41,7 @@ describe('a server that behaves badly', () => {
       answer(200, Buffer.alloc(10), { 'content-encoding': 'gzip' }),
       'refused',
     ],
+    ['changes the protocol', upgrade, 'unreachable'],
     ['sends it elsewhere', answer(307, '', { location: 'https://192.0.2.1/' }), 'refused'],
   ];
 
@@ -175,6 +178,25 @@ describe('a server that behaves badly', () => {
     await watch.connected();
     const [state] = watch.states;
     expect(state?.kind === 'waiting' && state.error.message).toMatch(/has the token \[token\]$/);
+  });
+
+  it('repeats the token in what is not a message: it is in no error', async () => {
+    const server = await serve();
+    const { token } = server;
+    const store = storeOf(server);
+    const other = { kind: 'Secret', metadata: { name: token, namespace: token } };
+    for (const fault of [
+      answer(200, '{}', { 'content-encoding': token }),
+      answer(200, '{}', { 'content-length': token }),
+      answer(200, token),
+      answer(200, JSON.stringify(other)),
+      answer(200, JSON.stringify({ kind: token })),
+    ]) {
+      server.fault(fault, { times: 1 });
+      const error: unknown = await store.read(never).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(AgentError);
+      expect(inspect(error, { depth: 10 })).not.toContain(token);
+    }
   });
 
   it('cuts its watch anywhere: what happened is reported once, and nothing is lost', async () => {

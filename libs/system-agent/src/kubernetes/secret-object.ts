@@ -20,9 +20,10 @@ export function readSecret(value: unknown, { namespace, secretName }: SecretName
   const metadata = objectOf(object['metadata']);
   const { name, namespace: space, uid, resourceVersion } = metadata;
   if (object['kind'] !== 'Secret' || name !== secretName || space !== namespace) {
-    const found = [object['kind'], space, name].map((each) => String(each)).join(' ');
-    const wanted = `Secret ${namespace} ${secretName}`;
-    throw unusable(`found ${quoteText(found)}; wanted ${quoteText(wanted)}`);
+    // Its names are not repeated: whoever sends another object may have put the token into them.
+    throw unusable(
+      `found another object; wanted the Secret ${quoteText(secretName)} of ${quoteText(namespace)}`,
+    );
   }
   if (typeof uid !== 'string' || typeof resourceVersion !== 'string' || resourceVersion === '') {
     throw unusable('found a Secret without uid or resourceVersion');

@@ -68,11 +68,18 @@ export function secretStore(
     get lastContactAt() {
       return lastContactAt;
     },
-    watch: (onSecret, onState, signal) =>
-      new SecretWatch({
+    watch: async (onSecret, onState, signal) => {
+      const watch = new SecretWatch({
         ...{ connection, name, clock, random, onContact, onSecret, onState, signal },
         silenceMs: options.silenceMs ?? 150_000,
-      }).run(),
+      });
+      try {
+        await watch.run();
+      } finally {
+        // Whoever watches no more needs none, and a server might keep it for ever.
+        connection.closeIdle();
+      }
+    },
     read: async (signal) => {
       const answer = await connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
       if (!('error' in answer)) return readSecret(answer.body, name);

@@ -1,14 +1,40 @@
-import { answer, silent } from '../testing/index.js';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { answer, silent, type ApiFault } from '../testing/index.js';
 import {
   AT_START,
   isWatch,
   LeapingClock,
+  never,
   serve,
   storeOf,
   watching,
 } from '../testing/store-harness.js';
 
 describe('watching', () => {
+  it('leaves no connection to the server behind', async () => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const sockets: Socket[] = [];
+    const keep: ApiFault = (_request, { socket }, proceed) => {
+      if (socket === null) return;
+      // By itself it would end what is idle.
+      (socket as unknown as { readonly server: Server }).server.keepAliveTimeout = 0;
+      sockets.push(socket);
+      proceed();
+    };
+    server.fault(keep);
+    const store = storeOf(server);
+    const watch = watching(store);
+    await watch.connected();
+    await store.read(never);
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    expect(closed).toHaveLength(2);
+    await watch.stop();
+    await Promise.all(closed);
+  });
+
   it('reports the Secret as it is, then each change, and that it is gone', async () => {
     const server = await serve();
     server.create({ plan: 'first' });

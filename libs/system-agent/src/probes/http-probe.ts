@@ -47,7 +47,11 @@ function get({ url, insecure, context, signal }: ProbeRequest): Promise<Answer> 
     const request =
       url.protocol === 'https:' ? https.get(url, { ...options, ...trust }) : http.get(url, options);
     request.on('error', reject);
+    // A server that changes the protocol makes Node close the connection without an error, and no signal ends what is closed.
+    const onClose = (): void => reject(new Error('found no answer'));
+    request.on('close', onClose);
     request.on('response', (response) => {
+      request.off('close', onClose);
       const { statusCode: status = 0, headers } = response;
       const answered = (): void => resolve({ status, location: headers.location });
       readSome(response, answered, reject);

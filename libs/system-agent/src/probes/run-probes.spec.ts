@@ -147,6 +147,19 @@ describe('a probe', () => {
     expect(await isWell(half)).toBe(false);
   });
 
+  it('fails where the connection is to become one of another protocol', async () => {
+    const url = await serve(({ socket }) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    expect(await isWell(url)).toBe(false);
+  });
+
+  it('is well by an answer that ends with its connection', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\n\r\nbody';
+    const port = await listen(net.createServer((socket) => socket.end(answer)));
+    expect(await isWell(`http://127.0.0.1:${port}/`)).toBe(true);
+  });
+
   it('reads no more than a little of an answer without end', async () => {
     const url = await serve((_, response) => {
       const write = (): void => {

@@ -1,7 +1,8 @@
 import { errnoOf } from '@wins/wins-program';
 import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readFolder } from '../read-folder.js';
 
 const PLAN = '.plan';
 const SKIP = '.plan.skip';
@@ -33,7 +34,7 @@ export async function findLocalPlans(folder: string): Promise<LocalPlanFiles> {
   if (root === undefined) return { plans, faults };
 
   const walk = async (at: string, depth: number): Promise<void> => {
-    for (const entry of await readSorted(at)) {
+    for (const entry of await readFolder(at, MAX_ENTRIES - entries + 1)) {
       entries += 1;
       if (entries > MAX_ENTRIES) return;
       const place = path.join(at, entry.name);
@@ -51,11 +52,6 @@ export async function findLocalPlans(folder: string): Promise<LocalPlanFiles> {
   await walk(folder, 1);
   if (entries > MAX_ENTRIES) faults.push(`more than ${MAX_ENTRIES} files`);
   return { plans: plans.filter((plan) => !skipped.has(path.basename(plan))), faults };
-}
-
-async function readSorted(folder: string): Promise<Dirent[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function isFileWithin(root: string, place: string, entry: Dirent): Promise<boolean> {

@@ -1,5 +1,4 @@
 import {
-  openRegularFile,
   openTrustedFile,
   readWhole,
   TrustedFileError,
@@ -134,15 +133,19 @@ export class LocalPlan {
   }
 
   async #readPosition(): Promise<{ position: Position; text: string }> {
-    const { warnings } = this.#steps;
+    const { trust, warnings } = this.#steps;
     let text = '';
     let position = NO_POSITION;
     try {
-      text = (await readAll(openRegularFile(this.#positionFile), MAX_POSITION_BYTES)).toString();
+      const opened = openTrustedFile(this.#positionFile, trust, { followLinks: true });
+      text = (await readAll(opened, MAX_POSITION_BYTES)).toString();
       position = parsePosition(text);
       warnings.clear(this.#file, 'state');
     } catch (error) {
-      if (!(error instanceof TrustedFileError && error.code === 'notFound')) {
+      const code = error instanceof TrustedFileError ? error.code : undefined;
+      // Who can write it decides whether the plan is applied: not what it says, nor again and again.
+      if (code === 'notTrusted') throw error;
+      if (code !== 'notFound') {
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);
       }
     }

@@ -268,6 +268,17 @@ describe('local plans', () => {
     expect(harness.warnings()[0]).toContain('group or others can write to it');
   });
 
+  it('are refused when others can write to their state file', async () => {
+    write('a.plan', plan('a'));
+    write('a.pos', '{}');
+    chmodSync(harness.path('plans', 'a.pos'), 0o666);
+    await look();
+    await look();
+    expect(ran()).toEqual([]);
+    expect(plans[0]?.state.kind).toBe('invalid');
+    expect(harness.warnings()).toEqual([expect.stringContaining('a.pos')]);
+  });
+
   it('are followed through links within the folder, and never out of it', async () => {
     write('data/.hidden.plan', plan('inside'));
     symlinkSync('data/.hidden.plan', harness.path('plans', 'in.plan'));

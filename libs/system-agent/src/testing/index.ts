@@ -8,6 +8,7 @@ export {
   resetAfter,
   silent,
   slow,
+  upgrade,
   type ApiFault,
   type ApiRequest,
 } from './api-server/api-fault.js';

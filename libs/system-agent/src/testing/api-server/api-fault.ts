@@ -18,6 +18,12 @@ export const silent: ApiFault = () => undefined;
 /** Ends the connection without an answer. */
 export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
+/** Answers that the connection is for another protocol from now on. */
+export const upgrade: ApiFault = (_request, response) =>
+  void response.socket?.write(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  );
+
 /** Answers, and ends the connection after so many bytes of the body. */
 export function resetAfter(bytes: number): ApiFault {
   return (_request, response, proceed) => {
