@@ -166,6 +166,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
+    // An executable has no import(): what is loaded later is required.
+    supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
     // Programs require each other when they run.
     external: ['./wins*.cjs'],

@@ -210,6 +210,7 @@ describe('the package', () => {
       [['srv', 'config', 'schema'], 0, /"white_list"/, /^$/],
       [['completion', 'bash'], 0, /complete/, /^$/],
       [['--get-yargs-completions', 'wins', 'cli', ''], 0, /^prc/m, /^$/],
+      [['--get-completions=6', 'wins', 'cli', 'net', 'get', '--name', ''], 0, /^lo\t/m, /^$/],
       [['a "b" \\'], 64, /^$/, /^wins: unknown command "a \\"b\\" \\\\"; [^\n]*\n$/],
       [['cli', 'app', 'info'], 125, /^$/, /^wins: [^\n]+\n$/],
     ])('runs %j', async (args, code, out, err) => {
