@@ -72,7 +72,7 @@ describe('the package', () => {
     const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
       name.endsWith('.cjs'),
     );
-    expect(bundles).toHaveLength(7);
+    expect(bundles).toHaveLength(10);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
         readFileSync(path.join(root, 'dist', name)),
@@ -117,6 +117,7 @@ describe('the package', () => {
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
     const bundled = [
       'wins',
+      'wins-help',
       'wins-cli',
       'wins-cli-proxy',
       'wins-cli-run',
