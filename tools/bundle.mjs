@@ -81,19 +81,25 @@ const yargsWithoutFiles = {
       /yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
       ['findUp: escalade', 'findUp: () => undefined'],
       ['mainFilename || process.cwd()', "'wins'"],
-      // Two comparisons, for which each start would load the whole of it.
+      // Two comparisons, for which each help would load the whole of it.
       ["import { notStrictEqual, strictEqual } from 'assert'", STRICT_EQUALITY],
     );
-    // After a command has begun its help is written once more, for a call that this program does not make.
-    without(/yargs[\\/]build[\\/]lib[\\/]command\.js$/, [
-      'yargs.getInternalMethods().getUsageInstance().cacheHelpMessage();',
-      '',
-    ]);
     // Without the function it has the texts that are in the code.
     without(/y18n[\\/]build[\\/]lib[\\/]platform-shims[\\/]node\.js$/, [
       'fs: {\n        readFileSync,',
       'fs: {',
     ]);
+  },
+};
+
+// Help is printed seldom, and what lays it out is more text than all else that a command line needs: it is a program beside the others.
+const helpBeside = {
+  name: 'help-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/print-help\.js$/ }, () => ({
+      path: './wins-help.cjs',
+      external: true,
+    }));
   },
 };
 
@@ -175,6 +181,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
+    // An executable has no import(): what is loaded later is required.
+    supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
     // Programs require each other when they run.
     external: ['./wins*.cjs'],
@@ -187,14 +195,17 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       // yargs is an ES module, and asks where it lies. It extends no config file here.
-      ...(usesYargs && { 'import.meta.url': 'moduleUrl', 'import.meta.resolve': 'undefined' }),
+      ...(name === 'wins-help' && {
+        'import.meta.url': 'moduleUrl',
+        'import.meta.resolve': 'undefined',
+      }),
     },
-    ...(usesYargs && {
+    ...(name === 'wins-help' && {
       banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     }),
     plugins: [
       koffiBesideBundle,
-      ...(usesYargs ? [narrowHelp, yargsWithoutFiles] : []),
+      ...(usesYargs ? [narrowHelp, yargsWithoutFiles, helpBeside] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]
         : [withoutProtoLoader, withoutServer]),

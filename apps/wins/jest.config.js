@@ -1,6 +1,6 @@
 const preset = require('../../jest.preset.js');
 
-// What yargs is made of comes as ES modules alone, which Jest does not load: they are translated like sources.
+// Some packages come as ES modules alone, which Jest does not load: they are translated like sources.
 module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'wins',

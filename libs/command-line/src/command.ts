@@ -29,7 +29,7 @@ export interface Group extends Node {
 export interface Given {
   /** In the place of {@link Command.positional}. */
   readonly word: string | undefined;
-  /** What follows `--`; undefined without that. */
+  /** What follows `--`; undefined when nothing does. */
   readonly rest: readonly string[] | undefined;
 }
 

@@ -41,5 +41,4 @@ export {
   type ValuesOf,
 } from './option.js';
 export { readWords, type ReadWords } from './read-words.js';
-export { runCommandLine } from './run-command-line.js';
-export type { ShowAnswer } from './run-words.js';
+export { runCommandLine, type ShowAnswer } from './run-command-line.js';

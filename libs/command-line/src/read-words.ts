@@ -12,8 +12,10 @@ export interface ReadWords {
   /** By the names of options; a switch that is on has `true`. The last one counts, but of a list. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
-  /** What follows `--`, if the command takes it. */
+  /** What follows `--`, if anything does and the command takes it. */
   readonly rest: readonly string[] | undefined;
+  /** What the handler gets, by the names of all options; empty for a group, and when help or the version was asked for. */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 const YES = /^(?:1|t|true)$/i;
@@ -57,8 +59,8 @@ class WordReader {
       else this.#readWord(word);
     }
     const [path, options, words, rest] = [this.#path, this.#options, this.#words, this.#rest];
-    if (!options.has('help') && !options.has('version')) this.#requireWhole();
-    return { path, options, words, rest };
+    const isWhole = !options.has('help') && !options.has('version');
+    return { path, options, words, rest, values: isWhole ? this.#requireWhole() : {} };
   }
 
   get #at(): Group | Command {
@@ -72,8 +74,8 @@ class WordReader {
   #takeRest(): void {
     const rest = this.#argv.slice(this.#next);
     this.#next = this.#argv.length;
-    if ('rest' in this.#at) this.#rest = rest;
-    else for (const word of rest) this.#readWord(word);
+    if (!('rest' in this.#at)) for (const word of rest) this.#readWord(word);
+    else if (rest.length > 0) this.#rest = rest;
   }
 
   #readWord(word: string): void {
@@ -149,30 +151,39 @@ class WordReader {
     throw this.#error(`--${name}: found ${quoteText(value)}; wanted true or false`);
   }
 
-  #requireWhole(): void {
+  #requireWhole(): Record<string, unknown> {
     const at = this.#at;
     if (isGroup(at)) {
-      if (this.#path.length === 1) return;
+      if (this.#path.length === 1) return {};
       const names = at.commands.map(({ name }) => name);
       const [last = ''] = names.slice(-1);
       const wanted = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
       throw this.#error(`a command is missing: ${wanted}`);
     }
-    for (const [name, { wanted, read }] of Object.entries(this.#known)) {
-      const values = this.#options.get(name) ?? [];
-      if (wanted !== undefined && values.length === 0)
-        throw this.#error(`option --${name} is missing; wanted ${wanted}`);
-      try {
-        for (const value of values) read?.(value);
-      } catch (error) {
-        throw this.#error(messageOf(error));
-      }
-    }
+    const values = Object.entries(this.#known).map(([name, option]) => [
+      name,
+      this.#valueOf(name, option),
+    ]);
     const { positional } = at;
     if (positional !== undefined && positional.isOptional !== true && this.#words.length === 0)
       throw this.#error(
         `${positional.name.toUpperCase()} is missing; wanted ${positional.describe}`,
       );
+    return Object.fromEntries(values) as Record<string, unknown>;
+  }
+
+  #valueOf(name: string, { kind, wanted, byDefault, read }: Option): unknown {
+    const given = this.#options.get(name);
+    if (kind === 'switch') return given !== undefined;
+    if (given === undefined && wanted !== undefined)
+      throw this.#error(`option --${name} is missing; wanted ${wanted}`);
+    const texts = given ?? (byDefault === undefined ? [] : [byDefault]);
+    try {
+      const values = read === undefined ? texts : texts.map((text) => read(text));
+      return kind === 'list' ? values : values[0];
+    } catch (error) {
+      throw this.#error(messageOf(error));
+    }
   }
 
   #error(message: string): WordsError {

@@ -1,9 +1,20 @@
-import { escapeText, EXIT, isUsageError, VERSION } from '@wins/wins-program';
+import {
+  escapeText,
+  EXIT,
+  isUsageError,
+  VERSION,
+  type Answer,
+  type Show,
+} from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
 import { readWords, type ReadWords } from './read-words.js';
-import type { ShowAnswer } from './run-words.js';
 import { WordsError } from './words-error.js';
+
+/**
+ * Prints an answer in the form that `--output` names, or in the usual one; false when the reader has gone.
+ */
+export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
 /**
  * Runs a command line.
@@ -21,15 +32,7 @@ export async function runCommandLine(
   try {
     const read = readWords(root, argv);
     ({ path } = read);
-    if (read.options.has('version')) {
-      process.stdout.write(`rancher-wins version ${VERSION}\n`);
-      return EXIT.client.ok;
-    }
-    if (read.options.has('help') || path.length === 1) {
-      const options = new Map([['help', ['true']]]);
-      return await runRead(root, { ...read, options, rest: undefined }, showAnswer);
-    }
-    return await runRead(root, read, showAnswer);
+    return await runRead(read, showAnswer);
   } catch (error) {
     if (!isUsageError(error)) throw error;
     if (error instanceof WordsError) ({ path } = error);
@@ -39,9 +42,22 @@ export async function runCommandLine(
   }
 }
 
-async function runRead(root: Group, read: ReadWords, showAnswer: ShowAnswer): Promise<number> {
-  // Loaded when it is needed: what completes a word does without.
-  return (await import('./run-words.js')).runWords(root, read, showAnswer);
+async function runRead(read: ReadWords, showAnswer: ShowAnswer): Promise<number> {
+  const { path, options, values, words, rest } = read;
+  if (options.has('version')) {
+    process.stdout.write(`rancher-wins version ${VERSION}\n`);
+    return EXIT.client.ok;
+  }
+  const command = path.at(-1) ?? path[0];
+  if (options.has('help') || isGroup(command)) {
+    // Loaded when it is needed: what it is made of takes longer to load than most commands take.
+    const { printHelp } = await import('./print-help.js');
+    await printHelp(path);
+    return EXIT.client.ok;
+  }
+  command.check?.(values);
+  const show: Show = (answer) => showAnswer(answer, values['output']);
+  return command.run(values, { word: words[0], rest }, { show });
 }
 
 function complain(message: string, path: readonly (Group | Command)[]): void {

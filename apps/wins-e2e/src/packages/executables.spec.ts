@@ -72,7 +72,7 @@ describe('the package', () => {
     const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
       name.endsWith('.cjs'),
     );
-    expect(bundles).toHaveLength(9);
+    expect(bundles).toHaveLength(10);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
         readFileSync(path.join(root, 'dist', name)),
@@ -117,6 +117,7 @@ describe('the package', () => {
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
     const bundled = [
       'wins',
+      'wins-help',
       'wins-cli',
       'wins-cli-proxy',
       'wins-cli-run',
@@ -215,6 +216,7 @@ describe('the package', () => {
       [['srv', 'config', 'schema'], 0, /"white_list"/, /^$/],
       [['completion', 'bash'], 0, /complete/, /^$/],
       [['--get-yargs-completions', 'wins', 'cli', ''], 0, /^prc/m, /^$/],
+      [['--get-completions=6', 'wins', 'cli', 'net', 'get', '--name', ''], 0, /^lo\t/m, /^$/],
       [['a "b" \\'], 64, /^$/, /^wins: unknown command "a \\"b\\" \\\\"; [^\n]*\n$/],
       [['cli', 'app', 'info'], 125, /^$/, /^wins: [^\n]+\n$/],
     ])('runs %j', async (args, code, out, err) => {

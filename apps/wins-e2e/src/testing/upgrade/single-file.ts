@@ -9,6 +9,7 @@ const PARTS = [
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
   'wins-cli-windows.cjs',
+  'wins-help.cjs',
   'wins-upgrade.cjs',
   'wins-yaml.cjs',
 ];

@@ -1,0 +1,82 @@
+import { VERSION } from '@wins/wins-program';
+import yargs, { type Argv } from 'yargs';
+import { isGroup, type Command, type Group } from './command.js';
+import { GLOBAL_OPTIONS } from './global-options.js';
+import { epilogue, usageLine } from './help-text.js';
+import type { Option, Options } from './option.js';
+
+/** Wider lines are hard to read. */
+const WIDEST = 100;
+
+/** Prints the help of the last node of a path, on standard output. yargs lays it out; it reads nothing that was typed. */
+export async function printHelp(path: readonly [Group, ...(Group | Command)[]]): Promise<void> {
+  const [root, ...below] = path;
+  const { help, version, ...more } = GLOBAL_OPTIONS;
+  const parser = yargs();
+  parser
+    // The words of the environment that choose a language would choose a file to be read.
+    .detectLocale(false)
+    .scriptName('wins')
+    .parserConfiguration({ 'camel-case-expansion': false, 'dot-notation': false })
+    .wrap(Math.min(WIDEST, parser.terminalWidth()))
+    .version('version', version.describe, `rancher-wins version ${VERSION}`)
+    .alias('version', version.short)
+    .help('help', help.describe)
+    .updateStrings({ 'Positionals:': 'Arguments:' })
+    .alias('help', help.short)
+    .exitProcess(false)
+    .fail(false);
+  addOptions(parser, more);
+  parser.group(Object.keys(GLOBAL_OPTIONS), 'Options of every command:');
+  addNode(parser, [root]);
+  await parser.parseAsync([...below.map(({ name }) => name), '--help']);
+}
+
+function addNode(parser: Argv, path: readonly [Group, ...(Group | Command)[]]): void {
+  const at = path.at(-1) ?? path[0];
+  addOptions(parser, at.options ?? {});
+  addTexts(parser, path);
+  if (!isGroup(at)) return;
+  for (const node of at.commands) {
+    const position = 'positional' in node ? positionalOf(node) : '';
+    parser.command([`${node.name}${position}`, ...(node.aliases ?? [])], node.summary, (below) => {
+      addNode(below, [...path, node]);
+      const { name, describe } = ('positional' in node && node.positional) || {};
+      return name === undefined ? below : below.positional(name, { type: 'string', describe });
+    });
+  }
+}
+
+function addTexts(parser: Argv, path: readonly [Group, ...(Group | Command)[]]): void {
+  const { summary, details, options = {}, examples = [] } = path.at(-1) ?? path[0];
+  const description = [summary, details].filter(Boolean).join('\n\n');
+  parser.usage(`${usageLine(path)}\n\n${description}`);
+  const names = Object.keys(options);
+  if (names.length > 0) parser.group(names, 'Options:');
+  for (const [words, what] of examples) parser.example(`wins ${words}`, what);
+  parser.epilogue(epilogue(path));
+}
+
+function positionalOf({ positional }: Command): string {
+  if (positional === undefined) return '';
+  const { name, isOptional } = positional;
+  return isOptional === true ? ` [${name}]` : ` <${name}>`;
+}
+
+function addOptions(parser: Argv, options: Options): void {
+  for (const [name, option] of Object.entries(options)) parser.option(name, describeOption(option));
+}
+
+function describeOption(option: Option) {
+  const { kind, describe, short, byDefault, choices, wanted, isHidden } = option;
+  return {
+    type: kind === 'switch' ? ('boolean' as const) : ('string' as const),
+    array: kind === 'list',
+    describe,
+    ...(short !== undefined && { alias: short }),
+    ...(byDefault !== undefined && { default: byDefault }),
+    ...(choices !== undefined && { choices }),
+    ...(wanted !== undefined && { demandOption: true }),
+    ...(isHidden === true && { hidden: true }),
+  };
+}
