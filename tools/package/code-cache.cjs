@@ -6,8 +6,13 @@
 const { readFileSync, writeFileSync } = require('node:fs');
 const { loadProgram } = require('./runtime/load-program.cjs');
 
-for (const name of process.argv.splice(2)) {
+const load = (name) => {
   const source = readFileSync(name, 'utf8');
-  const script = loadProgram({ name, source, module: { exports: {} }, require });
-  writeFileSync(`${name}.cache`, script.createCachedData());
-}
+  const module = { exports: {} };
+  // The program that is started first prints its help, which is another program.
+  const own = (id) => (id.startsWith('./wins') ? load(id.slice(2)).exports : require(id));
+  return { script: loadProgram({ name, source, module, require: own }), exports: module.exports };
+};
+
+for (const name of process.argv.splice(2))
+  writeFileSync(`${name}.cache`, load(name).script.createCachedData());
