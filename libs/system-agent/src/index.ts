@@ -57,3 +57,4 @@ export type {
   PlanStatus,
   SystemAgent,
 } from './system-agent.js';
+export { systemClock } from './system-clock.js';
