@@ -105,7 +105,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
   };
 }
 
-/** Reads the Secret of the node once. @throws AgentError */
+/** Reads the Secret of the node once, and asks whether it may be written. @throws AgentError */
 export async function reachSecret(
   { connectionInfoFile = '', isStrict }: AgentSettings,
   trust: FileTrust,
@@ -113,5 +113,8 @@ export async function reachSecret(
 ): Promise<'found' | 'missing'> {
   const info = await readConnectionInfo(connectionInfoFile, trust);
   const secrets = secretStore(info, { clock: systemClock, strictTls: isStrict });
-  return (await secrets.read(signal)) === undefined ? 'missing' : 'found';
+  const secret = await secrets.read(signal);
+  if (secret === undefined) return 'missing';
+  await secrets.tryWriting(secret, signal);
+  return 'found';
 }
