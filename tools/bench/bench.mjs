@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
 import { wine } from '../windows/wine.mjs';
+import { measureAgent } from './agent-rows.mjs';
 import { executableRows } from './executable-rows.mjs';
 import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
 import { pairs, Programs, Report } from './measure.mjs';
@@ -101,6 +102,9 @@ try {
   };
   const growth = memory.subject - memory.floor;
   report('idle memory', 'MB', memory, `+${growth.toFixed(1)} MB`, 'at most +25 MB', growth <= 25);
+
+  const parts = { residentMegabytes, pairs, report };
+  await measureAgent({ programs, wins, folder, floor: daemon.child, ...parts });
 
   const run = { programs, wins, bareEndpoint, report };
   await measureOutput({ ...run, writer: { path: writer, args: [] } });

@@ -120,6 +120,16 @@ describe('createSystemAgent', () => {
     });
   });
 
+  it('says when the API server was heard of as the store knows it, which hears more than the loop', async () => {
+    const secrets = new MemorySecrets();
+    secrets.create({ plan: planText() });
+    const lastContactAt = new Date('2026-03-01T12:00:00Z');
+    const clock = new FakeClock();
+    start({ secrets: Object.assign(secrets, { lastContactAt }), clock });
+    while (clock.waits.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(agent?.status().lastContactAt).toEqual(lastContactAt);
+  });
+
   describe('with an interlock', () => {
     const lock = (name: string): string => path.join(folder, 'lock', name);
     const clock = new FakeClock();

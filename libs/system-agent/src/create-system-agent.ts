@@ -47,7 +47,7 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
 
   return {
     status: () => {
-      const contact = remote?.lastContactAt;
+      const contact = options.secrets?.lastContactAt ?? remote?.lastContactAt;
       return {
         plans: [...(remote ? [remote.status()] : []), ...local],
         ...(contact && { lastContactAt: contact }),

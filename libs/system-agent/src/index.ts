@@ -22,7 +22,11 @@ export { createSystemAgent } from './create-system-agent.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export { readConnectionInfo, type ConnectionInfo } from './kubernetes/connection-info.js';
 export type { ClusterAccess } from './kubernetes/kubeconfig.js';
-export { secretStore, type SecretStoreOptions } from './kubernetes/secret-store.js';
+export {
+  secretStore,
+  type ApiSecretStore,
+  type SecretStoreOptions,
+} from './kubernetes/secret-store.js';
 export { systemRoots } from './kubernetes/system-roots.js';
 export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
@@ -57,3 +61,4 @@ export type {
   PlanStatus,
   SystemAgent,
 } from './system-agent.js';
+export { systemClock } from './system-clock.js';

@@ -25,7 +25,10 @@ export interface AgentOptions {
   readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
-  /** Resolves once the act is recorded; when it rejects, the act does not happen. */
+  /**
+   * Resolves once the act is recorded; when it rejects, the act does not happen. It is called for up to 100 files in one turn, before
+   * the first of them is touched: records of one turn can be flushed together.
+   */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }

@@ -4,7 +4,7 @@ import { HealthCheckResponse, HealthStatus, healthServiceDefinition } from '@win
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { base64, PlanNode } from '../testing/plan-node.js';
-import { until } from '../testing/process-table.js';
+import { processesWith, until } from '../testing/process-table.js';
 
 const SECRETS = {
   variable: 'canary-of-a-variable',
@@ -93,8 +93,21 @@ describe('a node whose plan is in a Secret', () => {
   it('is seen by the doctor: connection, rights and folders', async () => {
     const { stdout } = await node.wins('doctor', '--config', node.workspace.path('config'));
     const said = String(stdout);
-    expect(said).toMatch(/^ok +agent +the API server answered/m);
+    expect(said).toMatch(
+      /^ok +agent +the API server answered, and the Secret can be read and written/m,
+    );
     expect(said).toMatch(/^ok +agent +remote: applied/m);
+  });
+
+  it('is told by the doctor when it may not write the Secret', async () => {
+    const info = api.connectionInfo({ token: api.readerToken });
+    const connectionInfoFile = node.workspace.write('reader.json', info);
+    const text = readFileSync(node.workspace.path('config'), 'utf8');
+    const config = JSON.parse(text) as { systemagent: object };
+    Object.assign(config.systemagent, { connectionInfoFile });
+    const file = node.workspace.write('reader-config', JSON.stringify(config));
+    const { stdout } = await node.wins('doctor', '--config', file);
+    expect(String(stdout)).toMatch(/^problem +agent +cannot write the Secret: .*403/m);
   });
 });
 
@@ -139,5 +152,39 @@ it('ends nothing when its connection info is not there: it waits for it', async 
   await daemon.logged(({ state }) => state === 'disconnected');
   node.workspace.write('later.json', api.connectionInfo());
   await until(() => api.data()['applied-checksum'] !== undefined);
+  await api.close();
+});
+
+it('runs an instruction again that a stopped daemon has ended, as the same try, and nothing of the first is written', async () => {
+  const api = await startApiServer();
+  await using node = new PlanNode();
+  const go = node.workspace.path('go');
+  const tries = node.workspace.path('tries');
+  const endless = node.workspace.script('endless', 'sleep 100000; exit');
+  const program = node.workspace.script(
+    'wait-for-go',
+    [
+      `echo try $CATTLE_AGENT_ATTEMPT_NUMBER >> ${tries}`,
+      `if [ -e ${go} ]; then echo done; else ${endless} & ${endless}; fi`,
+    ].join('\n'),
+  );
+  const instructions = [{ name: 'wait', command: program, saveOutput: true }];
+  api.create({ plan: JSON.stringify({ instructions }), 'max-failures': '1' });
+  const config = remoteConfig(node, api);
+  const daemon = await node.start(config);
+  await until(() => processesWith(endless).length === 2);
+  const before = api.read();
+  expect((await daemon.stop()).code).toBe(0);
+  expect([...processesWith(program), ...processesWith(endless)]).toEqual([]);
+  expect(api.read()).toEqual(before);
+  node.workspace.write('go', '');
+  await node.start(config);
+  await until(() => api.data()['applied-checksum'] !== undefined);
+  const [first, second, ...others] = readFileSync(tries, 'utf8').trim().split('\n');
+  expect([second, others]).toEqual([first, []]);
+  const { 'applied-output': output, 'success-count': count, ...data } = api.data();
+  expect(JSON.parse(gunzipSync(output ?? '').toString())).toEqual({ wait: base64('done\n') });
+  expect(String(count)).toBe('1');
+  expect(data['failed-checksum']?.toString() ?? '').toBe('');
   await api.close();
 });

@@ -8,6 +8,7 @@ const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
 /** A store that tells its Secret, and then, when it is wanted, that the API server refuses it. */
 class StandInStore implements SecretStore {
+  readonly lastContactAt = new Date(7000);
   refuse: () => void = () => undefined;
   readonly #watched: () => void;
 
@@ -90,6 +91,13 @@ describe('a store whose connection info is in a file', () => {
     expect(used).toEqual([info('old'), info('new')]);
     end();
     await watching;
+  });
+
+  it('knows when the API server last answered once there is a connection', async () => {
+    const { secrets } = setUp(info('a'));
+    expect(secrets.lastContactAt).toBeUndefined();
+    await secrets.read(new AbortController().signal);
+    expect(secrets.lastContactAt).toEqual(new Date(7000));
   });
 
   it('goes on with what it knows while the file has not changed or cannot be read', async () => {

@@ -10,11 +10,11 @@ import {
   readConnectionInfo,
   registriesFiles,
   secretStore,
+  systemClock,
 } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PlanApplyResponse } from '@wins/wins-api/raw';
 import path from 'node:path';
-import { agentClock } from './agent-clock.js';
 import type { AgentSettings } from './agent-settings.js';
 import { connectingStore } from './connecting-store.js';
 import { fileEffects } from './dry-run.js';
@@ -37,7 +37,7 @@ function onOwnDrive(file: string): string {
 export function startAgent(parts: AgentParts): RunningAgent {
   const { settings, commands, trust, onAct, onEvent } = parts;
   const { connectionInfoFile, localPlanDirectory, isStrict } = settings;
-  const clock = agentClock;
+  const clock = systemClock;
   const fileFailed = (message: string, options: ErrorOptions) =>
     new AgentError('fileFailed', message, options);
   const files = parts.planFiles?.(fileFailed) ?? posixPlanFiles();
@@ -105,13 +105,16 @@ export function startAgent(parts: AgentParts): RunningAgent {
   };
 }
 
-/** Reads the Secret of the node once. @throws AgentError */
+/** Reads the Secret of the node once, and asks whether it may be written. @throws AgentError */
 export async function reachSecret(
   { connectionInfoFile = '', isStrict }: AgentSettings,
   trust: FileTrust,
   signal: AbortSignal,
 ): Promise<'found' | 'missing'> {
   const info = await readConnectionInfo(connectionInfoFile, trust);
-  const secrets = secretStore(info, { clock: agentClock, strictTls: isStrict });
-  return (await secrets.read(signal)) === undefined ? 'missing' : 'found';
+  const secrets = secretStore(info, { clock: systemClock, strictTls: isStrict });
+  const secret = await secrets.read(signal);
+  if (secret === undefined) return 'missing';
+  await secrets.tryWriting(secret, signal);
+  return 'found';
 }

@@ -34,7 +34,7 @@ describe('of the agent the doctor says', () => {
     expect(await look({}, `${REMOTE}\nagentStrictTLSMode: true`)).toEqual([
       'ok: /var/lib/rancher/agent/work can be used',
       'ok: /var/lib/rancher/agent/applied can be used',
-      'ok: the API server answered, and the Secret can be read; it must have a certificate of the authority in the connection info',
+      'ok: the API server answered, and the Secret can be read and written; it must have a certificate of the authority in the connection info',
       'ok: last contact with the API server 30 s ago',
     ]);
   });

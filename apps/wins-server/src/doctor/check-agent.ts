@@ -60,7 +60,9 @@ async function judgeConnection(
       const advice = 'wait for the management cluster to make it, or join the node again';
       return [warning(NAME, `the API server answered, and has no Secret for this node`, advice)];
     }
-    return [ok(NAME, `the API server answered, and the Secret can be read; ${trusted}`)];
+    return [
+      ok(NAME, `the API server answered, and the Secret can be read and written; ${trusted}`),
+    ];
   } catch (error) {
     const advice = `look at ${connectionInfoFile} and the way to the API server; ${trusted} (agentStrictTLSMode)`;
     return [problem(NAME, messageOf(error), advice)];

@@ -63,7 +63,7 @@ export interface DoctorHost {
   daemonInfo(name: string): Promise<ApplicationInfo>;
   /** Asks it which config file is in force; undefined when it is too old, or tells it to administrators alone. */
   daemonConfig(name: string): Promise<string | undefined>;
-  /** Reads the Secret of the node from the API server. @throws AgentError */
+  /** Reads the Secret of the node from the API server, and asks whether it may be written. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Asks the daemon where its plans stand; undefined when it is too old, or tells it to administrators alone. */
   planStatus(name: string): Promise<PlanStatusResponse | undefined>;

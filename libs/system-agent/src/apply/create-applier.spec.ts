@@ -208,8 +208,50 @@ describe('the record of an act', () => {
       periodicInstructions: [{ name: 'p', command: 'true' }],
     });
     await harness.applier.apply(pass, never);
-    expect(seen).toEqual([false, true, false, true]);
+    // The files of a plan are recorded together.
+    expect(seen).toEqual([false, false, false, true]);
     expect(JSON.stringify(harness.events)).not.toContain('canary');
+  });
+
+  it('is asked for in one turn for up to 100 files, before the first of them is touched', async () => {
+    const groups: { size: number; had: number }[] = [];
+    let turn: (() => void) | undefined;
+    harness.close();
+    harness = new ApplierHarness({
+      onAct: () => {
+        if (turn === undefined) {
+          const group = { size: 0, had: harness.list('files').length };
+          groups.push(group);
+          turn = () => (group.size += 1);
+          setImmediate(() => (turn = undefined));
+        }
+        turn();
+        return new Promise((resolve) => setImmediate(resolve));
+      },
+    });
+    const files = Array.from({ length: 250 }, (_, index) => ({
+      path: harness.path('files', `${index}`),
+      ...own,
+    }));
+    await harness.applier.apply(harness.pass({ files }), never);
+    expect(groups).toEqual([
+      { size: 100, had: 0 },
+      { size: 100, had: 100 },
+      { size: 50, had: 200 },
+    ]);
+  });
+
+  it('ends the pass when that of one file of many cannot be made, and none is touched', async () => {
+    harness.close();
+    const refusal = new Error('the audit log is full');
+    const paths = ['a', 'b', 'c'].map((name) => harness.path('files', name));
+    harness = new ApplierHarness({
+      onAct: (act) =>
+        'path' in act && act.path === paths[2] ? Promise.reject(refusal) : Promise.resolve(),
+    });
+    const files = paths.map((file) => ({ path: file, ...own }));
+    await expect(harness.applier.apply(harness.pass({ files }), never)).rejects.toBe(refusal);
+    expect(paths.filter((file) => existsSync(file))).toEqual([]);
   });
 
   it('ends the pass when it cannot be made, and nothing is done', async () => {

@@ -6,7 +6,7 @@ import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
 import type { Applier, PassResult } from './pass.js';
-import { reconcileFiles } from './reconcile-files.js';
+import { reconcileFiles, type FileAct } from './reconcile-files.js';
 import { runInstructions } from './run-instructions.js';
 import { runPeriodic } from './run-periodic.js';
 import { Turns } from './turns.js';
@@ -64,9 +64,13 @@ async function act(context: PassContext): Promise<Omit<PassResult, 'probes'>> {
   const { source, checksum, oneTime } = pass;
   let done = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
-    const onFile = (file: string, action: 'write' | 'delete'): Promise<void> =>
-      options.onAct({ kind: 'file', source, checksum, path: file, action });
-    await reconcileFiles(pass.plan.files, { files: options.files, onFile, signal });
+    // In one turn, so that whoever records them can do it at once.
+    const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
+      await Promise.all(
+        acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file })),
+      );
+    };
+    await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
     done = await runInstructions(context, oneTime.attempt);
   }
   const periodic = await runPeriodic(context, oneTime !== undefined);

@@ -43,7 +43,7 @@ async function reconcile(...files: Partial<PlanFile>[]): Promise<void> {
     files.map((file) => ({ path: '', directory: false, ...own, ...file })),
     {
       files: posixPlanFiles(),
-      onFile: () => Promise.resolve(),
+      onFiles: () => Promise.resolve(),
       signal: new AbortController().signal,
     },
   );

@@ -88,7 +88,7 @@ async function writeAt(
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw error;
   });
-  let owner = { uid, gid };
+  let owner = uid === -1 && gid === -1 ? undefined : { uid, gid };
   if (before !== undefined) {
     const { handle, stats } = before;
     try {

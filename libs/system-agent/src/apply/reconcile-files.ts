@@ -4,34 +4,63 @@ import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles } from '../ports.js';
 
+/** Each record is flushed, which takes longer than to write a small file: so many are flushed together. */
+const FILES_OF_A_GROUP = 100;
+
+/** What is done to a file, as it is recorded. */
+export interface FileAct {
+  readonly path: string;
+  readonly action: 'write' | 'delete';
+}
+
 /** What reconciling needs from the pass. */
 export interface FileSteps {
   readonly files: PlanFiles;
-  /** Awaited before each file; when it rejects, nothing more is done. */
-  readonly onFile: (path: string, action: 'write' | 'delete') => Promise<void>;
+  /** Awaited before the first of these files is touched, at most 100; when it rejects, nothing more is done. */
+  readonly onFiles: (acts: readonly FileAct[]) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes and removes the files of a plan, in the order of the list. What was done before a failure stays.
+ * Makes and removes the files of a plan, in the order of the list. What was done before a failure stays; of those after it, up to the
+ * end of their group have been recorded.
  *
- * @throws AgentError `fileFailed`; the reason of the signal; what `onFile` rejects with.
+ * @throws AgentError `fileFailed`; the reason of the signal; what `onFiles` rejects with.
  */
 export async function reconcileFiles(
   wanted: readonly PlanFile[],
-  { files, onFile, signal }: FileSteps,
+  { files, onFiles, signal }: FileSteps,
 ): Promise<void> {
-  for (const [index, file] of wanted.entries()) {
+  for (let first = 0; first < wanted.length; first += FILES_OF_A_GROUP) {
     signal.throwIfAborted();
-    const act =
-      file.action === 'delete' ? deletion(file, index, files) : making(file, index, files);
-    if (act === undefined) continue;
-    await onFile(file.path, file.action === 'delete' ? 'delete' : 'write');
-    await act();
+    const group = wanted.slice(first, first + FILES_OF_A_GROUP);
+    const { steps, failure } = prepared(group, first, files);
+    await onFiles(steps.map(({ act }) => act));
+    for (const { run } of steps) {
+      signal.throwIfAborted();
+      await run();
+    }
+    if (failure !== undefined) throw failure;
   }
 }
 
 type Act = () => Promise<void>;
+
+/** What is to be done up to the first file that cannot be used, and why that one cannot. */
+function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
+  const steps: { readonly act: FileAct; readonly run: Act }[] = [];
+  try {
+    for (const [index, file] of group.entries()) {
+      const action = file.action === 'delete' ? 'delete' : 'write';
+      const prepare = action === 'delete' ? deletion : making;
+      const run = prepare(file, first + index, files);
+      if (run !== undefined) steps.push({ act: { path: file.path, action }, run });
+    }
+  } catch (error) {
+    return { steps, failure: error as AgentError };
+  }
+  return { steps };
+}
 
 function deletion(file: PlanFile, index: number, files: PlanFiles): Act | undefined {
   // Where there is no name there is nothing to remove, and the plan goes on.

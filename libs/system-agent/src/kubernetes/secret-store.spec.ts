@@ -134,6 +134,34 @@ describe('writing', () => {
   });
 });
 
+describe('asking whether the Secret may be written', () => {
+  it('is answered by who may, and changes nothing', async () => {
+    const server = await serve();
+    const before = server.create({ plan: '{}', empty: '' });
+    const store = storeOf(server);
+    const secret = (await store.read(never)) as Secret;
+    await store.tryWriting(secret, never);
+    expect(server.requests.at(-1)).toMatchObject({ method: 'PUT' });
+    expect(server.read()).toEqual(before);
+    server.update({ plan: 'new' });
+    await store.tryWriting(secret, never);
+    expect(server.data()['plan']?.toString()).toBe('new');
+  });
+
+  it('is forbidden for a role that can only look at it', async () => {
+    const server = await serve();
+    server.create({ plan: '{}' });
+    const store = storeOf(server, {}, { token: server.readerToken });
+    const secret = (await store.read(never)) as Secret;
+    await expect(store.tryWriting(secret, never)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringMatching(
+        /^cannot write the Secret: the API server answered 403: .* cannot update resource/,
+      ) as string,
+    });
+  });
+});
+
 describe('what the API server refuses', () => {
   it.each<[AgentErrorCode, number]>([
     ['unauthorized', 401],

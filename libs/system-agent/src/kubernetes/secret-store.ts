@@ -32,6 +32,17 @@ export interface SecretStoreOptions {
   readonly silenceMs?: number;
 }
 
+/** A store that can be asked about rights. */
+export interface ApiSecretStore extends SecretStore {
+  /**
+   * Asks the API server whether the Secret may be written, by a write that changes nothing. That somebody else wrote meanwhile is no
+   * error: who may not write is not told of it.
+   *
+   * @throws AgentError `forbidden`, and what `write` throws.
+   */
+  tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
+}
+
 /**
  * One Secret of an API server, over HTTPS of Node's own. Answers and lines of a watch have at most 4 MiB; redirects and encodings are
  * refused. Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`,
@@ -42,7 +53,7 @@ export interface SecretStoreOptions {
 export function secretStore(
   { access, namespace, secretName }: ConnectionInfo,
   options: SecretStoreOptions,
-): SecretStore {
+): ApiSecretStore {
   const { clock, strictTls, random = Math.random, answerMs = 30_000 } = options;
   let lastContactAt: Date | undefined;
   const onContact = (): void => {
@@ -89,6 +100,14 @@ export function secretStore(
     write: (secret, changes, signal) => {
       const body = JSON.stringify(changedObject(secret, changes));
       return ask({ method: 'PUT', path, body, what: 'write the Secret' }, signal);
+    },
+    tryWriting: async (secret, signal) => {
+      const body = JSON.stringify(changedObject(secret, {}));
+      const answer = await connection.ask(
+        { method: 'PUT', path: `${path}?dryRun=All`, body, what: 'write the Secret' },
+        signal,
+      );
+      if ('error' in answer && answer.error.code !== 'conflict') throw answer.error;
     },
   };
 }

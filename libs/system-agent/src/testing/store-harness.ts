@@ -2,7 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
 import { parseConnectionInfo } from '../kubernetes/connection-info.js';
-import { secretStore, type SecretStoreOptions } from '../kubernetes/secret-store.js';
+import {
+  secretStore,
+  type ApiSecretStore,
+  type SecretStoreOptions,
+} from '../kubernetes/secret-store.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import {
   startApiServer,
@@ -53,7 +57,7 @@ export function storeOf(
   server: ApiServer,
   options: Partial<SecretStoreOptions> = {},
   kubeconfig?: KubeconfigOptions,
-): SecretStore {
+): ApiSecretStore {
   const info = parseConnectionInfo(server.connectionInfo(kubeconfig), '/connection.json');
   return secretStore(info, {
     clock: new LeapingClock(),

@@ -16,6 +16,8 @@ export interface ApiUser {
   readonly name: string;
   /** Names of the Secrets that it may get, list by name, watch and update. Absent: everything is allowed. */
   readonly secrets?: readonly string[];
+  /** It may look at them alone. */
+  readonly isReader?: boolean;
 }
 
 export interface RouteOptions extends WatchOptions {
@@ -24,7 +26,8 @@ export interface RouteOptions extends WatchOptions {
   readonly userOf: (request: ApiRequest) => ApiUser | undefined | false;
 }
 
-const AGENT_VERBS = new Set(['get', 'list', 'watch', 'update']);
+const READER_VERBS = new Set(['get', 'list', 'watch']);
+const AGENT_VERBS = new Set([...READER_VERBS, 'update']);
 const SECRETS = /^\/api\/v1\/namespaces\/([^/]+)\/secrets(?:\/([^/]+))?$/;
 
 /** Answers one request as a real API server answers it. */
@@ -55,7 +58,7 @@ function answerOrThrow(request: ApiRequest, response: ServerResponse, options: R
   const asked = name ?? selectedName(request);
   const isAllowed =
     user.secrets === undefined ||
-    (asked !== undefined && AGENT_VERBS.has(verb) && user.secrets.includes(asked));
+    (asked !== undefined && verbsOf(user).has(verb) && user.secrets.includes(asked));
   if (!isAllowed) throw forbidden(user.name, verb, namespace, asked);
 
   if (verb === 'watch') {
@@ -83,7 +86,7 @@ function act(
     case 'create':
       return table.create(draftOf(request, namespace), manager);
     case 'update':
-      return table.replace(draftOf(request, namespace), manager);
+      return table.replace(draftOf(request, namespace), manager, isDryRun(request));
     case 'delete': {
       const { metadata } = table.remove(namespace, name, manager);
       return deleted(metadata.name, metadata.uid);
@@ -93,9 +96,17 @@ function act(
   }
 }
 
+function verbsOf({ isReader }: ApiUser): ReadonlySet<string> {
+  return isReader === true ? READER_VERBS : AGENT_VERBS;
+}
+
 function verbOf(method: string, name: string | undefined, isWatch: boolean): string {
   if (method === 'GET') return isWatch ? 'watch' : name === undefined ? 'list' : 'get';
   return { POST: 'create', PUT: 'update', DELETE: 'delete', PATCH: 'patch' }[method] ?? method;
+}
+
+function isDryRun({ query }: ApiRequest): boolean {
+  return query.get('dryRun') === 'All';
 }
 
 function selectedName({ query }: ApiRequest): string | undefined {

@@ -92,7 +92,8 @@ export class SecretTable {
     return this.#put('ADDED', draft, identity, manager);
   }
 
-  replace(draft: SecretDraft, manager: string): SecretObject {
+  /** @param isDryRun - Everything is checked, and nothing is changed. */
+  replace(draft: SecretDraft, manager: string, isDryRun = false): SecretObject {
     const { namespace, name, uid, resourceVersion } = draft.metadata;
     const old = this.get(namespace, name);
     const { uid: oldUid, creationTimestamp } = old.metadata;
@@ -105,6 +106,7 @@ export class SecretTable {
     }
     checkData(draft);
     if (isUnchanged(old, draft)) return old;
+    if (isDryRun) return { ...old, ...(draft.data && { data: sorted(draft.data) }) };
     return this.#put('MODIFIED', draft, { uid: oldUid, creationTimestamp }, manager);
   }
 

@@ -161,6 +161,25 @@ describe('the double of the API server answers as the real one did', () => {
   });
 });
 
+it('a dry run is checked as any write is, and changes nothing', async () => {
+  const server = await startApiServer({ plain: true });
+  const secret = server.create({ plan: 'e30=' });
+  const put = async (token: string, data: object) => {
+    const response = await fetch(`${server.url}${SECRET}?dryRun=All`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ ...secret, data }),
+    });
+    return [response.status, ((await response.json()) as Partial<SecretObject>).data];
+  };
+  expect(await put(server.token, { plan: 'YQ==' })).toEqual([200, { plan: 'YQ==' }]);
+  expect(await put(server.token, { plan: '***' })).toEqual([400, undefined]);
+  expect(await put(server.readerToken, { plan: 'YQ==' })).toEqual([403, undefined]);
+  expect(server.read()).toEqual(secret);
+  expect(server.events).toHaveLength(1);
+  await server.close();
+});
+
 function expectAsRecorded(response: IncomingMessage, { status, headers }: RecordedExchange): void {
   expect(response.statusCode).toBe(status);
   for (const name of HEADERS) expect([name, response.headers[name]]).toEqual([name, headers[name]]);

@@ -54,6 +54,8 @@ export interface ApiServer {
   readonly ca: string;
   /** What the agent shows. */
   readonly token: string;
+  /** May look at the Secret of the agent, and not write it. */
+  readonly readerToken: string;
   /** May do everything. */
   readonly adminToken: string;
   /** A certificate by which the agent can show who it is. */
@@ -106,6 +108,7 @@ export async function startApiServer({
   const requests: ApiRequest[] = [];
   const waiting = new Set<(request: ApiRequest) => void>();
   const token = `agent-token-${Math.random().toString(36).slice(2)}`;
+  const readerToken = `reader-token-${Math.random().toString(36).slice(2)}`;
   const adminToken = `admin-token-${Math.random().toString(36).slice(2)}`;
   const agent: ApiUser = {
     name: `system:serviceaccount:${namespace}:agent`,
@@ -120,6 +123,7 @@ export async function startApiServer({
     if (shown === undefined)
       return socket instanceof TLSSocket && socket.authorized ? agent : undefined;
     if (shown === `Bearer ${token}`) return agent;
+    if (shown === `Bearer ${readerToken}`) return { ...agent, isReader: true };
     return shown === `Bearer ${adminToken}` && { name: 'admin' };
   };
 
@@ -207,6 +211,7 @@ export async function startApiServer({
     secretName,
     ca: authority.cert,
     token,
+    readerToken,
     adminToken,
     clientCertificate: authority.issue('agent'),
     requests,

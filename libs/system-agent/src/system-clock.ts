@@ -1,8 +1,8 @@
-import type { Clock } from '@wins/system-agent';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from './ports.js';
 
 /** The time of this system. */
-export const agentClock: Clock = {
+export const systemClock: Clock = {
   now: () => new Date(),
   wait: async (ms, signal) => {
     signal?.throwIfAborted();

@@ -1,0 +1,63 @@
+import { AuditTrail, readAuditLog } from '@wins/audit-log';
+import { createApplier, parsePlan, posixPlanFiles } from '@wins/system-agent';
+import { FakeClock, groupRunner } from '@wins/system-agent/testing';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { actDecision } from './agent-log.js';
+
+const FILES = 500;
+
+describe('the audit log of a plan with many files', () => {
+  let folder: string;
+  const below = (name: string) => path.join(folder, name);
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'plan-records-'));
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('has a record of each, and is flushed once for a hundred of them', async () => {
+    const quiet = () => undefined;
+    const log = { isLevelEnabled: () => false, info: quiet, warn: quiet, error: quiet };
+    const audit = new AuditTrail({ directory: below('audit') }, log);
+    await audit.open(quiet);
+    const clock = new FakeClock();
+    const applier = createApplier({
+      ...{ workDirectory: below('work'), preserveWorkDirectory: false },
+      ...{ appliedPlanDirectory: below('applied'), stateDirectory: below('state') },
+      ...{ clock, files: posixPlanFiles(), programs: groupRunner() },
+      images: { unpack: () => Promise.reject(new Error('there are no images')) },
+      onAct: async (act) => audit.decided(actDecision(act)),
+      onEvent: quiet,
+    });
+    const files = Array.from({ length: FILES }, (_, index) => ({
+      ...{ path: below(`files/${index}`), content: 'eA==', uid: -1, gid: -1 },
+    }));
+    const handle = await open(__filename);
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    await handle.close();
+    // The real flush, counted; only the audit log flushes data alone.
+    const flushes = jest.spyOn(prototype, 'datasync');
+    await applier.apply(
+      {
+        ...parsePlan(Buffer.from(JSON.stringify({ files }))),
+        ...{ source: 'remote', oneTime: { attempt: 0 }, startedAt: clock.now() },
+        ...{ outputs: {}, periodic: {}, probes: {} },
+      },
+      new AbortController().signal,
+    );
+    expect(flushes).toHaveBeenCalledTimes(FILES / 100);
+    expect(readdirSync(below('files'))).toHaveLength(FILES);
+    await audit.close();
+    const recorded = new Set<unknown>();
+    for await (const record of readAuditLog(below('audit'))) {
+      if (record.kind === 'planWrite') recorded.add(record['path']);
+    }
+    expect(recorded).toEqual(new Set(files.map((file) => file.path)));
+  });
+});
