@@ -87,6 +87,13 @@ export default tseslint.config(
         { considerDefaultExhaustiveForUnions: true },
       ],
       'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: ":not(MethodDefinition[kind='constructor'])[accessibility='private']",
+          message: 'Use #private, which is private at run time too.',
+        },
+      ],
     },
   },
   {

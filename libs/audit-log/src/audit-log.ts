@@ -82,7 +82,10 @@ class FileAuditLog implements AuditLog {
   #turn: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(private readonly options: Required<AuditLogOptions>) {
+  readonly #options: Required<AuditLogOptions>;
+
+  constructor(options: Required<AuditLogOptions>) {
+    this.#options = options;
     this.#writer = new ChainWriter(options);
   }
 
@@ -220,7 +223,7 @@ class FileAuditLog implements AuditLog {
   #nextBatch(): Waiting[] {
     let sizeBytes = 0;
     let count = 0;
-    const mostBytes = Math.min(MAX_BATCH_BYTES, this.options.maxFileBytes / 2);
+    const mostBytes = Math.min(MAX_BATCH_BYTES, this.#options.maxFileBytes / 2);
     for (const waiting of this.#waiting) {
       if (count > 0 && sizeBytes + waiting.sizeBytes > mostBytes) break;
       sizeBytes += waiting.sizeBytes;
@@ -254,11 +257,11 @@ class FileAuditLog implements AuditLog {
   #become(isAvailable: boolean, reason?: AuditError): void {
     if (this.#state === isAvailable) return;
     this.#state = isAvailable;
-    this.options.onChange(isAvailable, reason);
+    this.#options.onChange(isAvailable, reason);
   }
 
   #unavailable(found: string, cause?: unknown): AuditError {
-    const message = `cannot write the audit log in ${quoteText(this.options.directory)}: ${found}`;
+    const message = `cannot write the audit log in ${quoteText(this.#options.directory)}: ${found}`;
     return new AuditError('unavailable', message, cause);
   }
 }

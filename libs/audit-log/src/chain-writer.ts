@@ -39,7 +39,11 @@ export class ChainWriter {
   /** What was found and fixed, for the next append to tell. */
   #findings: AuditFacts[] = [];
 
-  constructor(private readonly options: ChainWriterOptions) {}
+  readonly #options: ChainWriterOptions;
+
+  constructor(options: ChainWriterOptions) {
+    this.#options = options;
+  }
 
   /**
    * Writes and flushes records, all or none.
@@ -52,7 +56,7 @@ export class ChainWriter {
       let flushed = await this.#open();
       const own = this.#findings.map(now);
       let old: readonly number[] = [];
-      const { directory, maxFileBytes, maxFiles } = this.options;
+      const { directory, maxFileBytes, maxFiles } = this.#options;
       if (flushed.sizeBytes > 0 && flushed.sizeBytes + lengthOf(records) > maxFileBytes) {
         flushed = await this.#nextFile(flushed);
         old = (await auditFiles(directory)).slice(0, -maxFiles);
@@ -103,14 +107,14 @@ export class ChainWriter {
       if (size === this.#flushed.sizeBytes && nlink > 0) return this.#flushed;
       await this.close();
     }
-    await this.options.prepareDirectory(this.options.directory);
+    await this.#options.prepareDirectory(this.#options.directory);
     return (this.#flushed =
       this.#flushed === undefined ? await this.#openFirst() : await this.#openAgain(this.#flushed));
   }
 
   /** Goes on where another left off: behind the last whole line of the last file that has one. */
   async #openFirst(): Promise<Flushed> {
-    const numbers = await auditFiles(this.options.directory);
+    const numbers = await auditFiles(this.#options.directory);
     const findings: AuditFacts[] = [];
     let number = numbers.at(-1) ?? 1;
     let sizeBytes = await this.#openFile(number);
@@ -163,7 +167,7 @@ export class ChainWriter {
   /** Opens a file, and makes it when it is not there. @returns Its size. */
   async #openFile(number: number): Promise<number> {
     await this.close();
-    const { directory } = this.options;
+    const { directory } = this.#options;
     const flags = constants.O_RDWR | constants.O_CREAT;
     this.#file = await open(auditFilePath(directory, number), flags, 0o600);
     const { size } = await this.#file.stat();
@@ -175,7 +179,7 @@ export class ChainWriter {
     if (isOpen && this.#file !== undefined) {
       return readTail(this.#file, (await this.#file.stat()).size);
     }
-    const file = await open(auditFilePath(this.options.directory, number), 'r');
+    const file = await open(auditFilePath(this.#options.directory, number), 'r');
     try {
       return await readTail(file, (await file.stat()).size);
     } finally {

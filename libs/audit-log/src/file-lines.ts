@@ -48,10 +48,14 @@ class PartialLine {
   #pieces: Buffer[] = [];
   #hash: Hash | undefined;
 
+  readonly #maxBytes: number;
+
   constructor(
     readonly number: number,
-    private readonly maxBytes: number,
-  ) {}
+    maxBytes: number,
+  ) {
+    this.#maxBytes = maxBytes;
+  }
 
   add(piece: Buffer): void {
     if (piece.length === 0) return;
@@ -61,7 +65,7 @@ class PartialLine {
       return;
     }
     this.#pieces.push(piece);
-    if (this.sizeBytes <= this.maxBytes) return;
+    if (this.sizeBytes <= this.#maxBytes) return;
     this.#hash = createHash('sha256');
     for (const kept of this.#pieces) this.#hash.update(kept);
     this.#pieces = [];

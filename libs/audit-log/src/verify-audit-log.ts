@@ -81,8 +81,12 @@ class ChainCheck {
   readonly #problems: AuditProblem[] = [];
   #problemCount = 0;
 
+  readonly #isPart: boolean;
+
   /** @param isPart - The log has more, which is not looked at. */
-  constructor(private readonly isPart: boolean) {}
+  constructor(isPart: boolean) {
+    this.#isPart = isPart;
+  }
 
   get isEmpty(): boolean {
     return this.#hash === undefined;
@@ -124,7 +128,7 @@ class ChainCheck {
 
   verdict(): AuditVerdict {
     const first = this.#firstNumber ?? 1;
-    if (!this.isPart && first > this.#removed + 1) {
+    if (!this.#isPart && first > this.#removed + 1) {
       this.#file = auditFileName(first);
       this.#complain(0, 'the files before this one are missing, and no record says why');
     }
@@ -143,7 +147,7 @@ class ChainCheck {
 
   /** What the first line of all must say; one of a later file follows what was removed. */
   #beginning<T>(found: T, wanted: T): T {
-    return this.#firstNumber === 1 && !this.isPart ? wanted : found;
+    return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }
 
   #look({ kind, lost, files }: AuditRecord): void {

@@ -5,32 +5,35 @@
  * not pay for our delay.
  */
 export class Deadline {
-  private timer: NodeJS.Timeout | undefined;
-  private last: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #last: NodeJS.Immediate | undefined;
+
+  readonly #ms: number;
+  readonly #over: () => void;
 
   /** @param ms - Milliseconds. */
-  constructor(
-    private readonly ms: number,
-    private readonly over: () => void,
-  ) {}
+  constructor(ms: number, over: () => void) {
+    this.#ms = ms;
+    this.#over = over;
+  }
 
   /** Begins, or begins anew. */
   start(): void {
     this.stop();
-    this.timer = setTimeout(() => {
-      this.last = setImmediate(this.over);
-    }, this.ms);
-    this.timer.unref();
+    this.#timer = setTimeout(() => {
+      this.#last = setImmediate(this.#over);
+    }, this.#ms);
+    this.#timer.unref();
   }
 
   /** Begins unless it has begun. */
   continue(): void {
-    if (this.timer === undefined) this.start();
+    if (this.#timer === undefined) this.start();
   }
 
   stop(): void {
-    clearTimeout(this.timer);
-    clearImmediate(this.last);
-    this.timer = undefined;
+    clearTimeout(this.#timer);
+    clearImmediate(this.#last);
+    this.#timer = undefined;
   }
 }

@@ -6,16 +6,20 @@ import { DEFAULT_FRAME_OCTETS, FRAME, FRAME_HEADER_OCTETS, type Frame } from './
  * most its own length is held. The payload of a DATA frame is valid until `take` returns: the next one may come in the same memory.
  */
 export class FrameReader {
-  private prefaceSeen = 0;
-  private readonly header = Buffer.allocUnsafe(FRAME_HEADER_OCTETS);
-  private headerOctets = 0;
-  private body: Buffer | undefined;
-  private bodyOctets = 0;
+  #prefaceSeen = 0;
+  readonly #header = Buffer.allocUnsafe(FRAME_HEADER_OCTETS);
+  #headerOctets = 0;
+  #body: Buffer | undefined;
+  #bodyOctets = 0;
   /** For DATA frames that lie in two chunks, made by the first. */
-  private dataBody: Buffer | undefined;
+  #dataBody: Buffer | undefined;
+
+  readonly #preface: Buffer;
 
   /** @param preface - What comes before the first frame: of a server nothing does. */
-  constructor(private readonly preface: Buffer) {}
+  constructor(preface: Buffer) {
+    this.#preface = preface;
+  }
 
   /**
    * Gives each frame that a chunk completes to `take`, until that returns false.
@@ -23,56 +27,56 @@ export class FrameReader {
    * @throws ConnectionFault `notHttp2`, `frameSize`, and what `take` throws.
    */
   read(chunk: Buffer, take: (frame: Frame) => boolean): void {
-    let at = this.readPreface(chunk);
+    let at = this.#readPreface(chunk);
     while (at < chunk.length) {
-      at += this.readHeader(chunk, at);
-      if (this.headerOctets < FRAME_HEADER_OCTETS) return;
-      const length = this.header.readUIntBE(0, 3);
+      at += this.#readHeader(chunk, at);
+      if (this.#headerOctets < FRAME_HEADER_OCTETS) return;
+      const length = this.#header.readUIntBE(0, 3);
       if (length > DEFAULT_FRAME_OCTETS) throw new ConnectionFault('frameSize');
       let payload: Buffer;
-      if (this.body === undefined && chunk.length - at >= length) {
+      if (this.#body === undefined && chunk.length - at >= length) {
         payload = chunk.subarray(at, at + length);
         at += length;
       } else {
-        this.body ??= this.bodyFor(length);
-        const end = at + length - this.bodyOctets;
-        const copied = chunk.copy(this.body, this.bodyOctets, at, end);
-        this.bodyOctets += copied;
+        this.#body ??= this.#bodyFor(length);
+        const end = at + length - this.#bodyOctets;
+        const copied = chunk.copy(this.#body, this.#bodyOctets, at, end);
+        this.#bodyOctets += copied;
         at += copied;
-        if (this.bodyOctets < length) return;
-        payload = this.body.subarray(0, length);
+        if (this.#bodyOctets < length) return;
+        payload = this.#body.subarray(0, length);
       }
-      this.body = undefined;
-      this.bodyOctets = 0;
-      this.headerOctets = 0;
-      const { header } = this;
+      this.#body = undefined;
+      this.#bodyOctets = 0;
+      this.#headerOctets = 0;
+      const header = this.#header;
       const [type, flags] = [header[3] as number, header[4] as number];
       const streamId = header.readUInt32BE(5) & 0x7fffffff;
       if (!take({ type, flags, streamId, payload })) return;
     }
   }
 
-  private bodyFor(length: number): Buffer {
-    if (this.header[3] !== FRAME.data) return Buffer.allocUnsafe(length);
-    return (this.dataBody ??= Buffer.allocUnsafeSlow(DEFAULT_FRAME_OCTETS));
+  #bodyFor(length: number): Buffer {
+    if (this.#header[3] !== FRAME.data) return Buffer.allocUnsafe(length);
+    return (this.#dataBody ??= Buffer.allocUnsafeSlow(DEFAULT_FRAME_OCTETS));
   }
 
-  private readPreface(chunk: Buffer): number {
+  #readPreface(chunk: Buffer): number {
     let at = 0;
-    while (this.prefaceSeen < this.preface.length && at < chunk.length) {
-      if (chunk[at++] !== this.preface[this.prefaceSeen++]) throw new ConnectionFault('notHttp2');
+    while (this.#prefaceSeen < this.#preface.length && at < chunk.length) {
+      if (chunk[at++] !== this.#preface[this.#prefaceSeen++]) throw new ConnectionFault('notHttp2');
     }
     return at;
   }
 
-  private readHeader(chunk: Buffer, at: number): number {
+  #readHeader(chunk: Buffer, at: number): number {
     const copied = chunk.copy(
-      this.header,
-      this.headerOctets,
+      this.#header,
+      this.#headerOctets,
       at,
-      at + FRAME_HEADER_OCTETS - this.headerOctets,
+      at + FRAME_HEADER_OCTETS - this.#headerOctets,
     );
-    this.headerOctets += copied;
+    this.#headerOctets += copied;
     return copied;
   }
 }

@@ -27,14 +27,18 @@ export function withoutPadding({ flags, payload }: Frame): Buffer {
 
 /** Puts HEADERS and its CONTINUATION frames together. Between them no other frame may come. */
 export class HeaderBlockReader {
-  private begun: { streamId: number; endStream: boolean } | undefined;
-  private parts: Buffer[] = [];
-  private octets = 0;
+  #begun: { streamId: number; endStream: boolean } | undefined;
+  #parts: Buffer[] = [];
+  #octets = 0;
 
-  constructor(private readonly limits: HeaderBlockLimits) {}
+  readonly #limits: HeaderBlockLimits;
+
+  constructor(limits: HeaderBlockLimits) {
+    this.#limits = limits;
+  }
 
   get isOpen(): boolean {
-    return this.begun !== undefined;
+    return this.#begun !== undefined;
   }
 
   /**
@@ -50,29 +54,29 @@ export class HeaderBlockReader {
         if (part.length < 5) throw new ConnectionFault('badFrame');
         part = part.subarray(5);
       }
-      this.begun = { streamId, endStream: (flags & FLAG.endStream) !== 0 };
-      this.add(part);
+      this.#begun = { streamId, endStream: (flags & FLAG.endStream) !== 0 };
+      this.#add(part);
     } else {
-      if (this.begun?.streamId !== streamId) throw new ConnectionFault('badFrame');
-      this.add(frame.payload);
+      if (this.#begun?.streamId !== streamId) throw new ConnectionFault('badFrame');
+      this.#add(frame.payload);
     }
     if ((flags & FLAG.endHeaders) === 0) return undefined;
-    const [only] = this.parts;
-    const octets = this.parts.length === 1 && only ? only : Buffer.concat(this.parts);
-    const block = { ...this.begun, octets };
-    this.begun = undefined;
-    this.parts = [];
-    this.octets = 0;
+    const [only] = this.#parts;
+    const octets = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts);
+    const block = { ...this.#begun, octets };
+    this.#begun = undefined;
+    this.#parts = [];
+    this.#octets = 0;
     return block;
   }
 
-  private add(part: Buffer): void {
-    this.octets += part.length;
-    if (this.octets > this.limits.octets || this.parts.length > this.limits.continuations) {
+  #add(part: Buffer): void {
+    this.#octets += part.length;
+    if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations) {
       throw new ConnectionFault('headersTooLarge');
     }
     // A part of a chunk would keep the whole chunk.
-    this.parts.push(Buffer.from(part));
+    this.#parts.push(Buffer.from(part));
   }
 }
 

@@ -53,290 +53,297 @@ export class Connection {
   readonly limits: Http2Limits;
   readonly segments: SegmentPool;
 
-  private readonly streams = new Map<number, Http2Stream>();
-  private readonly resetByUs = new Set<number>();
-  private lastId = 0;
-  private isGreeted = false;
-  private isDraining = false;
-  private ended: EndReason | undefined;
+  readonly #streams = new Map<number, Http2Stream>();
+  readonly #resetByUs = new Set<number>();
+  #lastId = 0;
+  #isGreeted = false;
+  #isDraining = false;
+  #ended: EndReason | undefined;
 
-  private readonly reader = new FrameReader(wire.PREFACE);
-  private readonly headerBlock: HeaderBlockReader;
-  private readonly decoder: HpackDecoder;
-  private readonly encoder = new HpackEncoder();
-  private readonly output: Output;
+  readonly #reader = new FrameReader(wire.PREFACE);
+  readonly #headerBlock: HeaderBlockReader;
+  readonly #decoder: HpackDecoder;
+  readonly #encoder = new HpackEncoder();
+  readonly #output: Output;
 
-  private readonly streamWindow: number;
-  private theirStreamWindow = wire.DEFAULT_WINDOW_OCTETS;
-  private receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
+  readonly #streamWindow: number;
+  #theirStreamWindow = wire.DEFAULT_WINDOW_OCTETS;
+  #receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
 
-  private readonly inbound: OctetAccount;
-  private readonly outbound: OctetAccount;
+  readonly #inbound: OctetAccount;
+  readonly #outbound: OctetAccount;
   /** Octets of answers that the streams hold, and what of them counts for this connection. */
-  private waitingOctets = 0;
-  private extraOctets = 0;
+  #waitingOctets = 0;
+  #extraOctets = 0;
 
-  private readonly resets: TokenBucket;
-  private readonly pings: TokenBucket;
-  private readonly settings: TokenBucket;
-  private readonly windowUpdates: TokenBucket;
-  private readonly ignored: TokenBucket;
-  private readonly headerOctets: TokenBucket;
+  readonly #resets: TokenBucket;
+  readonly #pings: TokenBucket;
+  readonly #settings: TokenBucket;
+  readonly #windowUpdates: TokenBucket;
+  readonly #ignored: TokenBucket;
+  readonly #headerOctets: TokenBucket;
 
-  private readonly handshake: Deadline;
-  private readonly settingsAck: Deadline;
-  private readonly nextPing: Deadline;
-  private readonly pong: Deadline;
-  private readonly idle: Deadline;
-  private linger: Deadline | undefined;
-  private drain: Deadline | undefined;
+  readonly #handshake: Deadline;
+  readonly #settingsAck: Deadline;
+  readonly #nextPing: Deadline;
+  readonly #pong: Deadline;
+  readonly #idle: Deadline;
+  #linger: Deadline | undefined;
+  #drain: Deadline | undefined;
   /** When the grace is over that we gave, by `performance.now()`. */
-  private drainUntil = 0;
+  #drainUntil = 0;
   /** What was said first of the calls that are taken counts. */
-  private goawayId: number | undefined;
+  #goawayId: number | undefined;
 
-  constructor(
-    private readonly socket: Duplex,
-    private readonly parts: ConnectionParts,
-  ) {
+  readonly #socket: Duplex;
+  readonly #parts: ConnectionParts;
+
+  constructor(socket: Duplex, parts: ConnectionParts) {
+    this.#socket = socket;
+    this.#parts = parts;
     const { limits } = parts;
     this.peer = parts.peer;
     this.limits = limits;
     this.segments = parts.segments;
-    this.streamWindow = limits.messageOctets + MESSAGE_HEADER_OCTETS + SPARE_WINDOW_OCTETS;
+    this.#streamWindow = limits.messageOctets + MESSAGE_HEADER_OCTETS + SPARE_WINDOW_OCTETS;
     const { headerOctets, headerFields, continuations } = limits;
-    this.headerBlock = new HeaderBlockReader({ octets: headerOctets, continuations });
-    this.decoder = new HpackDecoder({ listSize: headerOctets, fields: headerFields });
-    this.inbound = parts.inbound.open(() => this.end('mostHeld'));
-    this.outbound = parts.outbound.open(() => this.end('mostHeld'));
-    this.resets = new TokenBucket(limits.resets);
-    this.pings = new TokenBucket(limits.pings);
-    this.settings = new TokenBucket(limits.settings);
-    this.windowUpdates = new TokenBucket(limits.windowUpdates);
-    this.ignored = new TokenBucket(limits.ignoredFrames);
-    this.headerOctets = new TokenBucket(limits.headerBlockOctets);
-    this.handshake = new Deadline(limits.handshakeMs, () => this.end('handshakeTimeout'));
-    this.settingsAck = new Deadline(limits.settingsAckMs, () => this.end('settingsTimeout'));
-    this.nextPing = new Deadline(limits.pingIntervalMs, () => this.ping());
-    this.pong = new Deadline(limits.pingTimeoutMs, () => this.end('pingTimeout'));
-    this.idle = new Deadline(limits.idleMs, () => this.end('idle'));
-    this.output = new Output(socket, {
+    this.#headerBlock = new HeaderBlockReader({ octets: headerOctets, continuations });
+    this.#decoder = new HpackDecoder({ listSize: headerOctets, fields: headerFields });
+    this.#inbound = parts.inbound.open(() => this.#end('mostHeld'));
+    this.#outbound = parts.outbound.open(() => this.#end('mostHeld'));
+    this.#resets = new TokenBucket(limits.resets);
+    this.#pings = new TokenBucket(limits.pings);
+    this.#settings = new TokenBucket(limits.settings);
+    this.#windowUpdates = new TokenBucket(limits.windowUpdates);
+    this.#ignored = new TokenBucket(limits.ignoredFrames);
+    this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
+    this.#handshake = new Deadline(limits.handshakeMs, () => this.#end('handshakeTimeout'));
+    this.#settingsAck = new Deadline(limits.settingsAckMs, () => this.#end('settingsTimeout'));
+    this.#nextPing = new Deadline(limits.pingIntervalMs, () => this.#ping());
+    this.#pong = new Deadline(limits.pingTimeoutMs, () => this.#end('pingTimeout'));
+    this.#idle = new Deadline(limits.idleMs, () => this.#end('idle'));
+    this.#output = new Output(socket, {
       sent: (frames) => {
-        this.pings.give(frames);
-        this.windowUpdates.give(4 * frames);
+        this.#pings.give(frames);
+        this.#windowUpdates.give(4 * frames);
       },
-      changed: () => this.judgeWaiting(),
+      changed: () => this.#judgeWaiting(),
     });
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
-        this.end('clientGone');
-        this.linger?.stop();
+        this.#end('clientGone');
+        this.#linger?.stop();
         resolve();
       });
     });
     // 'close' follows, which tells all that matters.
     socket.on('error', () => undefined);
-    socket.once('end', () => this.end('clientGone'));
-    socket.on('data', this.read);
-    this.handshake.start();
-    if (socket.destroyed) this.end('clientGone');
+    socket.once('end', () => this.#end('clientGone'));
+    socket.on('data', this.#read);
+    this.#handshake.start();
+    if (socket.destroyed) this.#end('clientGone');
   }
 
   /** Takes no more calls; lets those under way end for so many milliseconds, then cuts them. Resolves once the socket is gone. */
   close(graceMs: number): Promise<void> {
-    if (this.ended !== undefined || this.drain !== undefined) return this.closed;
-    this.isDraining = true;
-    this.drain = new Deadline(graceMs, () => this.end('closed'));
-    this.drainUntil = performance.now() + graceMs;
-    if (graceMs === 0 || this.streams.size === 0) {
-      this.end('closed');
+    if (this.#ended !== undefined || this.#drain !== undefined) return this.closed;
+    this.#isDraining = true;
+    this.#drain = new Deadline(graceMs, () => this.#end('closed'));
+    this.#drainUntil = performance.now() + graceMs;
+    if (graceMs === 0 || this.#streams.size === 0) {
+      this.#end('closed');
     } else {
-      this.sendGoaway(HTTP2_CODE.noError, '');
-      this.drain.start();
+      this.#sendGoaway(HTTP2_CODE.noError, '');
+      this.#drain.start();
     }
     return this.closed;
   }
 
   sendHeaders(stream: Http2Stream, headers: AnswerHeaders, endStream: boolean): void {
     const isFirst = headers[':status'] !== undefined;
-    const all = isFirst ? { ...headers, ...this.parts.answerHeaders } : headers;
-    const block = this.encoder.encode(answerFields(all));
-    this.output.send(wire.frame(FRAME.headers, headersFlags(endStream), stream.id, block));
+    const all = isFirst ? { ...headers, ...this.#parts.answerHeaders } : headers;
+    const block = this.#encoder.encode(answerFields(all));
+    this.#output.send(wire.frame(FRAME.headers, headersFlags(endStream), stream.id, block));
   }
 
   wantsToSend(stream: Http2Stream): void {
-    this.output.add(stream);
+    this.#output.add(stream);
   }
 
   waits(octets: number, extra: number): void {
-    this.waitingOctets += octets;
-    this.extraOctets += extra;
-    if (octets > 0) this.judgeWaiting();
+    this.#waitingOctets += octets;
+    this.#extraOctets += extra;
+    if (octets > 0) this.#judgeWaiting();
   }
 
   holds(octets: number): void {
-    const held = this.inbound.held + octets;
-    this.inbound.set(held);
-    if (held > this.limits.unfinishedOctets) this.end('tooMuchUnfinished');
+    const held = this.#inbound.held + octets;
+    this.#inbound.set(held);
+    if (held > this.limits.unfinishedOctets) this.#end('tooMuchUnfinished');
   }
 
   consumed(stream: Http2Stream, octets: number): void {
     stream.unreturned += octets;
-    if (stream.state !== 'open' || stream.unreturned < this.streamWindow / 2) return;
+    if (stream.state !== 'open' || stream.unreturned < this.#streamWindow / 2) return;
     stream.receiveWindow += stream.unreturned;
-    this.output.send(wire.frameOfNumbers(FRAME.windowUpdate, stream.id, stream.unreturned));
+    this.#output.send(wire.frameOfNumbers(FRAME.windowUpdate, stream.id, stream.unreturned));
     stream.unreturned = 0;
   }
 
   answered(stream: Http2Stream): void {
     // A client that is not done yet is told that the rest is of no use.
-    if (stream.state === 'open') this.sendReset(stream.id, HTTP2_CODE.noError);
-    this.forget(stream, HTTP2_CODE.noError, false);
+    if (stream.state === 'open') this.#sendReset(stream.id, HTTP2_CODE.noError);
+    this.#forget(stream, HTTP2_CODE.noError, false);
   }
 
   reset(stream: Http2Stream, code: number): void {
-    if (this.ended === undefined) this.sendReset(stream.id, code);
-    this.forget(stream, code, true);
+    if (this.#ended === undefined) this.#sendReset(stream.id, code);
+    this.#forget(stream, code, true);
   }
 
   /** The first reason counts. Frees all that the connection holds at once, whatever becomes of the socket. */
-  private end(reason: EndReason): void {
-    if (this.ended !== undefined) return;
-    this.ended = reason;
-    for (const { stop } of this.deadlines()) stop();
-    const streams = [...this.streams.values()];
-    this.streams.clear();
+  #end(reason: EndReason): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    for (const { stop } of this.#deadlines()) stop();
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
     for (const stream of streams) stream.over(HTTP2_CODE.cancel, true);
-    this.inbound.close();
-    this.outbound.close();
-    const { socket } = this;
-    socket.off('data', this.read);
+    this.#inbound.close();
+    this.#outbound.close();
+    const socket = this.#socket;
+    socket.off('data', this.#read);
     if (reason === 'clientGone' || !socket.writable) {
       socket.destroy();
     } else {
-      if (reason !== 'notHttp2') this.sendGoaway(http2CodeOf(reason), reason);
+      if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
       // What still comes is read and dropped, so that the client gets the last words; who does not go then is cut.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
       // The last answers are still in the socket; within the grace they may go out.
-      const graceMs = reason === 'closed' ? this.drainUntil - performance.now() : 0;
+      const graceMs = reason === 'closed' ? this.#drainUntil - performance.now() : 0;
       const lingerMs = Math.max(this.limits.lingerMs, graceMs);
-      this.linger = new Deadline(lingerMs, () => socket.destroy());
-      this.linger.start();
+      this.#linger = new Deadline(lingerMs, () => socket.destroy());
+      this.#linger.start();
     }
-    this.parts.onEnd(reason);
+    this.#parts.onEnd(reason);
   }
 
-  private *deadlines(): Generator<{ stop: () => void }> {
-    const { handshake, settingsAck, nextPing, pong, idle, drain } = this;
+  *#deadlines(): Generator<{ stop: () => void }> {
+    const handshake = this.#handshake;
+    const settingsAck = this.#settingsAck;
+    const nextPing = this.#nextPing;
+    const pong = this.#pong;
+    const idle = this.#idle;
+    const drain = this.#drain;
     for (const deadline of [handshake, settingsAck, nextPing, pong, idle, drain]) {
       if (deadline !== undefined) yield { stop: () => deadline.stop() };
     }
   }
 
-  private readonly read = (chunk: Buffer): void => {
-    if (this.ended !== undefined) return;
+  readonly #read = (chunk: Buffer): void => {
+    if (this.#ended !== undefined) return;
     try {
-      this.reader.read(chunk, (frame) => {
-        this.take(frame);
-        return this.ended === undefined;
+      this.#reader.read(chunk, (frame) => {
+        this.#take(frame);
+        return this.#ended === undefined;
       });
     } catch (error) {
       if (error instanceof ConnectionFault) {
-        this.end(error.reason);
+        this.#end(error.reason);
       } else {
-        this.end('failed');
-        this.parts.onFailure(error);
+        this.#end('failed');
+        this.#parts.onFailure(error);
       }
     }
   };
 
-  private take(frame: Frame): void {
+  #take(frame: Frame): void {
     const { type, flags, streamId, payload } = frame;
-    if (this.headerBlock.isOpen && type !== FRAME.continuation) {
+    if (this.#headerBlock.isOpen && type !== FRAME.continuation) {
       throw new ConnectionFault('badFrame');
     }
-    if (!this.isGreeted) this.greet(frame);
+    if (!this.#isGreeted) this.#greet(frame);
     switch (type) {
       case FRAME.data:
-        this.takeData(frame);
+        this.#takeData(frame);
         return;
       case FRAME.headers:
       case FRAME.continuation: {
         if (type === FRAME.headers && streamId % 2 === 0) throw new ConnectionFault('badStreamId');
-        const block = this.headerBlock.take(frame);
-        if (block !== undefined) this.takeHeaders(block);
+        const block = this.#headerBlock.take(frame);
+        if (block !== undefined) this.#takeHeaders(block);
         return;
       }
       case FRAME.rstStream:
-        this.takeReset(frame);
+        this.#takeReset(frame);
         return;
       case FRAME.settings:
-        this.takeSettings(frame);
+        this.#takeSettings(frame);
         return;
       case FRAME.pushPromise:
         throw new ConnectionFault('pushPromise');
       case FRAME.ping:
         requireFrame(payload.length === 8, streamId === 0);
-        spend(this.pings, 'tooManyPings');
+        spend(this.#pings, 'tooManyPings');
         if ((flags & FLAG.ack) === 0) {
-          this.output.send(wire.frame(FRAME.ping, FLAG.ack, 0, payload));
+          this.#output.send(wire.frame(FRAME.ping, FLAG.ack, 0, payload));
         } else {
-          this.pong.stop();
-          if (this.ended === undefined) this.nextPing.continue();
+          this.#pong.stop();
+          if (this.#ended === undefined) this.#nextPing.continue();
         }
         return;
       case FRAME.goaway:
         requireFrame(payload.length >= 8, streamId === 0);
-        spend(this.ignored, 'tooManyIgnoredFrames');
-        this.isDraining = true;
-        if (this.streams.size === 0) this.end('clientGone');
+        spend(this.#ignored, 'tooManyIgnoredFrames');
+        this.#isDraining = true;
+        if (this.#streams.size === 0) this.#end('clientGone');
         return;
       case FRAME.windowUpdate:
-        this.takeWindowUpdate(frame);
+        this.#takeWindowUpdate(frame);
         return;
       case FRAME.priority:
         requireFrame(payload.length === 5, streamId !== 0);
-        spend(this.ignored, 'tooManyIgnoredFrames');
+        spend(this.#ignored, 'tooManyIgnoredFrames');
         return;
       default:
-        spend(this.ignored, 'tooManyIgnoredFrames');
+        spend(this.#ignored, 'tooManyIgnoredFrames');
     }
   }
 
   /** The first frame must be SETTINGS; we answer with ours. */
-  private greet({ type, flags }: Frame): void {
+  #greet({ type, flags }: Frame): void {
     if (type !== FRAME.settings || (flags & FLAG.ack) !== 0) {
       throw new ConnectionFault('noSettings');
     }
-    this.isGreeted = true;
-    this.handshake.stop();
+    this.#isGreeted = true;
+    this.#handshake.stop();
     const { streams, headerOctets } = this.limits;
     const ours = wire.settingsFrame([
       [SETTING.maxConcurrentStreams, streams],
-      [SETTING.initialWindowSize, this.streamWindow],
+      [SETTING.initialWindowSize, this.#streamWindow],
       [SETTING.maxHeaderListSize, headerOctets],
     ]);
     const more = CONNECTION_WINDOW_OCTETS - wire.DEFAULT_WINDOW_OCTETS;
-    this.receiveWindow += more;
-    this.output.send(Buffer.concat([ours, wire.frameOfNumbers(FRAME.windowUpdate, 0, more)]));
-    this.settingsAck.start();
-    this.nextPing.start();
-    this.idle.start();
-    this.parts.onGreeted();
+    this.#receiveWindow += more;
+    this.#output.send(Buffer.concat([ours, wire.frameOfNumbers(FRAME.windowUpdate, 0, more)]));
+    this.#settingsAck.start();
+    this.#nextPing.start();
+    this.#idle.start();
+    this.#parts.onGreeted();
   }
 
-  private takeData(frame: Frame): void {
+  #takeData(frame: Frame): void {
     const { streamId, payload } = frame;
     if (streamId === 0) throw new ConnectionFault('badStreamId');
-    this.receiveWindow -= payload.length;
-    if (this.receiveWindow < 0) throw new ConnectionFault('windowExceeded');
-    if (this.receiveWindow < CONNECTION_WINDOW_OCTETS / 2) {
-      const taken = CONNECTION_WINDOW_OCTETS - this.receiveWindow;
-      this.receiveWindow = CONNECTION_WINDOW_OCTETS;
-      this.output.send(wire.frameOfNumbers(FRAME.windowUpdate, 0, taken));
+    this.#receiveWindow -= payload.length;
+    if (this.#receiveWindow < 0) throw new ConnectionFault('windowExceeded');
+    if (this.#receiveWindow < CONNECTION_WINDOW_OCTETS / 2) {
+      const taken = CONNECTION_WINDOW_OCTETS - this.#receiveWindow;
+      this.#receiveWindow = CONNECTION_WINDOW_OCTETS;
+      this.#output.send(wire.frameOfNumbers(FRAME.windowUpdate, 0, taken));
     }
-    const stream = this.judge(frame);
+    const stream = this.#judge(frame);
     if (stream === undefined) return;
     stream.receiveWindow -= payload.length;
     if (stream.receiveWindow < 0) throw new ConnectionFault('windowExceeded');
@@ -344,149 +351,149 @@ export class Connection {
   }
 
   /** The stream that a frame is for; undefined when the frame came late and is dropped. @throws ConnectionFault */
-  private judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
-    const verdict = frameVerdict(this.stateOf(streamId), type);
-    if (verdict === 'pass') return this.streams.get(streamId);
-    if (verdict === 'late') spend(this.ignored, 'tooManyIgnoredFrames');
+  #judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
+    const verdict = frameVerdict(this.#stateOf(streamId), type);
+    if (verdict === 'pass') return this.#streams.get(streamId);
+    if (verdict === 'late') spend(this.#ignored, 'tooManyIgnoredFrames');
     else if (verdict !== 'open') throw new ConnectionFault(verdict);
     return undefined;
   }
 
-  private stateOf(streamId: number): StreamState {
-    const stream = this.streams.get(streamId);
+  #stateOf(streamId: number): StreamState {
+    const stream = this.#streams.get(streamId);
     if (stream !== undefined) return stream.state;
-    if (streamId > this.lastId) return 'idle';
-    return this.resetByUs.has(streamId) ? 'resetByUs' : 'closed';
+    if (streamId > this.#lastId) return 'idle';
+    return this.#resetByUs.has(streamId) ? 'resetByUs' : 'closed';
   }
 
-  private takeHeaders({ streamId, endStream, octets }: HeaderBlock): void {
-    if (!this.headerOctets.take(octets.length)) throw new ConnectionFault('tooManyHeaderOctets');
-    const fields = decodeBlock(this.decoder, octets);
-    const isNew = this.stateOf(streamId) === 'idle';
-    const stream = this.judge({ type: FRAME.headers, streamId });
+  #takeHeaders({ streamId, endStream, octets }: HeaderBlock): void {
+    if (!this.#headerOctets.take(octets.length)) throw new ConnectionFault('tooManyHeaderOctets');
+    const fields = decodeBlock(this.#decoder, octets);
+    const isNew = this.#stateOf(streamId) === 'idle';
+    const stream = this.#judge({ type: FRAME.headers, streamId });
     if (stream !== undefined) {
       if (endStream && areTrailers(fields)) stream.endRequest();
       else this.reset(stream, HTTP2_CODE.protocolError);
     }
     if (!isNew) return;
-    this.lastId = streamId;
-    if (this.isDraining || this.streams.size >= this.limits.streams) {
-      spend(this.ignored, 'tooManyIgnoredFrames');
-      this.sendReset(streamId, HTTP2_CODE.refusedStream);
+    this.#lastId = streamId;
+    if (this.#isDraining || this.#streams.size >= this.limits.streams) {
+      spend(this.#ignored, 'tooManyIgnoredFrames');
+      this.#sendReset(streamId, HTTP2_CODE.refusedStream);
       return;
     }
     const headers = requestHeaders(fields);
     if (headers === undefined) {
-      spend(this.ignored, 'tooManyIgnoredFrames');
-      this.sendReset(streamId, HTTP2_CODE.protocolError);
+      spend(this.#ignored, 'tooManyIgnoredFrames');
+      this.#sendReset(streamId, HTTP2_CODE.protocolError);
       return;
     }
     const size = STREAM_OCTETS + fields.reduce((sum, field) => sum + fieldSize(field), 0);
-    this.open(streamId, headers, size, endStream);
+    this.#open(streamId, headers, size, endStream);
   }
 
-  private open(id: number, headers: RequestHeaders, octets: number, endStream: boolean): void {
-    const hasOneRequest = this.parts.hasOneRequest(headers[':path'] ?? '');
-    const windows = { receive: this.streamWindow, send: this.theirStreamWindow };
+  #open(id: number, headers: RequestHeaders, octets: number, endStream: boolean): void {
+    const hasOneRequest = this.#parts.hasOneRequest(headers[':path'] ?? '');
+    const windows = { receive: this.#streamWindow, send: this.#theirStreamWindow };
     const stream = new Http2Stream(id, this, windows, hasOneRequest, octets);
-    this.streams.set(id, stream);
-    this.idle.stop();
+    this.#streams.set(id, stream);
+    this.#idle.stop();
     stream.begin();
     if (stream.destroyed) return;
     if (endStream) stream.endRequest();
-    this.parts.onStream(stream, headers);
+    this.#parts.onStream(stream, headers);
   }
 
-  private takeReset(frame: Frame): void {
+  #takeReset(frame: Frame): void {
     const { streamId, payload } = frame;
     requireFrame(payload.length === 4, streamId !== 0);
-    spend(this.resets, 'tooManyResets');
-    const stream = this.judge(frame);
-    if (stream !== undefined) this.forget(stream, payload.readUInt32BE(0), true);
+    spend(this.#resets, 'tooManyResets');
+    const stream = this.#judge(frame);
+    if (stream !== undefined) this.#forget(stream, payload.readUInt32BE(0), true);
   }
 
-  private takeSettings({ streamId, flags, payload }: Frame): void {
+  #takeSettings({ streamId, flags, payload }: Frame): void {
     const isAck = (flags & FLAG.ack) !== 0;
     requireFrame(isAck ? payload.length === 0 : payload.length % 6 === 0, streamId === 0);
-    spend(this.settings, 'tooManySettings');
+    spend(this.#settings, 'tooManySettings');
     if (isAck) {
-      this.settingsAck.stop();
+      this.#settingsAck.stop();
       return;
     }
-    for (const [id, value] of readSettings(payload)) this.applySetting(id, value);
-    this.output.send(wire.frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
+    for (const [id, value] of readSettings(payload)) this.#applySetting(id, value);
+    this.#output.send(wire.frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
   }
 
-  private applySetting(id: number, value: number): void {
-    if (id === SETTING.maxFrameSize) this.output.largestFrame = value;
+  #applySetting(id: number, value: number): void {
+    if (id === SETTING.maxFrameSize) this.#output.largestFrame = value;
     if (id !== SETTING.initialWindowSize) return;
-    const change = value - this.theirStreamWindow;
-    this.theirStreamWindow = value;
-    for (const stream of this.streams.values()) this.widen(stream, change);
+    const change = value - this.#theirStreamWindow;
+    this.#theirStreamWindow = value;
+    for (const stream of this.#streams.values()) this.#widen(stream, change);
   }
 
-  private widen(stream: Http2Stream, octets: number): void {
+  #widen(stream: Http2Stream, octets: number): void {
     stream.sendWindow += octets;
     if (stream.sendWindow > wire.LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
-    this.output.add(stream);
+    this.#output.add(stream);
   }
 
-  private takeWindowUpdate(frame: Frame): void {
+  #takeWindowUpdate(frame: Frame): void {
     const { streamId, payload } = frame;
-    spend(this.windowUpdates, 'tooManyWindowUpdates');
+    spend(this.#windowUpdates, 'tooManyWindowUpdates');
     const octets = readWindowStep(payload);
     if (streamId === 0) {
-      this.output.window += octets;
-      if (this.output.window > wire.LARGEST_WINDOW_OCTETS) {
+      this.#output.window += octets;
+      if (this.#output.window > wire.LARGEST_WINDOW_OCTETS) {
         throw new ConnectionFault('windowExceeded');
       }
-      this.output.schedule();
+      this.#output.schedule();
       return;
     }
-    const stream = this.judge(frame);
-    if (stream !== undefined) this.widen(stream, octets);
+    const stream = this.#judge(frame);
+    if (stream !== undefined) this.#widen(stream, octets);
   }
 
-  private ping(): void {
-    this.nextPing.stop();
-    this.pong.start();
-    this.output.send(wire.frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+  #ping(): void {
+    this.#nextPing.stop();
+    this.#pong.start();
+    this.#output.send(wire.frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
   }
 
-  private sendReset(streamId: number, code: number): void {
-    this.resetByUs.add(streamId);
-    if (this.resetByUs.size > REMEMBERED_RESETS) {
-      const [oldest] = this.resetByUs;
-      if (oldest !== undefined) this.resetByUs.delete(oldest);
+  #sendReset(streamId: number, code: number): void {
+    this.#resetByUs.add(streamId);
+    if (this.#resetByUs.size > REMEMBERED_RESETS) {
+      const [oldest] = this.#resetByUs;
+      if (oldest !== undefined) this.#resetByUs.delete(oldest);
     }
-    this.output.send(wire.frameOfNumbers(FRAME.rstStream, streamId, code));
+    this.#output.send(wire.frameOfNumbers(FRAME.rstStream, streamId, code));
   }
 
-  private sendGoaway(code: number, text: string): void {
+  #sendGoaway(code: number, text: string): void {
     const head = Buffer.alloc(8);
-    this.goawayId ??= this.lastId;
-    head.writeUInt32BE(this.goawayId);
+    this.#goawayId ??= this.#lastId;
+    head.writeUInt32BE(this.#goawayId);
     head.writeUInt32BE(code, 4);
     const payload = Buffer.concat([head, Buffer.from(text, 'latin1')]);
-    if (this.socket.writable) this.socket.write(wire.frame(FRAME.goaway, 0, 0, payload));
+    if (this.#socket.writable) this.#socket.write(wire.frame(FRAME.goaway, 0, 0, payload));
   }
 
-  private forget(stream: Http2Stream, code: number, aborted: boolean): void {
-    this.streams.delete(stream.id);
-    this.output.remove(stream);
+  #forget(stream: Http2Stream, code: number, aborted: boolean): void {
+    this.#streams.delete(stream.id);
+    this.#output.remove(stream);
     stream.over(code, aborted);
-    if (this.streams.size > 0 || this.ended !== undefined) return;
-    if (this.isDraining) this.end('closed');
-    else this.idle.start();
+    if (this.#streams.size > 0 || this.#ended !== undefined) return;
+    if (this.#isDraining) this.#end('closed');
+    else this.#idle.start();
   }
 
   /** What waits is memory of ours that a client holds by not reading. */
-  private judgeWaiting(): void {
-    if (this.ended !== undefined) return;
-    const inSocket = this.socket.writableLength;
-    this.outbound.set(this.waitingOctets + inSocket);
+  #judgeWaiting(): void {
+    if (this.#ended !== undefined) return;
+    const inSocket = this.#socket.writableLength;
+    this.#outbound.set(this.#waitingOctets + inSocket);
     const { waitingOctets, socketOctets } = this.limits;
-    if (this.extraOctets > waitingOctets || inSocket > socketOctets) this.end('notReading');
+    if (this.#extraOctets > waitingOctets || inSocket > socketOctets) this.#end('notReading');
   }
 }
 

@@ -64,43 +64,50 @@ export class Http2Stream extends Duplex {
   /** The headers that ended the answer, with its `grpc-status`; undefined as long as it has not ended, and for ever when the stream is reset. */
   lastHeaders: AnswerHeaders | undefined;
 
-  private readonly gatherer: MessageGatherer;
-  private readonly requestDeadline: Deadline;
-  private readonly ready: Buffer[] = [];
+  readonly #gatherer: MessageGatherer;
+  readonly #requestDeadline: Deadline;
+  readonly #ready: Buffer[] = [];
   /** Octets of `ready`, and those that the connection counts for all that is held. */
-  private readyOctets = 0;
-  private held = 0;
-  private isWanted = false;
-  private isOver = false;
-  private waitForTrailers = false;
-  private outbox: Buffer | undefined;
-  private outboxAt = 0;
-  private written: () => void = () => undefined;
+  #readyOctets = 0;
+  #held = 0;
+  #isWanted = false;
+  #isOver = false;
+  #waitForTrailers = false;
+  #outbox: Buffer | undefined;
+  #outboxAt = 0;
+  #written: () => void = () => undefined;
+
+  readonly #link: StreamLink;
+  readonly #hasOneRequest: boolean;
+  readonly #headerOctets: number;
 
   constructor(
     readonly id: number,
-    private readonly link: StreamLink,
+    link: StreamLink,
     windows: { readonly receive: number; readonly send: number },
-    private readonly hasOneRequest: boolean,
+    hasOneRequest: boolean,
     /** What its headers count for as long as the stream lives. */
-    private readonly headerOctets: number,
+    headerOctets: number,
   ) {
     super({ readableObjectMode: true, readableHighWaterMark: 1, autoDestroy: false });
+    this.#link = link;
+    this.#hasOneRequest = hasOneRequest;
+    this.#headerOctets = headerOctets;
     this.session = { socket: link.peer };
     this.receiveWindow = windows.receive;
     this.sendWindow = windows.send;
-    this.gatherer = new MessageGatherer(link.limits, link.segments);
+    this.#gatherer = new MessageGatherer(link.limits, link.segments);
     const { requestMs } = link.limits;
-    this.requestDeadline = new Deadline(requestMs, () => {
+    this.#requestDeadline = new Deadline(requestMs, () => {
       const message = `the request is not complete after ${requestMs} ms`;
       this.refuse({ status: DEADLINE_EXCEEDED, message });
     });
-    if (hasOneRequest) this.requestDeadline.start();
+    if (hasOneRequest) this.#requestDeadline.start();
   }
 
   /** Counts what the stream itself takes. To be called once the connection knows it. */
   begin(): void {
-    this.count();
+    this.#count();
   }
 
   /** Sends the headers of the answer. Without effect on a stream that is over. */
@@ -108,26 +115,26 @@ export class Http2Stream extends Duplex {
     headers: AnswerHeaders,
     options: { readonly endStream?: boolean; readonly waitForTrailers?: boolean } = {},
   ): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.headersSent = true;
-    this.waitForTrailers = options.waitForTrailers ?? false;
-    this.link.sendHeaders(this, headers, options.endStream ?? false);
+    this.#waitForTrailers = options.waitForTrailers ?? false;
+    this.#link.sendHeaders(this, headers, options.endStream ?? false);
     if (options.endStream !== true) return;
     this.lastHeaders = headers;
-    this.link.answered(this);
+    this.#link.answered(this);
   }
 
   /** Sends the last headers of the answer, once `wantTrailers` was told. */
   sendTrailers(headers: AnswerHeaders): void {
-    if (this.isOver) return;
-    this.link.sendHeaders(this, headers, true);
+    if (this.#isOver) return;
+    this.#link.sendHeaders(this, headers, true);
     this.lastHeaders = headers;
-    this.link.answered(this);
+    this.#link.answered(this);
   }
 
   /** Ends the stream before its time. */
   close(code: number = HTTP2_CODE.noError): void {
-    if (!this.isOver) this.link.reset(this, code);
+    if (!this.#isOver) this.#link.reset(this, code);
   }
 
   /** Answers with a status that no handler gave. */
@@ -146,100 +153,100 @@ export class Http2Stream extends Duplex {
     const data = withoutPadding(frame);
     const padding = frame.payload.length - data.length;
     this.requestOctets += data.length;
-    if (padding > 0) this.link.consumed(this, padding);
-    const refusal = this.gatherer.take(data, (message) => {
-      this.ready.push(message);
-      this.readyOctets += message.length + MESSAGE_OVERHEAD_OCTETS;
+    if (padding > 0) this.#link.consumed(this, padding);
+    const refusal = this.#gatherer.take(data, (message) => {
+      this.#ready.push(message);
+      this.#readyOctets += message.length + MESSAGE_OVERHEAD_OCTETS;
     });
     if (refusal !== undefined) {
       this.refuse(refusal);
       return;
     }
-    this.count();
-    if (this.isOver) return;
+    this.#count();
+    if (this.#isOver) return;
     if ((frame.flags & FLAG.endStream) !== 0) {
       this.endRequest();
-    } else if (!this.hasOneRequest) {
-      if (this.gatherer.isUnfinished) this.requestDeadline.continue();
-      else this.requestDeadline.stop();
+    } else if (!this.#hasOneRequest) {
+      if (this.#gatherer.isUnfinished) this.#requestDeadline.continue();
+      else this.#requestDeadline.stop();
     }
-    this.deliver();
+    this.#deliver();
   }
 
   /** The client has said all. */
   endRequest(): void {
-    this.requestDeadline.stop();
+    this.#requestDeadline.stop();
     this.state = 'halfClosedRemote';
-    if (this.gatherer.isUnfinished) {
+    if (this.#gatherer.isUnfinished) {
       this.refuse({ status: INTERNAL, message: 'the request ends within a message' });
     } else {
-      this.deliver();
+      this.#deliver();
     }
   }
 
   /** Octets that wait to be sent. */
   get waiting(): number {
-    return this.outbox === undefined ? 0 : this.outbox.length - this.outboxAt;
+    return this.#outbox === undefined ? 0 : this.#outbox.length - this.#outboxAt;
   }
 
   /** Gives the next octets of the answer, at most so many; tells the writer once it is the last of what it gave. */
   takeOutput(most: number): Buffer {
-    const { outbox } = this;
+    const outbox = this.#outbox;
     if (outbox === undefined) return Buffer.alloc(0);
-    const part = outbox.subarray(this.outboxAt, this.outboxAt + most);
-    this.outboxAt += part.length;
+    const part = outbox.subarray(this.#outboxAt, this.#outboxAt + most);
+    this.#outboxAt += part.length;
     this.answerOctets += part.length;
-    if (this.outboxAt === outbox.length) {
-      this.outbox = undefined;
-      this.link.waits(-part.length, -this.extraOf(outbox));
+    if (this.#outboxAt === outbox.length) {
+      this.#outbox = undefined;
+      this.#link.waits(-part.length, -this.#extraOf(outbox));
     } else {
-      this.link.waits(-part.length, 0);
+      this.#link.waits(-part.length, 0);
     }
     return part;
   }
 
   /** To be called once what `takeOutput` gave is on its way. */
   outputTaken(): void {
-    if (this.outbox === undefined) this.written();
+    if (this.#outbox === undefined) this.#written();
   }
 
   /** The stream is over; the connection has forgotten it. */
   over(code: number, aborted: boolean): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.rstCode = code;
     this.aborted = aborted;
-    this.requestDeadline.stop();
-    this.ready.length = 0;
-    this.gatherer.release();
-    this.link.holds(-this.held);
-    this.held = 0;
-    if (this.outbox !== undefined) this.link.waits(-this.waiting, -this.extraOf(this.outbox));
-    this.outbox = undefined;
+    this.#requestDeadline.stop();
+    this.#ready.length = 0;
+    this.#gatherer.release();
+    this.#link.holds(-this.#held);
+    this.#held = 0;
+    if (this.#outbox !== undefined) this.#link.waits(-this.waiting, -this.#extraOf(this.#outbox));
+    this.#outbox = undefined;
     if (aborted) this.emit('aborted');
     this.destroy();
   }
 
   override _read(): void {
-    this.isWanted = true;
-    this.deliver();
+    this.#isWanted = true;
+    this.#deliver();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, written: () => void): void {
-    if (this.isOver || chunk.length === 0) {
+    if (this.#isOver || chunk.length === 0) {
       written();
       return;
     }
-    this.outbox = chunk;
-    this.outboxAt = 0;
-    this.written = written;
-    this.link.waits(chunk.length, this.extraOf(chunk));
-    this.link.wantsToSend(this);
+    this.#outbox = chunk;
+    this.#outboxAt = 0;
+    this.#written = written;
+    this.#link.waits(chunk.length, this.#extraOf(chunk));
+    this.#link.wantsToSend(this);
   }
 
   override _final(done: () => void): void {
-    if (!this.isOver) {
-      if (this.waitForTrailers) this.emit('wantTrailers');
+    if (!this.#isOver) {
+      if (this.#waitForTrailers) this.emit('wantTrailers');
       else this.sendTrailers({});
     }
     done();
@@ -250,31 +257,31 @@ export class Http2Stream extends Duplex {
     done();
   }
 
-  private extraOf(chunk: Buffer): number {
-    return Math.max(0, chunk.length - this.link.limits.freeOctetsPerStream);
+  #extraOf(chunk: Buffer): number {
+    return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
   }
 
   /** Gives a message to whoever reads, when one is there and wanted. */
-  private deliver(): void {
-    if (!this.isWanted || this.isOver) return;
-    const message = this.ready.shift();
+  #deliver(): void {
+    if (!this.#isWanted || this.#isOver) return;
+    const message = this.#ready.shift();
     if (message !== undefined) {
-      this.isWanted = false;
-      this.readyOctets -= message.length + MESSAGE_OVERHEAD_OCTETS;
-      this.link.consumed(this, message.length);
-      this.count();
+      this.#isWanted = false;
+      this.#readyOctets -= message.length + MESSAGE_OVERHEAD_OCTETS;
+      this.#link.consumed(this, message.length);
+      this.#count();
       this.push(message);
     } else if (this.state === 'halfClosedRemote') {
-      this.isWanted = false;
+      this.#isWanted = false;
       this.push(null);
     }
   }
 
   /** Tells the connection what this stream holds of its request. */
-  private count(): void {
-    const held = this.headerOctets + this.gatherer.capacity + this.readyOctets;
-    const change = held - this.held;
-    this.held = held;
-    if (change !== 0) this.link.holds(change);
+  #count(): void {
+    const held = this.#headerOctets + this.#gatherer.capacity + this.#readyOctets;
+    const change = held - this.#held;
+    this.#held = held;
+    if (change !== 0) this.#link.holds(change);
   }
 }

@@ -27,28 +27,31 @@ export interface GathererLimits {
  * the message announces itself. It hands on whole messages, with the five octets in front.
  */
 export class MessageGatherer {
-  private readonly header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
-  private headerOctets = 0;
+  readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
+  #headerOctets = 0;
   /** Of the message that has begun. */
-  private segments: Buffer[] = [];
-  private length = 0;
-  private octets = 0;
-  private frames = 0;
+  #segments: Buffer[] = [];
+  #length = 0;
+  #octets = 0;
+  #frames = 0;
 
-  constructor(
-    private readonly limits: GathererLimits,
-    private readonly pool: SegmentPool,
-  ) {}
+  readonly #limits: GathererLimits;
+  readonly #pool: SegmentPool;
+
+  constructor(limits: GathererLimits, pool: SegmentPool) {
+    this.#limits = limits;
+    this.#pool = pool;
+  }
 
   /** Octets that the unfinished message takes. */
   get capacity(): number {
-    if (this.length === 0) return 0;
-    return this.segments.length * SEGMENT_OCTETS + MESSAGE_OVERHEAD_OCTETS;
+    if (this.#length === 0) return 0;
+    return this.#segments.length * SEGMENT_OCTETS + MESSAGE_OVERHEAD_OCTETS;
   }
 
   /** Whether a message has begun and is not whole. */
   get isUnfinished(): boolean {
-    return this.headerOctets > 0;
+    return this.#headerOctets > 0;
   }
 
   /**
@@ -58,28 +61,28 @@ export class MessageGatherer {
    * @throws ConnectionFault `tooManyFramesPerMessage`
    */
   take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
-    this.frames += 1;
-    const { framesPerMessage } = this.limits;
-    if (this.frames > framesPerMessage + this.length / OCTETS_PER_FRAME) {
+    this.#frames += 1;
+    const { framesPerMessage } = this.#limits;
+    if (this.#frames > framesPerMessage + this.#length / OCTETS_PER_FRAME) {
       throw new ConnectionFault('tooManyFramesPerMessage');
     }
     for (let at = 0; at < data.length;) {
-      if (this.length === 0) {
+      if (this.#length === 0) {
         const copied = data.copy(
-          this.header,
-          this.headerOctets,
+          this.#header,
+          this.#headerOctets,
           at,
-          at + MESSAGE_HEADER_OCTETS - this.headerOctets,
+          at + MESSAGE_HEADER_OCTETS - this.#headerOctets,
         );
         at += copied;
-        this.headerOctets += copied;
-        if (this.headerOctets < MESSAGE_HEADER_OCTETS) return undefined;
-        const refusal = this.begin();
+        this.#headerOctets += copied;
+        if (this.#headerOctets < MESSAGE_HEADER_OCTETS) return undefined;
+        const refusal = this.#begin();
         if (refusal !== undefined) return refusal;
       }
-      at += this.fill(data, at);
-      if (this.octets < this.length) continue;
-      const whole = Buffer.concat(this.segments, this.length);
+      at += this.#fill(data, at);
+      if (this.#octets < this.#length) continue;
+      const whole = Buffer.concat(this.#segments, this.#length);
       this.release();
       handOn(whole);
     }
@@ -88,18 +91,18 @@ export class MessageGatherer {
 
   /** Gives up the message that has begun. */
   release(): void {
-    this.pool.give(this.segments);
-    this.segments = [];
-    this.headerOctets = 0;
-    this.length = 0;
-    this.octets = 0;
-    this.frames = 0;
+    this.#pool.give(this.#segments);
+    this.#segments = [];
+    this.#headerOctets = 0;
+    this.#length = 0;
+    this.#octets = 0;
+    this.#frames = 0;
   }
 
-  private begin(): Refusal | undefined {
-    const length = this.header.readUInt32BE(1);
-    const { messageOctets } = this.limits;
-    if (this.header[0] !== 0) {
+  #begin(): Refusal | undefined {
+    const length = this.#header.readUInt32BE(1);
+    const { messageOctets } = this.#limits;
+    if (this.#header[0] !== 0) {
       const message = 'cannot take a compressed message; wanted one of the encoding identity';
       return { status: UNIMPLEMENTED, message };
     }
@@ -107,21 +110,21 @@ export class MessageGatherer {
       const message = `Received message larger than max (${length} vs ${messageOctets})`;
       return { status: RESOURCE_EXHAUSTED, message };
     }
-    this.length = length + MESSAGE_HEADER_OCTETS;
-    this.fill(this.header, 0);
+    this.#length = length + MESSAGE_HEADER_OCTETS;
+    this.#fill(this.#header, 0);
     return undefined;
   }
 
   /** Copies what the message still lacks, and says how many octets that were. */
-  private fill(data: Buffer, from: number): number {
+  #fill(data: Buffer, from: number): number {
     let at = from;
-    while (at < data.length && this.octets < this.length) {
-      const offset = this.octets % SEGMENT_OCTETS;
-      if (offset === 0) this.segments.push(this.pool.take());
-      const segment = this.segments[this.segments.length - 1] as Buffer;
-      const end = at + Math.min(data.length - at, this.length - this.octets);
+    while (at < data.length && this.#octets < this.#length) {
+      const offset = this.#octets % SEGMENT_OCTETS;
+      if (offset === 0) this.#segments.push(this.#pool.take());
+      const segment = this.#segments[this.#segments.length - 1] as Buffer;
+      const end = at + Math.min(data.length - at, this.#length - this.#octets);
       const copied = data.copy(segment, offset, at, end);
-      this.octets += copied;
+      this.#octets += copied;
       at += copied;
     }
     return at - from;

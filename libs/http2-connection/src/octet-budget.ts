@@ -13,15 +13,19 @@ export interface OctetAccount {
  * hold much cannot keep out many who hold little.
  */
 export class OctetBudget {
-  private readonly accounts = new Map<OctetAccount, () => void>();
-  private total = 0;
+  readonly #accounts = new Map<OctetAccount, () => void>();
+  #total = 0;
+
+  readonly #limit: number;
 
   /** @param limit - Octets, all holders together. */
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   /** Octets that are held by all. */
   get held(): number {
-    return this.total;
+    return this.#total;
   }
 
   /** @param end - Must close the account at once. */
@@ -34,28 +38,28 @@ export class OctetBudget {
       },
       set: (now) => {
         if (!open) return;
-        this.total += now - held;
+        this.#total += now - held;
         held = now;
-        if (this.total > this.limit) this.endLargest();
+        if (this.#total > this.#limit) this.#endLargest();
       },
       close: () => {
         open = false;
-        this.total -= held;
+        this.#total -= held;
         held = 0;
-        this.accounts.delete(account);
+        this.#accounts.delete(account);
       },
     };
-    this.accounts.set(account, end);
+    this.#accounts.set(account, end);
     return account;
   }
 
-  private endLargest(): void {
+  #endLargest(): void {
     let largest: OctetAccount | undefined;
-    for (const account of this.accounts.keys()) {
+    for (const account of this.#accounts.keys()) {
       if (largest === undefined || account.held > largest.held) largest = account;
     }
     if (largest === undefined) return;
-    const end = this.accounts.get(largest);
+    const end = this.#accounts.get(largest);
     largest.close();
     end?.();
   }

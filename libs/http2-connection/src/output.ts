@@ -35,99 +35,103 @@ export interface OutputEvents {
 export class Output {
   /** What the peer allows for all streams together. */
   window = DEFAULT_WINDOW_OCTETS;
-  private frameOctets = DEFAULT_FRAME_OCTETS;
-  private readonly waiting = new Set<OutputStream>();
-  private isScheduled = false;
-  private isFlushing = false;
+  #frameOctets = DEFAULT_FRAME_OCTETS;
+  readonly #waiting = new Set<OutputStream>();
+  #isScheduled = false;
+  #isFlushing = false;
 
-  constructor(
-    private readonly socket: Duplex,
-    private readonly events: OutputEvents,
-  ) {
+  readonly #socket: Duplex;
+  readonly #events: OutputEvents;
+
+  constructor(socket: Duplex, events: OutputEvents) {
+    this.#socket = socket;
+    this.#events = events;
     socket.on('drain', () => {
       events.changed();
-      this.flush();
+      this.#flush();
     });
   }
 
   /** The largest payload of a frame that the peer takes. */
   set largestFrame(octets: number) {
-    this.frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
+    this.#frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
   }
 
   /** Sends a frame as it is, before all that waits. */
   send(frame: Buffer): void {
-    if (!this.socket.writable) return;
-    this.socket.write(frame);
-    this.events.changed();
+    if (!this.#socket.writable) return;
+    this.#socket.write(frame);
+    this.#events.changed();
   }
 
   /** A stream has something to send, or may send again. */
   add(stream: OutputStream): void {
     if (stream.waiting === 0) return;
-    this.waiting.add(stream);
+    this.#waiting.add(stream);
     this.schedule();
   }
 
   remove(stream: OutputStream): void {
-    this.waiting.delete(stream);
+    this.#waiting.delete(stream);
   }
 
   /** Sends soon: what is written in one go goes out in one go. */
   schedule(): void {
-    if (this.isScheduled) return;
-    this.isScheduled = true;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     process.nextTick(() => {
-      this.isScheduled = false;
-      this.flush();
+      this.#isScheduled = false;
+      this.#flush();
     });
   }
 
-  private flush(): void {
-    const { socket } = this;
-    if (this.isFlushing || !this.maySend()) return;
-    this.isFlushing = true;
+  #flush(): void {
+    const socket = this.#socket;
+    if (this.#isFlushing || !this.#maySend()) return;
+    this.#isFlushing = true;
     socket.cork();
     try {
       let room = ROUND_OCTETS;
       let frames = 0;
-      for (const stream of this.waiting) {
+      for (const stream of this.#waiting) {
         if (room <= 0 || this.window <= 0 || !socket.writable) break;
-        this.waiting.delete(stream);
+        this.#waiting.delete(stream);
         const octets = Math.min(room, this.window, stream.sendWindow, stream.waiting);
         if (octets <= 0) continue;
-        frames += this.sendData(stream, octets);
+        frames += this.#sendData(stream, octets);
         room -= octets;
         this.window -= octets;
         stream.sendWindow -= octets;
         stream.outputTaken();
         // Behind all others; a set is walked in the order in which its members came.
-        if (stream.waiting > 0) this.waiting.add(stream);
+        if (stream.waiting > 0) this.#waiting.add(stream);
       }
-      if (frames > 0) this.events.sent(frames);
+      if (frames > 0) this.#events.sent(frames);
     } finally {
       socket.uncork();
-      this.isFlushing = false;
+      this.#isFlushing = false;
     }
-    this.events.changed();
-    if (this.maySend()) this.schedule();
+    this.#events.changed();
+    if (this.#maySend()) this.schedule();
   }
 
-  private maySend(): boolean {
-    const { waiting, window, socket } = this;
+  #maySend(): boolean {
+    const { window } = this;
+    const waiting = this.#waiting;
+    const socket = this.#socket;
     return waiting.size > 0 && window > 0 && socket.writable && !socket.writableNeedDrain;
   }
 
-  private sendData(stream: OutputStream, octets: number): number {
+  #sendData(stream: OutputStream, octets: number): number {
     const data = stream.takeOutput(octets);
-    const frames = Math.ceil(data.length / this.frameOctets);
+    const frames = Math.ceil(data.length / this.#frameOctets);
     const headers = Buffer.allocUnsafe(frames * FRAME_HEADER_OCTETS);
     for (let index = 0; index < frames; index++) {
-      const part = data.subarray(index * this.frameOctets, (index + 1) * this.frameOctets);
+      const part = data.subarray(index * this.#frameOctets, (index + 1) * this.#frameOctets);
       const at = index * FRAME_HEADER_OCTETS;
       writeFrameHeader(headers, at, part.length, FRAME.data, 0, stream.id);
-      this.socket.write(headers.subarray(at, at + FRAME_HEADER_OCTETS));
-      this.socket.write(part);
+      this.#socket.write(headers.subarray(at, at + FRAME_HEADER_OCTETS));
+      this.#socket.write(part);
     }
     return frames;
   }

@@ -13,31 +13,31 @@ const PERIOD_MS = 1000;
  * It keeps as many as were in use at a time. What was needed by nothing for a second is let go, down to 4 MiB.
  */
 export class SegmentPool {
-  private readonly kept: Buffer[] = [];
+  readonly #kept: Buffer[] = [];
   /** The fewest that were kept since the last look: so many are needed by nothing. */
-  private spare = 0;
-  private look: NodeJS.Timeout | undefined;
+  #spare = 0;
+  #look: NodeJS.Timeout | undefined;
 
   take(): Buffer {
-    const segment = this.kept.pop();
-    this.spare = Math.min(this.spare, this.kept.length);
+    const segment = this.#kept.pop();
+    this.#spare = Math.min(this.#spare, this.#kept.length);
     return segment ?? Buffer.allocUnsafeSlow(SEGMENT_OCTETS);
   }
 
   /** Gives segments back, which must not be used any more. */
   give(segments: readonly Buffer[]): void {
-    for (const segment of segments) this.kept.push(segment);
-    if (this.kept.length > ALWAYS_KEPT) {
-      this.look ??= setInterval(() => this.letGo(), PERIOD_MS).unref();
+    for (const segment of segments) this.#kept.push(segment);
+    if (this.#kept.length > ALWAYS_KEPT) {
+      this.#look ??= setInterval(() => this.#letGo(), PERIOD_MS).unref();
     }
   }
 
-  private letGo(): void {
-    const most = Math.max(ALWAYS_KEPT, this.kept.length - this.spare);
-    this.kept.length = Math.min(this.kept.length, most);
-    this.spare = this.kept.length;
-    if (this.kept.length > ALWAYS_KEPT) return;
-    clearInterval(this.look);
-    this.look = undefined;
+  #letGo(): void {
+    const most = Math.max(ALWAYS_KEPT, this.#kept.length - this.#spare);
+    this.#kept.length = Math.min(this.#kept.length, most);
+    this.#spare = this.#kept.length;
+    if (this.#kept.length > ALWAYS_KEPT) return;
+    clearInterval(this.#look);
+    this.#look = undefined;
   }
 }

@@ -8,29 +8,32 @@ export interface Rate {
 
 /** Allows so much at once, and so much a second in the long run. */
 export class TokenBucket {
-  private tokens: number;
-  private filledAt = performance.now();
+  #tokens: number;
+  #filledAt = performance.now();
 
-  constructor(private readonly rate: Rate) {
-    this.tokens = rate.burst;
+  readonly #rate: Rate;
+
+  constructor(rate: Rate) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
   }
 
   /** Whether there were so many tokens; takes them if so. */
   take(count = 1): boolean {
-    if (this.tokens < count) this.fill();
-    if (this.tokens < count) return false;
-    this.tokens -= count;
+    if (this.#tokens < count) this.#fill();
+    if (this.#tokens < count) return false;
+    this.#tokens -= count;
     return true;
   }
 
   /** Adds tokens for what we did to deserve an answer. */
   give(count: number): void {
-    this.tokens = Math.min(this.rate.burst, this.tokens + count);
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + count);
   }
 
-  private fill(): void {
+  #fill(): void {
     const now = performance.now();
-    this.give(((now - this.filledAt) / 1000) * this.rate.perSecond);
-    this.filledAt = now;
+    this.give(((now - this.#filledAt) / 1000) * this.#rate.perSecond);
+    this.#filledAt = now;
   }
 }

@@ -31,22 +31,22 @@ const CLOSE_GRACE_MS = 1000;
 type ServiceDone<T> = (error: ServiceError | null, answer?: T) => void;
 
 class GrpcWinsClient extends UnaryCalls implements RawClient {
-  private readonly client: Client;
-  private readonly credentials = new SocketCredentials();
-  private readonly calls: OpenCalls;
-  private readonly metadata = new Metadata();
-  private readonly answerTimeoutMs: number | undefined;
-  private closing: Promise<void> | undefined;
-  private dialFailure: unknown;
+  readonly #client: Client;
+  readonly #credentials = new SocketCredentials();
+  readonly #calls: OpenCalls;
+  readonly #metadata = new Metadata();
+  readonly #answerTimeoutMs: number | undefined;
+  #closing: Promise<void> | undefined;
+  #dialFailure: unknown;
 
   constructor(options: WinsClientOptions) {
     const { address, connectTimeoutMs, clientName } = checkOptions(options);
     super(address);
-    this.answerTimeoutMs = options.answerTimeoutMs;
-    if (clientName !== '') this.metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
+    this.#answerTimeoutMs = options.answerTimeoutMs;
+    if (clientName !== '') this.#metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
     const { dial } = options;
-    this.client = new Client(`unix:${address}`, this.credentials, {
-      ...(dial && dialOptions(() => this.dial(dial))),
+    this.#client = new Client(`unix:${address}`, this.#credentials, {
+      ...(dial && dialOptions(() => this.#dial(dial))),
       'grpc.default_authority': 'localhost',
       // Connections belong to this object alone: another client may have another dial.
       'grpc.use_local_subchannel_pool': 1,
@@ -64,11 +64,11 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
     const { onCallEvent } = options;
     const connection = {
       isConnected: () =>
-        this.client.getChannel().getConnectivityState(false) === connectivityState.READY,
+        this.#client.getChannel().getConnectivityState(false) === connectivityState.READY,
       onConnected: (tell: () => void) =>
-        this.client.waitForReady(Infinity, (error) => error === undefined && tell()),
+        this.#client.waitForReady(Infinity, (error) => error === undefined && tell()),
     };
-    this.calls = new OpenCalls({ connection, address, connectTimeoutMs, onCallEvent });
+    this.#calls = new OpenCalls({ connection, address, connectTimeoutMs, onCallEvent });
   }
 
   runProcess(options: RunProcessOptions): Promise<ProcessResult> {
@@ -84,15 +84,15 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
   waitProcess(name: RunName, { signal }: CallOptions = {}): AsyncIterable<ProcessWaitResponse> {
     const { path, requestSerialize, responseDeserialize } = processServiceDefinition.wait;
     const request = { Data: ProcessName.fromPartial(name) };
-    const { call, result } = this.calls.begin('Wait', signal, (ended: CallDone<void>) => {
-      const done = this.translating('Wait', ended);
-      return this.client
+    const { call, result } = this.#calls.begin('Wait', signal, (ended: CallDone<void>) => {
+      const done = this.#translating('Wait', ended);
+      return this.#client
         .makeServerStreamRequest(
           path,
           requestSerialize,
           responseDeserialize,
           request,
-          this.metadata,
+          this.#metadata,
         )
         .on('error', (error) => isServiceError(error) && done(error))
         .on('status', ({ code }) => code === status.OK && done(null));
@@ -103,36 +103,36 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
   keepAlive(name: RunName, { signal }: CallOptions = {}): KeepAliveHandle {
     const Data = ProcessName.fromPartial(name);
     const { path, requestSerialize, responseDeserialize } = processServiceDefinition.keepAlive;
-    const { call, result } = this.calls.begin('KeepAlive', signal, (done: CallDone<Void>) =>
-      this.client.makeClientStreamRequest(
+    const { call, result } = this.#calls.begin('KeepAlive', signal, (done: CallDone<Void>) =>
+      this.#client.makeClientStreamRequest(
         path,
         requestSerialize,
         responseDeserialize,
-        this.metadata,
-        this.translating('KeepAlive', done),
+        this.#metadata,
+        this.#translating('KeepAlive', done),
       ),
     );
     return createKeepAliveHandle({ Data }, call, result);
   }
 
   override close(): Promise<void> {
-    this.closing ??= this.shutDown();
-    return this.closing;
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
   }
 
-  private async shutDown(): Promise<void> {
-    await this.calls.close();
-    this.client.close();
-    await this.credentials.close(this.calls.foundSilence ? 0 : CLOSE_GRACE_MS);
+  async #shutDown(): Promise<void> {
+    await this.#calls.close();
+    this.#client.close();
+    await this.#credentials.close(this.#calls.foundSilence ? 0 : CLOSE_GRACE_MS);
   }
 
-  private async dial(dial: ConnectDaemon): Promise<Socket> {
+  async #dial(dial: ConnectDaemon): Promise<Socket> {
     try {
       const socket = await dial();
-      this.dialFailure = undefined;
+      this.#dialFailure = undefined;
       return socket;
     } catch (error) {
-      this.dialFailure = error;
+      this.#dialFailure = error;
       throw error;
     }
   }
@@ -144,29 +144,30 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
     { signal }: CallOptions,
   ): Promise<Answer> {
     const { path, requestSerialize, responseDeserialize } = method;
-    return this.calls.begin(
+    return this.#calls.begin(
       name,
       signal,
       (done: CallDone<Answer>) =>
-        this.client.makeUnaryRequest(
+        this.#client.makeUnaryRequest(
           path,
           requestSerialize,
           responseDeserialize,
           request,
-          this.metadata,
-          this.translating(name, done),
+          this.#metadata,
+          this.#translating(name, done),
         ),
-      this.answerTimeoutMs,
+      this.#answerTimeoutMs,
     ).result;
   }
 
-  private translating<T>(method: string, done: CallDone<T>): ServiceDone<T> {
+  #translating<T>(method: string, done: CallDone<T>): ServiceDone<T> {
     return (error, answer) =>
-      error === null ? done(null, answer) : done(this.translate(error, method));
+      error === null ? done(null, answer) : done(this.#translate(error, method));
   }
 
-  private translate(error: ServiceError, method: string): WinsClientError {
-    const { address, dialFailure: cause } = this;
+  #translate(error: ServiceError, method: string): WinsClientError {
+    const { address } = this;
+    const cause = this.#dialFailure;
     const translated = fromServiceError(error, { method, address });
     const found = cause instanceof Error ? cause.message : 'no reason was given';
     // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.

@@ -25,13 +25,17 @@ function withResolvers<T>() {
 
 /** The calls of one client that have not ended. It ends them by signal, by want of a connection, and at `close`. */
 export class OpenCalls {
-  private readonly open = new Map<Promise<unknown>, () => void>();
-  private closed = false;
-  private silent = false;
-  private calls = 0;
-  private isConnecting = false;
+  readonly #open = new Map<Promise<unknown>, () => void>();
+  #closed = false;
+  #silent = false;
+  #calls = 0;
+  #isConnecting = false;
 
-  constructor(private readonly options: OpenCallsOptions) {}
+  readonly #options: OpenCallsOptions;
+
+  constructor(options: OpenCallsOptions) {
+    this.#options = options;
+  }
 
   /**
    * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started:
@@ -45,9 +49,10 @@ export class OpenCalls {
     start: (done: CallDone<T>) => C,
     answerTimeoutMs?: number,
   ): { readonly call: C | undefined; readonly result: Promise<T> } {
-    if (this.closed) return { call: undefined, result: Promise.reject(this.clientClosed(method)) };
+    if (this.#closed)
+      return { call: undefined, result: Promise.reject(this.#clientClosed(method)) };
     if (signal?.aborted === true) {
-      return { call: undefined, result: Promise.reject(this.cancelled(method, signal.reason)) };
+      return { call: undefined, result: Promise.reject(this.#cancelled(method, signal.reason)) };
     }
     const { promise: result, resolve, reject } = withResolvers<T>();
     const call = start((error, answer) => {
@@ -59,52 +64,52 @@ export class OpenCalls {
       reject(reason);
       call.cancel();
     };
-    const onAbort = () => end(this.cancelled(method, signal?.reason));
+    const onAbort = () => end(this.#cancelled(method, signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
-    const watch = this.watchConnection(() => end(this.notConnected(method)));
+    const watch = this.#watchConnection(() => end(this.#notConnected(method)));
     const late =
       answerTimeoutMs === undefined
         ? undefined
-        : setTimeout(() => end(this.notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
+        : setTimeout(() => end(this.#notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
     const forget = () => {
       clearTimeout(watch);
       clearTimeout(late);
       signal?.removeEventListener('abort', onAbort);
-      this.open.delete(result);
+      this.#open.delete(result);
     };
-    this.open.set(result, () => end(this.cancelled(method, this.clientClosed(method))));
+    this.#open.set(result, () => end(this.#cancelled(method, this.#clientClosed(method))));
     result.then(forget, forget);
-    if (this.options.onCallEvent !== undefined)
-      this.trace(method, result, this.options.onCallEvent);
+    if (this.#options.onCallEvent !== undefined)
+      this.#trace(method, result, this.#options.onCallEvent);
     return { call, result };
   }
 
   /** Whether the daemon let a call's time pass without a word: it will not end a connection in good order either. */
   get foundSilence(): boolean {
-    return this.silent;
+    return this.#silent;
   }
 
   /** Cancels all calls and refuses new ones. */
   async close(): Promise<void> {
-    this.closed = true;
-    const results = [...this.open.keys()];
-    for (const cancel of [...this.open.values()]) cancel();
+    this.#closed = true;
+    const results = [...this.#open.keys()];
+    for (const cancel of [...this.#open.values()]) cancel();
     await Promise.allSettled(results);
   }
 
-  private trace<T>(method: string, result: Promise<T>, tell: (event: CallEvent) => void): void {
-    const { connection } = this.options;
+  #trace<T>(method: string, result: Promise<T>, tell: (event: CallEvent) => void): void {
+    const { connection } = this.#options;
     const beganAt = performance.now();
     const msSince = (): number => Math.round((performance.now() - beganAt) * 10) / 10;
-    if (!this.isConnecting && !connection.isConnected()) {
-      this.isConnecting = true;
+    if (!this.#isConnecting && !connection.isConnected()) {
+      this.#isConnecting = true;
       tell({ kind: 'connecting' });
       connection.onConnected(() => {
-        this.isConnecting = false;
+        this.#isConnecting = false;
         tell({ kind: 'connected', ms: msSince() });
       });
     }
-    const call = (this.calls += 1);
+    const call = (this.#calls += 1);
     tell({ kind: 'called', call, method });
     result.then(
       () => tell({ kind: 'ended', call, method, ms: msSince() }),
@@ -116,16 +121,16 @@ export class OpenCalls {
   }
 
   /** A call that finds a connection needs no watch; one that has to wait for it shall not wait forever. */
-  private watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
-    const { connection, connectTimeoutMs } = this.options;
+  #watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
+    const { connection, connectTimeoutMs } = this.#options;
     if (connection.isConnected()) return undefined;
     return setTimeout(() => {
       if (!connection.isConnected()) onTimeout();
     }, connectTimeoutMs);
   }
 
-  private cancelled(method: string, cause: unknown): WinsClientError {
-    const { address } = this.options;
+  #cancelled(method: string, cause: unknown): WinsClientError {
+    const { address } = this.#options;
     return new WinsClientError('cancelled', {
       method,
       address,
@@ -134,22 +139,22 @@ export class OpenCalls {
     });
   }
 
-  private clientClosed(method: string): WinsClientError {
-    const { address } = this.options;
+  #clientClosed(method: string): WinsClientError {
+    const { address } = this.#options;
     const details = 'found the client closed; wanted an open one';
     return new WinsClientError('failedPrecondition', { method, address, details });
   }
 
-  private notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
-    this.silent = true;
-    const { address } = this.options;
+  #notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    this.#silent = true;
+    const { address } = this.#options;
     const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
     return new WinsClientError('deadlineExceeded', { method, address, details });
   }
 
-  private notConnected(method: string): WinsClientError {
-    this.silent = true;
-    const { address, connectTimeoutMs } = this.options;
+  #notConnected(method: string): WinsClientError {
+    this.#silent = true;
+    const { address, connectTimeoutMs } = this.#options;
     const details = `found no answer within ${connectTimeoutMs} ms; wanted an HTTP/2 server`;
     return new WinsClientError('unavailable', { method, address, details });
   }

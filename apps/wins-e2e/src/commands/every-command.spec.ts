@@ -26,14 +26,19 @@ class PackagedHost implements CommandHost, AsyncDisposable {
   readonly adapter = ['--name', 'lo'];
   readonly sha1: string;
   readonly service: readonly string[];
-  private readonly programs: RunningProgram[] = [];
+  readonly #programs: RunningProgram[] = [];
+
+  readonly #world: UpgradeWorld;
+  readonly #echo: HostProgram;
 
   private constructor(
-    private readonly world: UpgradeWorld,
-    private readonly echo: HostProgram,
+    world: UpgradeWorld,
+    echo: HostProgram,
     readonly upgrader: string,
     readonly isService: boolean,
   ) {
+    this.#world = world;
+    this.#echo = echo;
     const { workspace } = world;
     this.server = world.pipe;
     this.service = ['--service', world.definition];
@@ -69,21 +74,21 @@ class PackagedHost implements CommandHost, AsyncDisposable {
   }
 
   start(...args: string[]): RunningProgram {
-    const { target, workspace } = this.world;
+    const { target, workspace } = this.#world;
     const program = startProgram(target, args, workspace.environment);
-    this.programs.push(program);
+    this.#programs.push(program);
     return program;
   }
 
   get echoPort(): number {
-    return this.echo.port;
+    return this.#echo.port;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { child } of this.programs) child.kill('SIGTERM');
-    await Promise.all(this.programs.map(({ outcome }) => outcome));
-    await this.world[Symbol.asyncDispose]();
-    await this.echo[Symbol.asyncDispose]();
+    for (const { child } of this.#programs) child.kill('SIGTERM');
+    await Promise.all(this.#programs.map(({ outcome }) => outcome));
+    await this.#world[Symbol.asyncDispose]();
+    await this.#echo[Symbol.asyncDispose]();
   }
 }
 

@@ -7,7 +7,11 @@ export type LogRecord = Readonly<Record<string, unknown>> & { readonly msg: stri
 
 /** The built daemon, running. */
 export class Daemon implements AsyncDisposable {
-  private constructor(private readonly program: RunningProgram) {}
+  readonly #program: RunningProgram;
+
+  private constructor(program: RunningProgram) {
+    this.#program = program;
+  }
 
   /** Starts the daemon and waits until it serves. */
   static async start(workspace: Workspace, config: string, ...args: string[]): Promise<Daemon> {
@@ -34,21 +38,21 @@ export class Daemon implements AsyncDisposable {
   }
 
   get child(): ChildProcess {
-    return this.program.child;
+    return this.#program.child;
   }
 
   get outcome(): Promise<Outcome> {
-    return this.program.outcome;
+    return this.#program.outcome;
   }
 
   /** What it has written to standard error so far. */
   get text(): string {
-    return this.program.stderr();
+    return this.#program.stderr();
   }
 
   /** The log so far. */
   get log(): LogRecord[] {
-    return this.program
+    return this.#program
       .stderr()
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))

@@ -32,13 +32,17 @@ async function say(socket: Socket, text: string): Promise<string> {
 
 /** A node with a daemon that may run `sleeper`, an echo that the tunnel leads to, and clients of both. */
 class Clients implements AsyncDisposable {
+  readonly #echo: HostProgram;
+
   private constructor(
     readonly world: UpgradeWorld,
-    private readonly echo: HostProgram,
+    echo: HostProgram,
     readonly tunnel: Tunnel,
     readonly port: number,
     readonly sleeper: string,
-  ) {}
+  ) {
+    this.#echo = echo;
+  }
 
   static async start(source = `echo started; exec sleep ${NAP}`): Promise<Clients> {
     const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
@@ -77,7 +81,7 @@ class Clients implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.tunnel[Symbol.asyncDispose]();
     await this.world[Symbol.asyncDispose]();
-    await this.echo[Symbol.asyncDispose]();
+    await this.#echo[Symbol.asyncDispose]();
   }
 }
 

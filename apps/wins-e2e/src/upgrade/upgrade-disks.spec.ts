@@ -21,13 +21,13 @@ const PAGES = 16;
 /** A node whose program lies on a small disk. */
 class SmallDisk implements AsyncDisposable {
   readonly path: string;
-  private readonly filler: string;
+  readonly #filler: string;
 
   private constructor(readonly world: UpgradeWorld) {
     this.path = path.dirname(world.target);
-    this.filler = path.join(this.path, 'filler');
+    this.#filler = path.join(this.path, 'filler');
     const options = `size=${PAGES * PAGE_BYTES},mode=0755`;
-    this.mount('-t', 'tmpfs', '-o', options, 'tmpfs');
+    this.#mount('-t', 'tmpfs', '-o', options, 'tmpfs');
   }
 
   static async make(): Promise<SmallDisk> {
@@ -42,15 +42,15 @@ class SmallDisk implements AsyncDisposable {
 
   /** Fills the disk but for so many pages. */
   leave(pages: number): void {
-    rmSync(this.filler, { force: true });
-    writeFileSync(this.filler, Buffer.alloc((statfsSync(this.path).bfree - pages) * PAGE_BYTES));
+    rmSync(this.#filler, { force: true });
+    writeFileSync(this.#filler, Buffer.alloc((statfsSync(this.path).bfree - pages) * PAGE_BYTES));
   }
 
   makeReadOnly(): void {
-    this.mount('-o', 'remount,ro');
+    this.#mount('-o', 'remount,ro');
   }
 
-  private mount(...options: string[]): void {
+  #mount(...options: string[]): void {
     const { status, stderr } = spawnSync('/bin/mount', [...options, this.path]);
     if (status !== 0) throw new Error(`this test must be able to mount: ${String(stderr)}`);
   }

@@ -61,7 +61,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   /** The helper that the daemon may run. */
   readonly helper: string;
   readonly config: string;
-  private readonly driver: string;
+  readonly #driver: string;
 
   private constructor(program: string, name: string | undefined) {
     this.service = name ?? `wins-e2e-${this.workspace.id}`;
@@ -69,7 +69,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     this.folder = `${this.target}.upgrade`;
     this.helper = this.workspace.path('wins-upgrade.exe');
     this.config = this.workspace.config([{ path: this.helper, mayBreakAway: true }]);
-    this.driver = this.workspace.script('driver', DRIVER);
+    this.#driver = this.workspace.script('driver', DRIVER);
   }
 
   /** A node without the service. */
@@ -124,7 +124,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     const settings = JSON.stringify({ deaths, trace });
     const words = ['up', '--json', '--service', this.service, ...args];
     const environment = { ...process.env, UPGRADE_DRIVER: settings };
-    return startProgram(process.execPath, [this.driver, ...words], environment);
+    return startProgram(process.execPath, [this.#driver, ...words], environment);
   }
 
   /** Runs it to its end. */
@@ -159,7 +159,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /** The log of upgrades, for failed tests. */
-  private get log(): string {
+  get #log(): string {
     const file = path.join(this.folder, 'upgrade.log');
     return existsSync(file) ? readFileSync(file, 'utf8').slice(-3000) : '';
   }
@@ -216,7 +216,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
       if (isResting && answer?.sha1 === digest('sha1', this.target)) version = answer.version;
       if (version === undefined && performance.now() > deadline) {
         const found = { named: this.named, leftovers: this.leftovers, answer };
-        throw new Error(`no rest: ${JSON.stringify({ ...found, log: this.log })}`);
+        throw new Error(`no rest: ${JSON.stringify({ ...found, log: this.#log })}`);
       }
       return version !== undefined;
     });

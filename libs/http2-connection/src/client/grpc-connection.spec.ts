@@ -36,7 +36,11 @@ function ask(connection: GrpcConnection, message = Buffer.from('ask')): Promise<
 
 /** The HTTP/2 server of Node. */
 class NodeServer implements AsyncDisposable {
-  private constructor(private readonly server: Http2Server) {}
+  readonly #server: Http2Server;
+
+  private constructor(server: Http2Server) {
+    this.#server = server;
+  }
 
   static async listen(onStream: (stream: ServerHttp2Stream) => void): Promise<NodeServer> {
     const server = createServer();
@@ -47,11 +51,11 @@ class NodeServer implements AsyncDisposable {
   }
 
   connect(): Socket {
-    return connect((this.server.address() as AddressInfo).port, '127.0.0.1');
+    return connect((this.#server.address() as AddressInfo).port, '127.0.0.1');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.server.close();
+    this.#server.close();
     await Promise.resolve();
   }
 }

@@ -12,32 +12,32 @@ export function fieldSize([name, value]: HeaderField): number {
 export class DynamicTable {
   static readonly LARGEST = 4096;
   /** The newest is the last. */
-  private readonly fields: HeaderField[] = [];
-  private size = 0;
-  private maxSize = DynamicTable.LARGEST;
+  readonly #fields: HeaderField[] = [];
+  #size = 0;
+  #maxSize = DynamicTable.LARGEST;
 
   /** The header at an index of both tables; undefined when there is none. */
   at(index: number): HeaderField | undefined {
     if (index <= STATIC_TABLE.length) return STATIC_TABLE[index - 1];
-    return this.fields[this.fields.length - (index - STATIC_TABLE.length)];
+    return this.#fields[this.#fields.length - (index - STATIC_TABLE.length)];
   }
 
   add(field: HeaderField): void {
-    this.fields.push(field);
-    this.size += fieldSize(field);
-    this.evict();
+    this.#fields.push(field);
+    this.#size += fieldSize(field);
+    this.#evict();
   }
 
   /** Takes a new size, at most `LARGEST`; the caller has checked. */
   resize(maxSize: number): void {
-    this.maxSize = maxSize;
-    this.evict();
+    this.#maxSize = maxSize;
+    this.#evict();
   }
 
-  private evict(): void {
-    while (this.size > this.maxSize) {
-      const oldest = this.fields.shift();
-      if (oldest !== undefined) this.size -= fieldSize(oldest);
+  #evict(): void {
+    while (this.#size > this.#maxSize) {
+      const oldest = this.#fields.shift();
+      if (oldest !== undefined) this.#size -= fieldSize(oldest);
     }
   }
 }

@@ -27,85 +27,89 @@ const MOST_RESIZES = 2;
 
 /** The decoder of one connection (RFC 7541). Blocks must be given whole and in order. */
 export class HpackDecoder {
-  private readonly table = new DynamicTable();
-  private block: Buffer = Buffer.alloc(0);
-  private at = 0;
+  readonly #table = new DynamicTable();
+  #block: Buffer = Buffer.alloc(0);
+  #at = 0;
 
-  constructor(private readonly limits: HeaderLimits) {}
+  readonly #limits: HeaderLimits;
+
+  constructor(limits: HeaderLimits) {
+    this.#limits = limits;
+  }
 
   /** @throws HpackError */
   decode(block: Buffer): HeaderField[] {
-    this.block = block;
-    this.at = 0;
+    this.#block = block;
+    this.#at = 0;
     const list: HeaderField[] = [];
     let size = 0;
     let resizes = 0;
-    while (this.at < block.length) {
-      const first = block[this.at] as number;
+    while (this.#at < block.length) {
+      const first = block[this.#at] as number;
       if ((first & 0xe0) === 0x20) {
         resizes += 1;
-        this.resize(list.length === 0 && resizes <= MOST_RESIZES);
+        this.#resize(list.length === 0 && resizes <= MOST_RESIZES);
         continue;
       }
-      const field = first >= 0x80 ? this.field(this.integer(7)) : this.literal(first);
+      const field = first >= 0x80 ? this.#field(this.#integer(7)) : this.#literal(first);
       list.push(field);
       size += fieldSize(field);
-      if (size > this.limits.listSize || list.length > this.limits.fields) {
+      if (size > this.#limits.listSize || list.length > this.#limits.fields) {
         throw new HpackError('tooLarge');
       }
     }
-    this.block = Buffer.alloc(0);
+    this.#block = Buffer.alloc(0);
     return list;
   }
 
-  private resize(allowed: boolean): void {
-    const size = this.integer(5);
+  #resize(allowed: boolean): void {
+    const size = this.#integer(5);
     if (!allowed || size > DynamicTable.LARGEST) throw new HpackError('malformed');
-    this.table.resize(size);
+    this.#table.resize(size);
   }
 
-  private literal(first: number): HeaderField {
+  #literal(first: number): HeaderField {
     const remember = (first & 0x40) !== 0;
-    const index = this.integer(remember ? 6 : 4);
-    const name = index === 0 ? this.text() : this.field(index)[0];
-    const field: HeaderField = [name, this.text()];
-    if (remember) this.table.add(field);
+    const index = this.#integer(remember ? 6 : 4);
+    const name = index === 0 ? this.#text() : this.#field(index)[0];
+    const field: HeaderField = [name, this.#text()];
+    if (remember) this.#table.add(field);
     return field;
   }
 
-  private field(index: number): HeaderField {
-    const field = this.table.at(index);
+  #field(index: number): HeaderField {
+    const field = this.#table.at(index);
     if (field === undefined) throw new HpackError('malformed');
     return field;
   }
 
-  private octet(): number {
-    const octet = this.block[this.at];
+  #octet(): number {
+    const octet = this.#block[this.#at];
     if (octet === undefined) throw new HpackError('malformed');
-    this.at += 1;
+    this.#at += 1;
     return octet;
   }
 
   /** An integer whose first octet leaves it so many bits. */
-  private integer(prefixBits: number): number {
+  #integer(prefixBits: number): number {
     const most = (1 << prefixBits) - 1;
-    let value = this.octet() & most;
+    let value = this.#octet() & most;
     if (value < most) return value;
     for (let count = 0; count < MOST_INTEGER_OCTETS; count++) {
-      const octet = this.octet();
+      const octet = this.#octet();
       value += (octet & 0x7f) * 2 ** (7 * count);
       if (octet < 0x80) return value;
     }
     throw new HpackError('malformed');
   }
 
-  private text(): string {
-    const isHuffman = ((this.block[this.at] ?? 0) & 0x80) !== 0;
-    const length = this.integer(7);
-    const end = this.at + length;
-    if (end > this.block.length) throw new HpackError('malformed');
-    const coded = this.block.subarray(this.at, end);
-    this.at = end;
+  #text(): string {
+    const isHuffman = ((this.#block[this.#at] ?? 0) & 0x80) !== 0;
+    const length = this.#integer(7);
+    const end = this.#at + length;
+    if (end > this.#block.length) throw new HpackError('malformed');
+    const coded = this.#block.subarray(this.#at, end);
+    this.#at = end;
     const octets = isHuffman ? decodeHuffman(coded) : coded;
     if (octets === undefined) throw new HpackError('malformed');
     return octets.toString('latin1');

@@ -12,12 +12,12 @@ const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as c
  * which is right whatever size the peer allows.
  */
 export class HpackEncoder {
-  private begun = false;
+  #begun = false;
 
   encode(fields: readonly HeaderField[]): Buffer {
     const parts: Buffer[] = [];
-    if (!this.begun) parts.push(Buffer.of(0x20));
-    this.begun = true;
+    if (!this.#begun) parts.push(Buffer.of(0x20));
+    this.#begun = true;
     for (const [name, value] of fields) {
       const indexed = INDEXED.get(`${name}\0${value}`);
       if (indexed !== undefined) {

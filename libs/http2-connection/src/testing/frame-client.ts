@@ -17,16 +17,16 @@ export interface ReceivedFrame {
 export class FrameClient implements Disposable {
   readonly frames: ReceivedFrame[] = [];
   readonly closed: Promise<void>;
-  private readonly encoder = new HpackEncoder();
-  private readonly decoder = new HpackDecoder({ listSize: 1 << 20, fields: 1000 });
-  private rest = Buffer.alloc(0);
-  private arrived: (() => void)[] = [];
+  readonly #encoder = new HpackEncoder();
+  readonly #decoder = new HpackDecoder({ listSize: 1 << 20, fields: 1000 });
+  #rest = Buffer.alloc(0);
+  #arrived: (() => void)[] = [];
 
   private constructor(readonly socket: Socket) {
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
-    void this.closed.then(() => this.tell());
-    socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    void this.closed.then(() => this.#tell());
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
   }
 
   static async connect(address: string): Promise<FrameClient> {
@@ -52,7 +52,7 @@ export class FrameClient implements Disposable {
 
   /** The header block of a call of gRPC, with more headers or others. */
   block(path = '/x.Y/Unary', more: readonly HeaderField[] = []): Buffer {
-    return this.encoder.encode([
+    return this.#encoder.encode([
       [':method', 'POST'],
       [':scheme', 'http'],
       [':path', path],
@@ -74,7 +74,7 @@ export class FrameClient implements Disposable {
       const found = this.frames.find(wanted);
       if (found !== undefined) return found;
       if (this.socket.destroyed) throw new Error('the server has closed the connection');
-      await new Promise<void>((resolve) => this.arrived.push(resolve));
+      await new Promise<void>((resolve) => this.#arrived.push(resolve));
     }
   }
 
@@ -110,27 +110,27 @@ export class FrameClient implements Disposable {
 
   /** Decodes an answer's headers; blocks must be asked for in the order in which they came. */
   decode(received: ReceivedFrame): Record<string, string> {
-    return Object.fromEntries(this.decoder.decode(received.payload));
+    return Object.fromEntries(this.#decoder.decode(received.payload));
   }
 
-  private receive(chunk: Buffer): void {
-    this.rest = Buffer.concat([this.rest, chunk]);
-    while (this.rest.length >= FRAME_HEADER_OCTETS) {
-      const end = FRAME_HEADER_OCTETS + this.rest.readUIntBE(0, 3);
-      if (this.rest.length < end) break;
+  #receive(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    while (this.#rest.length >= FRAME_HEADER_OCTETS) {
+      const end = FRAME_HEADER_OCTETS + this.#rest.readUIntBE(0, 3);
+      if (this.#rest.length < end) break;
       this.frames.push({
-        type: this.rest[3] as number,
-        flags: this.rest[4] as number,
-        streamId: this.rest.readUInt32BE(5),
-        payload: this.rest.subarray(FRAME_HEADER_OCTETS, end),
+        type: this.#rest[3] as number,
+        flags: this.#rest[4] as number,
+        streamId: this.#rest.readUInt32BE(5),
+        payload: this.#rest.subarray(FRAME_HEADER_OCTETS, end),
       });
-      this.rest = this.rest.subarray(end);
+      this.#rest = this.#rest.subarray(end);
     }
-    this.tell();
+    this.#tell();
   }
 
-  private tell(): void {
-    for (const resolve of this.arrived.splice(0)) resolve();
+  #tell(): void {
+    for (const resolve of this.#arrived.splice(0)) resolve();
   }
 }
 

@@ -41,21 +41,26 @@ export class FrameServer implements AsyncDisposable {
   readonly failures: unknown[] = [];
   /** Sockets that the server still has: the places. */
   places = 0;
-  private changed: (() => void)[] = [];
+  #changed: (() => void)[] = [];
+
+  readonly #folder: string;
+  readonly #listener: Server;
 
   private constructor(
     readonly address: string,
-    private readonly folder: string,
-    private readonly listener: Server,
+    folder: string,
+    listener: Server,
     options: FrameServerOptions,
   ) {
+    this.#folder = folder;
+    this.#listener = listener;
     this.inbound = options.inbound ?? new OctetBudget(64 * 1024 * 1024);
     this.outbound = options.outbound ?? new OctetBudget(128 * 1024 * 1024);
     listener.on('connection', (socket) => {
       this.places += 1;
       socket.once('close', () => {
         this.places -= 1;
-        this.tell();
+        this.#tell();
       });
       const onStream = options.onStream ?? echo;
       const connection = serveHttp2Connection(socket, {
@@ -64,20 +69,20 @@ export class FrameServer implements AsyncDisposable {
         ...(options.limits && { limits: options.limits }),
         ...(options.hasOneRequest && { hasOneRequest: options.hasOneRequest }),
         onStream: (stream, headers) => {
-          stream.on('close', () => this.tell());
+          stream.on('close', () => this.#tell());
           this.streams.push(stream);
           this.requests.push(headers);
           onStream(stream, headers);
-          this.tell();
+          this.#tell();
         },
         onFailure: (error) => this.failures.push(error),
         onEnd: (reason) => {
           this.reasons.push(reason);
-          this.tell();
+          this.#tell();
         },
       });
       this.connections.push(connection);
-      this.tell();
+      this.#tell();
     });
   }
 
@@ -93,17 +98,17 @@ export class FrameServer implements AsyncDisposable {
 
   /** Resolves once it is so; looked at when something changes. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.changed.push(resolve));
+    while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.connections.map((connection) => connection.close()));
-    this.listener.close();
-    await once(this.listener, 'close');
-    rmSync(this.folder, { recursive: true });
+    this.#listener.close();
+    await once(this.#listener, 'close');
+    rmSync(this.#folder, { recursive: true });
   }
 
-  private tell(): void {
-    for (const resolve of this.changed.splice(0)) resolve();
+  #tell(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
   }
 }

@@ -5,8 +5,8 @@ type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
 
 /** Credentials of a channel without TLS. Keeps account of the open sockets, for `close`. */
 export class SocketCredentials extends ChannelCredentials {
-  private readonly sockets = new Set<Socket>();
-  private closed = false;
+  readonly #sockets = new Set<Socket>();
+  #closed = false;
 
   override _isSecure(): boolean {
     return false;
@@ -19,7 +19,7 @@ export class SocketCredentials extends ChannelCredentials {
   override _createSecureConnector(): SecureConnector {
     const callCredentials = CallCredentials.createEmpty();
     return {
-      connect: (socket) => this.own(socket),
+      connect: (socket) => this.#own(socket),
       waitForReady: () => Promise.resolve(),
       getCallCredentials: () => callCredentials,
       destroy: () => undefined,
@@ -28,23 +28,23 @@ export class SocketCredentials extends ChannelCredentials {
 
   /** Destroys the sockets that have not closed by themselves within `graceMs`, and resolves when all have; takes no more. */
   async close(graceMs: number): Promise<void> {
-    this.closed = true;
+    this.#closed = true;
     const timer = setTimeout(() => {
-      for (const socket of this.sockets) socket.destroy();
+      for (const socket of this.#sockets) socket.destroy();
     }, graceMs);
     await Promise.all(
-      [...this.sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+      [...this.#sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
     );
     clearTimeout(timer);
   }
 
-  private own(socket: Socket): ReturnType<SecureConnector['connect']> {
+  #own(socket: Socket): ReturnType<SecureConnector['connect']> {
     // Until HTTP/2 is spoken no one else listens, and an error without listener would end the process.
     socket.on('error', () => undefined);
     // grpc-js destroys what it is not given back.
-    if (this.closed) return Promise.reject(new Error('the client was closed meanwhile'));
-    if (!socket.closed) this.sockets.add(socket);
-    socket.once('close', () => this.sockets.delete(socket));
+    if (this.#closed) return Promise.reject(new Error('the client was closed meanwhile'));
+    if (!socket.closed) this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
     return Promise.resolve({ socket, secure: false });
   }
 }

@@ -15,41 +15,41 @@ export interface Answer {
  */
 export class AnswerReader {
   readonly answers = new Map<number, Answer>();
-  private readonly arrived: (() => void)[] = [];
+  readonly #arrived: (() => void)[] = [];
 
   constructor(streams: readonly number[]) {
     const silent = new Duplex({
       read: () => undefined,
       write: (_chunk, _encoding, done) => done(),
     });
-    this.silent = silent;
-    this.session = http2.connect('http://localhost', { createConnection: () => silent });
-    this.session.on('error', () => undefined);
-    for (let id = 1; id <= Math.max(...streams); id += 2) this.request(id);
+    this.#silent = silent;
+    this.#session = http2.connect('http://localhost', { createConnection: () => silent });
+    this.#session.on('error', () => undefined);
+    for (let id = 1; id <= Math.max(...streams); id += 2) this.#request(id);
   }
 
-  private readonly silent: Duplex;
-  private readonly session: http2.ClientHttp2Session;
+  readonly #silent: Duplex;
+  readonly #session: http2.ClientHttp2Session;
 
   feed(chunk: Buffer): void {
-    this.silent.push(chunk);
+    this.#silent.push(chunk);
   }
 
   async ended(id: number): Promise<Answer> {
     for (;;) {
       const answer = this.answers.get(id);
       if (answer !== undefined) return answer;
-      await new Promise<void>((resolve) => this.arrived.push(resolve));
+      await new Promise<void>((resolve) => this.#arrived.push(resolve));
     }
   }
 
   close(): void {
-    this.session.destroy();
-    this.silent.destroy();
+    this.#session.destroy();
+    this.#silent.destroy();
   }
 
-  private request(id: number): void {
-    const stream = this.session.request({ ':method': 'POST', ':path': '/' }, { endStream: true });
+  #request(id: number): void {
+    const stream = this.#session.request({ ':method': 'POST', ':path': '/' }, { endStream: true });
     const body: Buffer[] = [];
     const trailers: http2.IncomingHttpHeaders = {};
     // The status of a call without messages is among the first headers.
@@ -63,7 +63,7 @@ export class AnswerReader {
         message: decodeURIComponent(String(trailers['grpc-message'] ?? '')),
         body: Buffer.concat(body),
       });
-      for (const tell of this.arrived.splice(0)) tell();
+      for (const tell of this.#arrived.splice(0)) tell();
     });
   }
 }

@@ -10,30 +10,34 @@ const HEADERS_FRAME = 1;
 
 /** A Go daemon of release 0.1.1 that answers one command, whatever is asked, as it was recorded. */
 export class RecordedDaemon implements AsyncDisposable {
-  private readonly sockets = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
 
-  private constructor(private readonly server: Server) {}
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
 
   /** Listens on a socket path. */
   static async listen(address: string, command: RecordedCommand): Promise<RecordedDaemon> {
     const server = createServer();
     const daemon = new RecordedDaemon(server);
-    server.on('connection', (socket) => daemon.answer(socket, recordedDaemon(command)));
+    server.on('connection', (socket) => daemon.#answer(socket, recordedDaemon(command)));
     server.listen(address);
     await once(server, 'listening');
     return daemon;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-    await once(this.server, 'close');
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
   }
 
   /** A client asks nothing before it has the settings, and takes no answer before it has asked. */
-  private answer(socket: Socket, octets: Buffer): void {
-    this.sockets.add(socket);
-    socket.on('close', () => this.sockets.delete(socket));
+  #answer(socket: Socket, octets: Buffer): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
     socket.on('error', () => undefined);
     const settingsBytes = FRAME_HEADER_BYTES + octets.readUIntBE(0, 3);
     socket.write(octets.subarray(0, settingsBytes));

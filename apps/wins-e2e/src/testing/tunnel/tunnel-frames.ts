@@ -20,37 +20,37 @@ const NOTHING = Buffer.alloc(0);
 
 /** Finds the frames in one direction of a connection, which may come in pieces of any size. */
 export class TunnelFrames {
-  private rest: Buffer = NOTHING;
-  private inHead = true;
+  #rest: Buffer = NOTHING;
+  #inHead = true;
 
   /** The frames that this chunk completes. */
   add(chunk: Buffer): TunnelFrame[] {
-    this.rest = Buffer.concat([this.rest, chunk]);
+    this.#rest = Buffer.concat([this.#rest, chunk]);
     const frames: TunnelFrame[] = [];
-    for (let frame = this.next(); frame !== undefined; frame = this.next()) frames.push(frame);
+    for (let frame = this.#next(); frame !== undefined; frame = this.#next()) frames.push(frame);
     return frames;
   }
 
-  private next(): TunnelFrame | undefined {
-    if (this.inHead) {
-      const end = this.rest.indexOf(HEAD_END);
+  #next(): TunnelFrame | undefined {
+    if (this.#inHead) {
+      const end = this.#rest.indexOf(HEAD_END);
       if (end < 0) return undefined;
-      this.inHead = false;
-      const bytes = this.take(end + HEAD_END.length);
+      this.#inHead = false;
+      const bytes = this.#take(end + HEAD_END.length);
       return { bytes, opcode: 0, stream: 0, type: 0, body: NOTHING };
     }
-    const [first = 0, second = 0] = this.rest;
+    const [first = 0, second = 0] = this.#rest;
     const short = second & 127;
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
     const maskAt = 2 + lengthBytes;
     const payloadAt = maskAt + (second > 127 ? 4 : 0);
-    if (this.rest.length < payloadAt) return undefined;
+    if (this.#rest.length < payloadAt) return undefined;
     const length =
       lengthBytes === 0
         ? short
-        : this.rest.readUIntBE(lengthBytes === 2 ? 2 : 4, lengthBytes === 2 ? 2 : 6);
-    if (this.rest.length < payloadAt + length) return undefined;
-    const bytes = this.take(payloadAt + length);
+        : this.#rest.readUIntBE(lengthBytes === 2 ? 2 : 4, lengthBytes === 2 ? 2 : 6);
+    if (this.#rest.length < payloadAt + length) return undefined;
+    const bytes = this.#take(payloadAt + length);
     const mask = bytes.subarray(maskAt, payloadAt);
     const payload = bytes.subarray(payloadAt);
     const plain = mask.some((byte) => byte !== 0)
@@ -64,9 +64,9 @@ export class TunnelFrames {
     };
   }
 
-  private take(length: number): Buffer {
-    const bytes = this.rest.subarray(0, length);
-    this.rest = this.rest.subarray(length);
+  #take(length: number): Buffer {
+    const bytes = this.#rest.subarray(0, length);
+    this.#rest = this.#rest.subarray(length);
     return bytes;
   }
 }

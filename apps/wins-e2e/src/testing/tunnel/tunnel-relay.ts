@@ -10,13 +10,17 @@ export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;
 
 /** A pipe of its own between clients and the tunnel pipe of a daemon, where a test can do harm. */
 export class TunnelRelay implements AsyncDisposable {
-  private readonly sockets = new Set<Socket>();
-  private readonly frozen = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
+  readonly #frozen = new Set<Socket>();
+
+  readonly #server: Server;
 
   private constructor(
     readonly path: string,
-    private readonly server: Server,
-  ) {}
+    server: Server,
+  ) {
+    this.#server = server;
+  }
 
   static async start(
     workspace: Workspace,
@@ -28,8 +32,8 @@ export class TunnelRelay implements AsyncDisposable {
     const relay = new TunnelRelay(workspace.path('relay'), server);
     server.on('connection', (near) => {
       const far = connect({ path: String(ready['tunnelAddress']), noDelay: true });
-      relay.forward(near, far, passing('client'));
-      relay.forward(far, near, passing('daemon'));
+      relay.#forward(near, far, passing('client'));
+      relay.#forward(far, near, passing('daemon'));
     });
     await once(server.listen(relay.path), 'listening');
     return relay;
@@ -37,20 +41,20 @@ export class TunnelRelay implements AsyncDisposable {
 
   /** From now on nothing gets through on the connections that are open, not even their end. New ones work. */
   freeze(): void {
-    for (const socket of this.sockets) this.frozen.add(socket);
+    for (const socket of this.#sockets) this.#frozen.add(socket);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.server, 'close');
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  private forward(from: Socket, to: Socket, pass: (chunk: Buffer) => Iterable<Buffer>): void {
-    this.sockets.add(from);
+  #forward(from: Socket, to: Socket, pass: (chunk: Buffer) => Iterable<Buffer>): void {
+    this.#sockets.add(from);
     from.on('data', (chunk: Buffer) => {
-      if (this.frozen.has(from)) return;
+      if (this.#frozen.has(from)) return;
       let room = true;
       for (const piece of pass(chunk)) room = to.write(piece);
       if (room) return;
@@ -59,8 +63,8 @@ export class TunnelRelay implements AsyncDisposable {
     });
     from.on('error', () => undefined);
     from.on('close', () => {
-      this.sockets.delete(from);
-      if (!this.frozen.delete(from)) to.destroy();
+      this.#sockets.delete(from);
+      if (!this.#frozen.delete(from)) to.destroy();
     });
   }
 }

@@ -43,28 +43,31 @@ export class Tunnel implements AsyncDisposable {
 
 /** A program of the host that listens on its loopback. */
 export class HostProgram implements AsyncDisposable {
-  private readonly sockets = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
   /** How many connections were ever accepted. */
   connections = 0;
 
-  private constructor(private readonly server: Server) {
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
     server.on('connection', (socket: Socket) => {
       this.connections += 1;
-      this.sockets.add(socket);
+      this.#sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.once('close', () => this.sockets.delete(socket));
+      socket.once('close', () => this.#sockets.delete(socket));
     });
   }
 
   static http(handler: RequestListener): Promise<HostProgram> {
-    return HostProgram.listen(createHttpServer(handler));
+    return HostProgram.#listen(createHttpServer(handler));
   }
 
   static tcp(handler: (socket: Socket) => void, host?: string, port = 0): Promise<HostProgram> {
-    return HostProgram.listen(createServer({ allowHalfOpen: true }, handler), host, port);
+    return HostProgram.#listen(createServer({ allowHalfOpen: true }, handler), host, port);
   }
 
-  private static async listen(server: Server, host = '127.0.0.1', port = 0): Promise<HostProgram> {
+  static async #listen(server: Server, host = '127.0.0.1', port = 0): Promise<HostProgram> {
     const program = new HostProgram(server);
     await once(server.listen(port, host), 'listening');
     return program;
@@ -72,21 +75,21 @@ export class HostProgram implements AsyncDisposable {
 
   /** What an HTTP program does with a request for another protocol. */
   onUpgrade(handler: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
-    this.server.on('upgrade', handler);
+    this.#server.on('upgrade', handler);
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return (this.#server.address() as AddressInfo).port;
   }
 
   get openSockets(): readonly Socket[] {
-    return [...this.sockets];
+    return [...this.#sockets];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.server, 'close');
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 }

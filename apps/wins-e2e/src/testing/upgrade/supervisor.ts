@@ -24,24 +24,27 @@ export class Supervisor implements AsyncDisposable {
   refuseStart = false;
   /** Command lines that were started, in order. */
   readonly started: string[] = [];
-  private readonly server: Server;
-  private child: ChildProcess | undefined;
-  private wanted = false;
-  private restart: NodeJS.Timeout | undefined;
-  private output = '';
+  readonly #server: Server;
+  #child: ChildProcess | undefined;
+  #wanted = false;
+  #restart: NodeJS.Timeout | undefined;
+  #output = '';
+
+  readonly #environment: NodeJS.ProcessEnv;
 
   private constructor(
     readonly definition: string,
-    private readonly environment: NodeJS.ProcessEnv,
+    environment: NodeJS.ProcessEnv,
   ) {
-    this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
+    this.#environment = environment;
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#serve(socket));
   }
 
   static async open(definition: string, environment: NodeJS.ProcessEnv): Promise<Supervisor> {
     const supervisor = new Supervisor(definition, environment);
     rmSync(`${definition}.control`, { force: true });
-    supervisor.server.listen(`${definition}.control`);
-    await once(supervisor.server, 'listening');
+    supervisor.#server.listen(`${definition}.control`);
+    await once(supervisor.#server, 'listening');
     return supervisor;
   }
 
@@ -61,35 +64,35 @@ export class Supervisor implements AsyncDisposable {
   }
 
   get state(): State {
-    return this.child === undefined ? 'stopped' : 'running';
+    return this.#child === undefined ? 'stopped' : 'running';
   }
 
   get pid(): number | undefined {
-    return this.child?.pid;
+    return this.#child?.pid;
   }
 
   /** What the service printed on standard error, for failed tests. */
   get said(): string {
-    return this.output;
+    return this.#output;
   }
 
   /** Starts the service unless it runs. */
   start(): void {
-    this.wanted = true;
-    if (this.child !== undefined) return;
-    clearTimeout(this.restart);
+    this.#wanted = true;
+    if (this.#child !== undefined) return;
+    clearTimeout(this.#restart);
     const [program, ...args] = this.command;
     this.started.push([program, ...args].join(' '));
     const child = spawn(program, args, {
-      env: this.environment,
+      env: this.#environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.child = child;
-    child.stderr.on('data', (text: Buffer) => (this.output += text.toString()));
+    this.#child = child;
+    child.stderr.on('data', (text: Buffer) => (this.#output += text.toString()));
     const ended = (): void => {
-      if (this.child !== child) return;
-      this.child = undefined;
-      if (this.wanted) this.restart = setTimeout(() => this.start(), this.restartMs);
+      if (this.#child !== child) return;
+      this.#child = undefined;
+      if (this.#wanted) this.#restart = setTimeout(() => this.start(), this.restartMs);
     };
     child.once('exit', ended);
     child.once('error', ended);
@@ -97,9 +100,9 @@ export class Supervisor implements AsyncDisposable {
 
   /** Stops the service; what does not end is ended. */
   async stop(graceMs: number): Promise<void> {
-    this.wanted = false;
-    clearTimeout(this.restart);
-    const { child } = this;
+    this.#wanted = false;
+    clearTimeout(this.#restart);
+    const child = this.#child;
     if (child === undefined) return;
     const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
     child.kill('SIGTERM');
@@ -115,23 +118,23 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop(0);
-    this.server.close();
+    this.#server.close();
   }
 
-  private serve(socket: Socket): void {
+  #serve(socket: Socket): void {
     let text = '';
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (!text.endsWith('\n')) return;
-      void this.answer(JSON.parse(text) as Request).then((answer) => {
+      void this.#answer(JSON.parse(text) as Request).then((answer) => {
         socket.end(`${JSON.stringify(answer)}\n`);
       });
     });
     socket.on('end', () => socket.end());
   }
 
-  private async answer({ do: what, graceMs = 0 }: Request): Promise<object> {
+  async #answer({ do: what, graceMs = 0 }: Request): Promise<object> {
     if (what === 'start') {
       if (this.refuseStart) return { error: 'the service manager refuses to start it' };
       this.start();

@@ -51,7 +51,7 @@ export class UpgradeWorld implements AsyncDisposable {
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  private readonly driver: string;
+  readonly #driver: string;
 
   private constructor(
     readonly workspace: Workspace,
@@ -66,7 +66,7 @@ export class UpgradeWorld implements AsyncDisposable {
       'config',
       JSON.stringify({ listen: this.pipe, service: this.definition }),
     );
-    this.driver = workspace.write('driver.cjs', DRIVER);
+    this.#driver = workspace.write('driver.cjs', DRIVER);
   }
 
   /** A node that has no service yet. */
@@ -102,7 +102,7 @@ export class UpgradeWorld implements AsyncDisposable {
     const settings = { faults, trace: this.workspace.path('trace') };
     return startProgram(
       process.execPath,
-      [this.driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
+      [this.#driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
       { ...this.workspace.environment, UPGRADE_DRIVER: JSON.stringify(settings) },
     );
   }
