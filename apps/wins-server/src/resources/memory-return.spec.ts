@@ -1,4 +1,10 @@
-import { collector, collectReads, MemoryPolicy, youngCollector } from './memory-return.js';
+import {
+  collector,
+  collectReads,
+  MemoryPolicy,
+  returnMemory,
+  youngCollector,
+} from './memory-return.js';
 
 const MIB = 1024 * 1024;
 const QUIET = 0.01;
@@ -14,8 +20,26 @@ function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?
 }
 
 describe('memory is given back', () => {
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
   it('never while nothing has grown', () => {
     expect(asked([1, 65], [2, 72], [3, 60], [4, 67])).toEqual(Array(4).fill('wait'));
+  });
+
+  it('never while the system cannot say how much there is, and that ends nothing', () => {
+    jest.useFakeTimers();
+    // Linux opens a file for it, and there may be no descriptor left.
+    const rss = jest.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    });
+    const collect = jest.fn();
+    using _memory = returnMemory({ collect });
+    jest.advanceTimersByTime(10_000);
+    expect(rss.mock.calls.length).toBeGreaterThan(10);
+    expect(collect).not.toHaveBeenCalled();
   });
 
   it('when the daemon has grown and become quiet, and what was freed is trimmed at the next look', () => {

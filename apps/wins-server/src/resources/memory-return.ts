@@ -73,18 +73,28 @@ export interface MemoryEffects {
  * after an attack, or much honest work, a quiet daemon would keep for days what it left. Disposing ends it; it keeps nothing alive.
  */
 export function returnMemory({ collect = collector(), trim }: MemoryEffects): Disposable {
-  const policy = new MemoryPolicy(process.memoryUsage.rss());
+  const policy = new MemoryPolicy(residentBytes() ?? Infinity);
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { utilization: busyShare } = performance.eventLoopUtilization(now, before);
     before = now;
-    const residentBytes = process.memoryUsage.rss();
-    const action = policy.look({ at: performance.now(), residentBytes, busyShare });
+    const resident = residentBytes();
+    if (resident === undefined) return;
+    const action = policy.look({ at: performance.now(), residentBytes: resident, busyShare });
     if (action === 'collect') collect();
     else if (action === 'trim') trim?.();
   }, LOOK_EVERY_MS).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Undefined while the system cannot say: on Linux a file is opened for it, and there may be no descriptor left. */
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return undefined;
+  }
 }
 
 /**
