@@ -87,7 +87,7 @@ describe('the environment of an execution', () => {
     agent: { LANG: 'C', Path: 'agent', OWN: 'agent' },
     plan: ['A=1', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='],
     searchPath: ['/usr/bin', '/bin'],
-    folder: '/work/x',
+    folder: '/run/x',
     attempt: 3,
     isWindows: false,
   };
@@ -95,9 +95,9 @@ describe('the environment of an execution', () => {
   it('has each name once, the last of them, and what is no variable as it is', () => {
     expect(executionEnvironment(parts)).toEqual([
       ...['LANG=C', 'Path=agent', 'OWN=agent', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='],
-      'CATTLE_AGENT_EXECUTION_PWD=/work/x',
+      'CATTLE_AGENT_EXECUTION_PWD=/run/x',
       'CATTLE_AGENT_ATTEMPT_NUMBER=3',
-      'PATH=/usr/bin:/bin:/work/x',
+      'PATH=/usr/bin:/bin:/run/x',
     ]);
   });
 
