@@ -207,6 +207,23 @@ describe('what a session holds for readers', () => {
     stream.destroy();
   });
 
+  it('holds an end back while the answer goes on, and tells it when nothing came for a second', () => {
+    const { session, link } = client();
+    const stream = session.connect('tcp/localhost:1').resume();
+    const encode = new MessageEncoder();
+    const answer = (): void => session.message(encode.data(stream.id, 100).message);
+    answer();
+    stream.end();
+    expect(sent(link)).toEqual(['hello', 'connect 1']);
+    for (let second = 0; second < 5; second += 1) {
+      answer();
+      link.elapse();
+      expect(sent(link)).toEqual([]);
+    }
+    link.elapse();
+    expect(sent(link)).toEqual(['error 1']);
+  });
+
   it('copies nothing for a reader that keeps up', () => {
     const { session, opened } = server();
     const encode = new MessageEncoder();

@@ -124,7 +124,7 @@ export class Session implements TransportEvents, SessionLink {
     this.#ticks += 1;
     const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
     // What is not read cannot be heard.
-    if (!this.holdsReading) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
+    if (!this.#slowReaders.holding) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
       const message = `cannot reach the peer: found no sign of life for ${Math.round(this.#silentMs)} ms; wanted one within ${silenceTimeoutMs} ms`;
       this.#fail(new TunnelError('peerSilent', message));
@@ -132,6 +132,7 @@ export class Session implements TransportEvents, SessionLink {
     }
     if (this.#failsAfterConnect()) return;
     for (const stream of [...this.#live.values()]) stream.tick();
+    this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
       this.#transport.ping();
       if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
@@ -153,10 +154,6 @@ export class Session implements TransportEvents, SessionLink {
   get halfClosedIdleTicks(): number {
     const { halfClosedIdleMs, heldEndIdleMs, tickMs } = this.#settings;
     return Math.max(1, Math.ceil((this.peerExtended ? halfClosedIdleMs : heldEndIdleMs) / tickMs));
-  }
-
-  get holdsReading(): boolean {
-    return this.#slowReaders.holding;
   }
 
   readerBehind(stream: SessionStream): void {
@@ -239,7 +236,8 @@ export class Session implements TransportEvents, SessionLink {
    * of life is the one.
    */
   #failsAfterConnect(): boolean {
-    if (this.#role.kind === 'server' || this.peerExtended || this.holdsReading) return false;
+    if (this.#role.kind === 'server' || this.peerExtended || this.#slowReaders.holding)
+      return false;
     if (this.#ticks - this.#heardTick <= UNANSWERED_PINGS) return false;
     for (const { address, bornTick, bytesRead } of this.#live.values()) {
       if (address === undefined || bornTick < this.#heardTick || bytesRead > 0) continue;

@@ -1,18 +1,29 @@
 import type { Reading } from './reading.js';
 import type { FlowLimits, SharedBuffer } from '../stream/flow-control.js';
 
+/** So many ticks without a byte taken, and a reader that others wait for has stopped: 30 s. */
+const STOPPED_TICKS = 6;
+
 /** A stream whose reader may be behind. */
 export interface SlowReader {
   readonly heldBytes: number;
+  /** Its reader has stopped; the stream ends. */
+  giveUp(ticks: number): void;
+}
+
+/** What its reader had left at the last tick, and for how many ticks that was the same. */
+interface Progress {
+  readonly heldBytes: number;
+  readonly stoppedTicks: number;
 }
 
 /**
  * The streams whose readers are behind, for a peer that may know no Pause (remotedialer before 0.3). It is known by what it does: it
  * goes on sending. From then on nothing is read from it while a reader is behind, which is what its own kind does. The other streams
- * of this session wait meanwhile, so a reader that takes nothing at all must not stay behind for ever.
+ * of this session wait meanwhile, so a reader that takes nothing at all is given up, also when the peer has closed its stream by then.
  */
 export class SlowReaders {
-  readonly #behind = new Set<SlowReader>();
+  readonly #behind = new Map<SlowReader, Progress>();
   readonly #reading: Reading;
   readonly #shared: SharedBuffer;
   readonly #found: () => void;
@@ -33,7 +44,8 @@ export class SlowReaders {
   /** The peer was asked to pause this stream, perhaps again. */
   add(stream: SlowReader): void {
     if (this.#peer === 'pauses') return;
-    this.#behind.add(stream);
+    if (!this.#behind.has(stream))
+      this.#behind.set(stream, { heldBytes: stream.heldBytes, stoppedTicks: 0 });
     if (this.#peer === 'unknown' && this.#ignoresPause(stream, this.#shared.limits)) {
       this.#peer = 'neverPauses';
       this.#found();
@@ -45,6 +57,16 @@ export class SlowReaders {
   delete(stream: SlowReader): void {
     this.#behind.delete(stream);
     if (this.#behind.size === 0) this.#reading.release('reader');
+  }
+
+  tick(): void {
+    if (!this.holding) return;
+    for (const [stream, before] of [...this.#behind]) {
+      const { heldBytes } = stream;
+      const stoppedTicks = heldBytes === before.heldBytes ? before.stoppedTicks + 1 : 0;
+      if (stoppedTicks >= STOPPED_TICKS) stream.giveUp(stoppedTicks);
+      else this.#behind.set(stream, { heldBytes, stoppedTicks });
+    }
   }
 
   /** The peer said that it honours Pause. */

@@ -24,8 +24,6 @@ export interface SessionLink {
   readonly holdsLocalEnd: boolean;
   /** Ticks without data after which a half-closed stream ends. */
   readonly halfClosedIdleTicks: number;
-  /** The session is not read, for the sake of readers that are behind. */
-  readonly holdsReading: boolean;
   /** The stream holds more than its share; it says so again when that grows. */
   readerBehind(stream: SessionStream): void;
   readerCaughtUp(stream: SessionStream): void;
@@ -47,8 +45,6 @@ const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
 /** An end that comes after the answer began is held back for as long as the answer goes on; this long after its last bytes. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A reader that takes nothing for so many ticks, while other streams wait for it, has stopped: 30 s. */
-const STOPPED_TICKS = 6;
 /** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
 const MOST_PINNED = 4;
 
@@ -69,8 +65,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   readonly #receiveGate: ReceiveGate;
   /** The stream below takes more right now. */
   #hungry = false;
-  /** Ticks in which other streams waited for the reader and it took nothing. */
-  #stoppedTicks = 0;
   /** Nothing more will arrive; the end follows what is held. */
   #remoteDone = false;
   /** Follows what is held, in place of the end. */
@@ -211,6 +205,12 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#link.ready(this);
   }
 
+  /** The reader has stopped, and the peer cannot pause this stream alone. */
+  giveUp(ticks: number): void {
+    const message = `cannot wait for the reader: found that it took nothing of ${this.heldBytes} bytes for ${ticks} ticks; wanted some progress, as the peer cannot pause one stream and the others wait`;
+    this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
+  }
+
   /** The session ended: the stream is over at once. */
   abandon(error: TunnelError): void {
     this.#close({ reason: 'failed', error });
@@ -234,7 +234,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (repeat === 'pause') this.#link.control(encoder.pause(this.id));
     if (repeat === 'resume') this.#link.control(encoder.resume(this.id));
     if (this.#sendGate.tick(peerExtended)) this.#link.ready(this);
-    this.#endStoppedReader();
     if (this.#state.kind !== 'local-ended') return;
     const idleTicks = this.#state.idleTicks + 1;
     if (idleTicks >= this.#link.halfClosedIdleTicks) this.#endAsAWhole();
@@ -326,7 +325,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     while (this.#hungry) {
       const piece = this.#held.shift();
       if (piece === undefined) break;
-      this.#stoppedTicks = 0;
       this.#hungry = this.push(piece);
       const verdict = this.#receiveGate.release(piece.length + CHUNK_OVERHEAD_BYTES);
       if (verdict !== 'resume') continue;
@@ -334,14 +332,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       if (this.#state.kind !== 'closed') this.#link.control(this.#link.encoder.resume(this.id));
     }
     this.#endWhenDelivered();
-  }
-
-  #endStoppedReader(): void {
-    if (!this.#link.holdsReading || this.#held.length === 0) return;
-    this.#stoppedTicks += 1;
-    if (this.#stoppedTicks < STOPPED_TICKS) return;
-    const message = `cannot wait for the reader: found that it took nothing of ${this.heldBytes} bytes for ${STOPPED_TICKS} ticks; the peer cannot pause one stream, and the others wait`;
-    this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
   }
 
   #finishReading(): void {

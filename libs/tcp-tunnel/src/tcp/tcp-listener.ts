@@ -32,7 +32,7 @@ export interface PendingConnection {
   readonly signal: AbortSignal;
 }
 
-/** A published port. Anyone who made it closes it. */
+/** A published port. Its opener closes it. */
 export interface TcpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
