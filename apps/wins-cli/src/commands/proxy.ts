@@ -112,7 +112,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     }
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
-    keeper.drain();
+    void keeper.drain();
     await within(DRAIN_MS, Promise.all(listeners.map((listener) => listener.drain())));
     return EXIT.client.ok;
   } catch (error) {

@@ -95,6 +95,13 @@ describe('a tunnel that is kept', () => {
     expect(events.slice(0, 3)).toEqual(['up', 'peer-closed', 'up']);
   });
 
+  it('says nothing of a tunnel that it drained, and opens no other', async () => {
+    await keeper.start(0);
+    await keeper.drain();
+    expect(events).toEqual(['up']);
+    expect(attempts).toBe(1);
+  });
+
   it('does not ask again for a port after which the daemon fell silent', async () => {
     tickMs = 10;
     legacy = true;

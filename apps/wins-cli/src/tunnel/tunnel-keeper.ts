@@ -81,9 +81,11 @@ export class TunnelKeeper {
     return this.#held(port, connection.signal);
   }
 
-  /** Opens no more streams, and ends those whose local end is over. */
-  drain(): void {
-    if (this.#state.kind === 'up') void this.#state.tunnel.drain();
+  /** Opens no more streams, and ends those whose local end is over; the tunnel ends with the last, and is not opened again. */
+  async drain(): Promise<void> {
+    if (this.#state.kind !== 'up') return;
+    await this.#state.tunnel.drain();
+    await this.#following;
   }
 
   /** Resets all streams and gives up; nothing is told afterwards. Idempotent. */
@@ -142,7 +144,8 @@ export class TunnelKeeper {
       this.#wake();
       const since = performance.now();
       const end = await tunnel.closed;
-      if (this.#isClosed()) break;
+      // Drained: no other one is wanted.
+      if (this.#isClosed() || end.reason === 'closed') break;
       this.#state = { kind: 'down' };
       this.#remember(end);
       this.#options.onLost(end);
