@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSe
 import { ConfigError } from '../config-error.js';
 import { describeProblem } from '../problems/config-problem.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
-import { isNothing } from '../parse/file-values.js';
+import { isNothing } from '../parse/scalar-value.js';
 import { foldKey } from '../parse/key-spelling.js';
 import type { ArgumentRules } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
