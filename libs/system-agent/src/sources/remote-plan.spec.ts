@@ -118,6 +118,24 @@ describe('the remote plan', () => {
     expect(kept()).toEqual([]);
   });
 
+  it('has written a result also where the file that kept it cannot be removed, and says so', async () => {
+    player.secrets.create({ plan: plan(folder, 'a') });
+    const file = path.join(folder, 'state/unwritten.json');
+    player.onWrite = () => {
+      rmSync(file);
+      mkdirSync(file);
+    };
+    await start();
+    player.onWrite = () => undefined;
+    expect(state()).toBe('applied');
+    expect(warnings()).toEqual([expect.stringContaining('cannot remove a result')]);
+    rmSync(file, { recursive: true });
+    player.secrets.change({ plan: plan(folder, 'b') });
+    await player.settle();
+    expect(runs()).toEqual(['a 1', 'b 1']);
+    expect(kept()).toEqual([]);
+  });
+
   it('does not write the result of a plan that was replaced, and says so', async () => {
     const next = plan(folder, 'b');
     player.secrets.create({ plan: plan(folder, 'a', 'exit 3') });

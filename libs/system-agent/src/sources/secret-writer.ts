@@ -168,7 +168,14 @@ export class SecretWriter {
     this.#maxBytes = MAX_SECRET_BYTES;
     this.#backOff.reset();
     if (!this.#onDisk) return;
-    await this.#options.kept.remove();
-    this.#onDisk = false;
+    try {
+      await this.#options.kept.remove();
+      this.#onDisk = false;
+    } catch (error) {
+      this.#options.onWarning(
+        'cannot remove a result that is written from the disk yet; the next one tries again',
+        error as Error,
+      );
+    }
   }
 }
