@@ -5,7 +5,6 @@ import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve
 import { RawPeer } from './testing/raw-peer.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';
 import { startTransportServer } from './testing/tunnel-pair.js';
-import type { TunnelStream } from './stream/tunnel-stream.js';
 import { listenTcp } from './tcp/tcp-listener.js';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -202,17 +201,17 @@ describe('a client of a server that knows no half-close', () => {
 
   it('does not wait forever for a reader that stopped, whose stream the server has closed by then', async () => {
     let bytes = 0;
-    let other: TunnelStream | undefined;
+    const read = (chunk: Buffer): void => void (bytes += chunk.length);
     const { client, server } = await clientOfOldServer({
       tickMs: 20,
-      onPeerNeverPauses: () => other?.on('data', (chunk: Buffer) => (bytes += chunk.length)),
+      // Only now: a reader that is never behind would not show that the server never pauses.
+      onPeerNeverPauses: () => other.on('data', read),
     });
     const stopped = client.connect(80);
+    const other = client.connect(81);
     const failed = once(stopped, 'error');
-    other = client.connect(81);
     flood(server, 1, 4_000_000);
     server.send(server.encode.error(1, 'EOF'));
-    // Only now the server shows that it never pauses.
     flood(server, 2);
     expect(await failed).toEqual([expect.objectContaining({ code: 'receiveOverflow' })]);
     await until(() => bytes === FLOOD_BYTES);
