@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from '../testing/built-program.js';
-import { copyCheckout } from '../testing/checkout-copy.js';
 import { packageFolder } from '../testing/package-folder.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
@@ -56,32 +55,6 @@ describe('the package', () => {
       'wins.exe',
     ]);
     expect(readdirSync(PACKAGE)).toHaveLength(6);
-  });
-
-  it('has the same bytes when the same commit is built elsewhere, by another user’s habits', () => {
-    const checkout = workspace.path('another checkout');
-    copyCheckout(checkout);
-    const env = {
-      ...process.env,
-      ...{ TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: workspace.folder, CI: '1' },
-    };
-    const run = (...args: string[]) =>
-      execFileSync(process.execPath, args, { cwd: workspace.folder, env });
-    for (const name of ['wins', 'wins-upgrade', 'wins-cli', 'wins-server'])
-      run(path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
-    const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
-      name.endsWith('.cjs'),
-    );
-    expect(bundles).toHaveLength(10);
-    for (const name of bundles) {
-      const [here, there] = [ROOT, checkout].map((root) =>
-        readFileSync(path.join(root, 'dist', name)),
-      );
-      // If it is not, dist/ may be older than the commit: npm run build.
-      expect([name, there?.equals(here ?? Buffer.of())]).toEqual([name, true]);
-    }
-    run(path.join(checkout, 'tools', 'package', 'package.mjs'));
-    expect(sumsOf(path.join(checkout, 'dist', 'package'))).toBe(sumsOf(PACKAGE));
   });
 
   it('carries no runtime but the one whose digest is written down', () => {

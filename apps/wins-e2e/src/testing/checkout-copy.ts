@@ -14,6 +14,12 @@ const PINNED = path.join('node_modules', '.cache', 'wins-windows');
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
+/** Runs a tool as another user would, whose time zone, language and home are others. */
+export function runAsAnotherUser(home: string, ...args: string[]): void {
+  const habits = { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: home, CI: '1' };
+  execFileSync(process.execPath, args, { cwd: home, env: { ...process.env, ...habits } });
+}
+
 /** Makes a checkout of the same commit in another folder: its sources, what `npm ci` installs, and nothing that was built. */
 export function copyCheckout(folder: string): void {
   const sources = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter(Boolean);
