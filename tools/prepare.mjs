@@ -85,7 +85,7 @@ function madeOf() {
     'package-lock.json',
     'tools/prepare.mjs',
     'tools/windows/packages.json',
-    ...['charts', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
+    ...['charts', 'deploy', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
     ...readdirSync(path.join(root, 'dist'))
       .filter((name) => name.endsWith('.cjs'))
       .map((name) => path.join('dist', name)),

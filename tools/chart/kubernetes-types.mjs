@@ -7,10 +7,11 @@ import { cacheFolder } from './engine.mjs';
 
 const ts = createRequire(import.meta.url)('typescript');
 const MODULES = {
-  'v1/Pod': 'core/v1',
-  'v1/ServiceAccount': 'core/v1',
-  'v1/ConfigMap': 'core/v1',
-  'apps/v1/DaemonSet': 'apps/v1',
+  'v1/Pod': 'kubernetes-types/core/v1',
+  'v1/ServiceAccount': 'kubernetes-types/core/v1',
+  'v1/ConfigMap': 'kubernetes-types/core/v1',
+  'apps/v1/DaemonSet': 'kubernetes-types/apps/v1',
+  'upgrade.cattle.io/v1/Plan': path.join(import.meta.dirname, 'upgrade-plan.ts'),
 };
 
 /** @returns What is wrong, in lines; empty when all is well. */
@@ -20,7 +21,7 @@ export function complaintsOfKubernetes(objects) {
     if (module === undefined)
       return [`const unknown${index}: never = ${JSON.stringify(object.kind)};`];
     return [
-      `import type { ${object.kind} as Kind${index} } from 'kubernetes-types/${module}';`,
+      `import type { ${object.kind} as Kind${index} } from '${module}';`,
       `export const object${index}: Kind${index} = ${JSON.stringify(object, null, 2)};`,
     ];
   });
@@ -32,6 +33,7 @@ export function complaintsOfKubernetes(objects) {
       strict: true,
       noEmit: true,
       skipLibCheck: true,
+      allowImportingTsExtensions: true,
       types: [],
       exactOptionalPropertyTypes: true,
     },

@@ -44,10 +44,11 @@ const { softwareBill } = await import('./software-bill.mjs');
 const { makeWindowsExecutable } = await import('./windows-executable.mjs');
 
 const out = path.resolve(root, values.out);
-const image = path.join(out, 'image');
+const images = ['image', 'upgrade-image'];
+const scripts = path.join(root, 'deploy', 'node');
 
 rmSync(out, { recursive: true, force: true });
-mkdirSync(image, { recursive: true });
+for (const image of images) mkdirSync(path.join(out, image), { recursive: true });
 const bundles = mkdtempSync(path.join(tmpdir(), 'wins-bundles-'));
 process.on('exit', () => rmSync(bundles, { recursive: true }));
 await makeLinuxExecutable(bundleFor('linux', path.join(bundles, 'linux')), path.join(out, 'wins'));
@@ -56,10 +57,25 @@ await makeWindowsExecutable(
   path.join(out, 'wins.exe'),
   version,
 );
-// The same file under the name that whitelists know, and where the image is built from.
+// The same file under the name that whitelists know, and where the images are built from.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
-linkSync(path.join(out, 'wins.exe'), path.join(image, 'wins.exe'));
-copyFileSync(path.join(import.meta.dirname, 'image', 'Dockerfile'), path.join(image, 'Dockerfile'));
+for (const image of images) {
+  linkSync(path.join(out, 'wins.exe'), path.join(out, image, 'wins.exe'));
+  const dockerfile = path.join(image, 'Dockerfile');
+  copyFileSync(path.join(import.meta.dirname, dockerfile), path.join(out, dockerfile));
+}
+// The one script takes no other wins.exe than that of its release, unless it is told to.
+const install = readFileSync(path.join(scripts, 'wins-agent-install.ps1'), 'utf8');
+const digest = `$releasedChecksum = '${sha256(path.join(out, 'wins.exe'))}'`;
+if (!install.includes("$releasedChecksum = ''")) throw new Error('no place for a digest was found');
+writeFileSync(
+  path.join(out, 'wins-agent-install.ps1'),
+  install.replace("$releasedChecksum = ''", digest),
+);
+copyFileSync(
+  path.join(scripts, 'wins-agent-uninstall.ps1'),
+  path.join(out, 'wins-agent-uninstall.ps1'),
+);
 writeFileSync(path.join(out, 'sbom.cdx.json'), softwareBill());
 
 const files = readdirSync(out, { recursive: true, withFileTypes: true })

@@ -50,11 +50,15 @@ describe('the package', () => {
       'image/Dockerfile',
       'image/wins.exe',
       'sbom.cdx.json',
+      'upgrade-image/Dockerfile',
+      'upgrade-image/wins.exe',
       'wins',
+      'wins-agent-install.ps1',
+      'wins-agent-uninstall.ps1',
       'wins-upgrade.exe',
       'wins.exe',
     ]);
-    expect(readdirSync(PACKAGE)).toHaveLength(6);
+    expect(readdirSync(PACKAGE)).toHaveLength(9);
   });
 
   it('carries no runtime but the one whose digest is written down', () => {

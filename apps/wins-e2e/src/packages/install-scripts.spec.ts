@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { packageFolder } from '../testing/package-folder.js';
+
+/** No PowerShell runs here: what can be said of the text is said, and the acceptance script of docs/windows.md runs it on a node. */
+describe('the scripts that install and uninstall', () => {
+  const read = (name: string) => readFileSync(path.join(packageFolder(), name), 'utf8');
+  const install = read('wins-agent-install.ps1');
+  const [head = '', body = ''] = install.split('function Invoke-WinsInstaller');
+
+  it('take the parameters that Rancher passes, the script and its function alike', () => {
+    const names = [
+      ...['Address', 'CaChecksum', 'InternalAddress', 'Label', 'NodeName', 'Server', 'Taint'],
+      ...['Token', 'Worker', 'DelayedStart', 'StrictTlsVerification'],
+    ];
+    const parametersOf = (text: string): string[] =>
+      [...(/param\(([^)]*)\)/.exec(text)?.[1] ?? '').matchAll(/\$(\w+)/g)].map(
+        ([, name = '']) => name,
+      );
+    expect(parametersOf(head).sort()).toEqual([...names].sort());
+    expect(parametersOf(body)).toEqual(parametersOf(head));
+  });
+
+  it('do not end before the lines that Rancher appends, unless something failed', () => {
+    const exits = install.split('\n').filter((line) => /(^|\{) *(exit|return)\b/.test(line));
+    expect(exits.map((line) => line.trim())).toEqual(['if ($exitCode -ne 0) { exit $exitCode }']);
+    expect(install.trimEnd().endsWith('}')).toBe(true);
+    expect(install.split('\n').length).toBeLessThan(80);
+  });
+
+  it('know the digest of the wins.exe that they are released with', () => {
+    const wins = readFileSync(path.join(packageFolder(), 'wins.exe'));
+    const digest = createHash('sha256').update(wins).digest('hex');
+    expect(install).toContain(`$releasedChecksum = '${digest}'`);
+  });
+
+  it('start nothing by a bare name, give no secret as an argument, and evaluate no text', () => {
+    for (const text of [install, read('wins-agent-uninstall.ps1')]) {
+      const started = [...text.matchAll(/^\s*& (\S+)(.*)$/gm)];
+      for (const [, program, args] of started) {
+        expect(program).toMatch(/^(\$wins|"\$env:SystemRoot\\System32\\curl\.exe")$/);
+        expect(args).not.toMatch(/token/i);
+      }
+      expect(started.length).toBeGreaterThan(0);
+      expect(text).not.toMatch(/Invoke-Expression|\biex\b|ScriptBlock\]::Create|-Command\b/i);
+    }
+  });
+});

@@ -1,0 +1,19 @@
+<#
+.SYNOPSIS
+  Takes away what the installation of wins put on this node: docs/install.md.
+.DESCRIPTION
+  Without -Force what was changed since the installation stays, and is listed.
+#>
+param([switch]$KeepData, [switch]$Force)
+$ErrorActionPreference = 'Stop'
+$prefix = if ($env:CATTLE_AGENT_BIN_PREFIX) { $env:CATTLE_AGENT_BIN_PREFIX } else { 'C:\usr\local' }
+$wins = Join-Path $prefix 'bin\wins.exe'
+if (-not (Test-Path -LiteralPath $wins -PathType Leaf)) {
+    [Console]::Error.WriteLine("wins-agent-uninstall: cannot take wins away: found no $wins; wanted the program that was installed (CATTLE_AGENT_BIN_PREFIX names another folder)")
+    exit 1
+}
+$options = @()
+if ($KeepData) { $options += '--keep-data' }
+if ($Force) { $options += '--force' }
+& $wins uninstall @options
+exit $LASTEXITCODE
