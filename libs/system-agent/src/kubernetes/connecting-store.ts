@@ -1,8 +1,7 @@
-import type { Clock, ConnectionInfo, SecretStore } from '@wins/system-agent';
 import { isDeepStrictEqual } from 'node:util';
-
-const FIRST_RETRY_MS = 1_000;
-const SLOWEST_RETRY_MS = 60_000;
+import { BackOff } from '../back-off.js';
+import type { Clock, SecretStore } from '../ports.js';
+import type { ConnectionInfo } from './connection-info.js';
 
 /** What {@link connectingStore} works with. */
 export interface ConnectingStoreOptions {
@@ -41,10 +40,11 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return known?.store.lastContactAt;
     },
     watch: async (onSecret, onState, signal) => {
-      for (let waitMs = FIRST_RETRY_MS; !signal.aborted;) {
+      const backOff = new BackOff();
+      while (!signal.aborted) {
         try {
           const { info, store } = await connect();
-          waitMs = FIRST_RETRY_MS;
+          backOff.reset();
           const replaced = new AbortController();
           const until = AbortSignal.any([signal, replaced.signal]);
           await store.watch(
@@ -58,9 +58,9 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
           );
         } catch (error) {
           if (!(error instanceof Error)) throw error;
+          const waitMs = backOff.nextMs();
           onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
           await clock.wait(waitMs, signal).catch(() => undefined);
-          waitMs = Math.min(waitMs * 2, SLOWEST_RETRY_MS);
         }
       }
     },
