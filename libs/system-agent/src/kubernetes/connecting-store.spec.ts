@@ -40,12 +40,18 @@ function setUp(first: ConnectionInfo | Error) {
   const states: WatchState[] = [];
   const used: ConnectionInfo[] = [];
   const watchers: (() => void)[] = [];
-  const file = { content: first };
+  const file: { content: ConnectionInfo | Error; until?: Promise<void> | undefined } = {
+    content: first,
+  };
   let store: StandInStore | undefined;
   const secrets = connectingStore({
     clock,
-    readInfo: () =>
-      file.content instanceof Error ? Promise.reject(file.content) : Promise.resolve(file.content),
+    readInfo: async () => {
+      const { content, until } = file;
+      await until;
+      if (content instanceof Error) throw content;
+      return content;
+    },
     storeOf: (given) => {
       used.push(given);
       return (store = new StandInStore(() => watchers.shift()?.()));
@@ -114,6 +120,37 @@ describe('a store whose connection info is in a file', () => {
     expect(secrets.lastContactAt).toBeUndefined();
     await secrets.read(new AbortController().signal);
     expect(secrets.lastContactAt).toEqual(new Date(7000));
+  });
+
+  it('makes one connection for all that ask before there is one', async () => {
+    const { used, secrets, watch, nextWatch, end } = setUp(info('a'));
+    const watched = nextWatch();
+    const watching = watch();
+    await Promise.all([secrets.read(new AbortController().signal), watched]);
+    expect(used).toEqual([info('a')]);
+    end();
+    await watching;
+  });
+
+  it('keeps a new connection when a refusal of the one before it is looked at late', async () => {
+    const { used, file, watch, nextWatch, refuse, secrets, end } = setUp(info('old'));
+    const watched = nextWatch();
+    const watching = watch();
+    await watched;
+    const again = nextWatch();
+    file.content = info('new');
+    let readOn = (): void => undefined;
+    file.until = new Promise((resolve) => (readOn = resolve));
+    refuse();
+    file.until = undefined;
+    refuse();
+    await again;
+    readOn();
+    await new Promise(setImmediate);
+    await secrets.read(new AbortController().signal);
+    expect(used).toEqual([info('old'), info('new')]);
+    end();
+    await watching;
   });
 
   it('goes on with what it knows while the file has not changed or cannot be read', async () => {
