@@ -47,6 +47,18 @@ const boundariesOfSpecs = {
   ],
 };
 
+const privateFields = {
+  selector: ":not(MethodDefinition[kind='constructor'])[accessibility='private']",
+  message: 'Use #private, which is private at run time too.',
+};
+
+const usingInLoops = {
+  selector:
+    ':matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement) VariableDeclaration[kind=/using$/]',
+  message:
+    'Move the body of the loop to a function of its own: in a bundle, esbuild keeps the error of a round that failed, and throws it again at the end of the next one.',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -89,14 +101,14 @@ export default tseslint.config(
         { considerDefaultExhaustiveForUnions: true },
       ],
       'no-console': 'error',
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector: ":not(MethodDefinition[kind='constructor'])[accessibility='private']",
-          message: 'Use #private, which is private at run time too.',
-        },
-      ],
+      'no-restricted-syntax': ['error', privateFields],
     },
+  },
+  {
+    files: ['{libs,apps}/*/src/**/*.ts'],
+    // An error ends a spec, so no later round can throw it again.
+    ignores: ['**/*spec.ts'],
+    rules: { 'no-restricted-syntax': ['error', privateFields, usingInLoops] },
   },
   {
     files: ['{libs,apps}/*/src/**/*.windows-{,long-}spec.ts'],

@@ -8,14 +8,14 @@ import {
 } from '@wins/wins-api';
 
 /**
- * Makes a probe. Each one connects anew: what is judged is anyone who has the pipe now.
+ * Makes a probe. Each one connects anew, so that it judges the process that serves the pipe now.
  *
- * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: whoever is there is asked.
+ * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: any server is asked.
  */
 export function createDaemonProbe(
   dialOf?: (pipe: string) => NonNullable<WinsClientOptions['dial']>,
 ): ProbeDaemon {
-  // Anyone who has the pipe could write on our terminal by it; what is wrong with the daemon the answers say.
+  // What gRPC logs may hold text of the server, which could be any process; the answers say what is wrong with the daemon.
   routeGrpcLog(() => undefined);
   return async (pipe, limitMs) => {
     const dial = dialOf?.(pipe);

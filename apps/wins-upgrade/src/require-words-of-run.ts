@@ -2,8 +2,8 @@ import { UpgradeError } from '@wins/service-upgrade';
 import { quoteText } from '@wins/wins-program';
 
 /**
- * What a run of a daemon may say, where the words are those of anyone who has the pipe: what decides nothing but what is printed, and
- * whether the upgrade is refused. All else is refused, also what is added one day and is not written here.
+ * The options that `wins up` takes in a run of a daemon, where any client of the pipe chooses the arguments: those that decide nothing
+ * but what is printed and whether the upgrade is refused. All else is refused, also what is added one day and is not written here.
  */
 const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
   sha256: 'value',
@@ -29,8 +29,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Judges what was said to wins in a run of a daemon: anyone who has the pipe may offer the bytes that the daemon runs to the service as it
- * is registered, and ask what came of it. Pure.
+ * Judges the arguments of wins in a run of a daemon: a client of the pipe may offer the bytes that the daemon runs to the service as it is
+ * registered, and ask what came of it. Pure.
  *
  * @param argv - The words after `wins`, as they were typed.
  * @returns The same in words that cannot be taken for anything else: `up`, and each option with its value in one word. Nothing else may be

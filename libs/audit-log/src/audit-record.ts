@@ -11,7 +11,7 @@ export const NO_LINE = '0'.repeat(64);
 const LINK_BYTES = 256;
 const SHORT_TEXT = 256;
 const SHORT_LIST = 16;
-/** Deeper facts than that are none that anyone reads. */
+/** How deep the facts of a cut record are nested; what lies deeper is null. */
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
 

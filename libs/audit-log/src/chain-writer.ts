@@ -29,7 +29,7 @@ interface Flushed {
 
 /**
  * Appends records to the last file of a log, numbered, chained and flushed. It is the only one that writes to the folder, and
- * does one thing at a time: anyone who uses it waits for an append before the next.
+ * does one thing at a time: the caller waits for an append before the next.
  */
 export class ChainWriter {
   #file: FileHandle | undefined;

@@ -4,7 +4,7 @@ const WINDOW_MS = 1000;
 const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
-/** What records that anyone can cause may take of the log's room: so much at once, and so much a second. */
+/** How much of the log the records that any client can cause may fill: so much at once, and so much a second. */
 const BURST_BYTES = 1024 * 1024;
 const BYTES_PER_MS = 4;
 const OTHERS = '*others';

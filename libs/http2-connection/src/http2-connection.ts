@@ -9,7 +9,7 @@ import { ConnectionFault, HTTP2_CODE, http2CodeOf, type EndReason } from './end-
 import * as wire from './frame.js';
 import { FLAG, FRAME, SETTING, type Frame } from './frame.js';
 import { FrameReader } from './frame-reader.js';
-import { readSettings, readWindowStep, requireFrame } from './judge-frame.js';
+import { isSettingsAck, readSettings, readWindowStep, requireFrame } from './judge-frame.js';
 import { decodeBlock, HeaderBlockReader, type HeaderBlock } from './header-block.js';
 import { fieldSize } from './hpack/dynamic-table.js';
 import { HpackDecoder } from './hpack/hpack-decoder.js';
@@ -412,15 +412,14 @@ export class Connection {
     if (stream !== undefined) this.#forget(stream, payload.readUInt32BE(0), true);
   }
 
-  #takeSettings({ streamId, flags, payload }: Frame): void {
-    const isAck = (flags & FLAG.ack) !== 0;
-    requireFrame(isAck ? payload.length === 0 : payload.length % 6 === 0, streamId === 0);
+  #takeSettings(frame: Frame): void {
+    const isAck = isSettingsAck(frame);
     spend(this.#settings, 'tooManySettings');
     if (isAck) {
       this.#settingsAck.stop();
       return;
     }
-    for (const [id, value] of readSettings(payload)) this.#applySetting(id, value);
+    for (const [id, value] of readSettings(frame.payload)) this.#applySetting(id, value);
     this.#output.send(wire.frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
   }
 
@@ -443,11 +442,7 @@ export class Connection {
     spend(this.#windowUpdates, 'tooManyWindowUpdates');
     const octets = readWindowStep(payload);
     if (streamId === 0) {
-      this.#output.window += octets;
-      if (this.#output.window > wire.LARGEST_WINDOW_OCTETS) {
-        throw new ConnectionFault('windowExceeded');
-      }
-      this.#output.schedule();
+      this.#output.widen(octets);
       return;
     }
     const stream = this.#judge(frame);

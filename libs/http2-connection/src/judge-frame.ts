@@ -1,5 +1,5 @@
 import { ConnectionFault } from './end-reason.js';
-import { DEFAULT_FRAME_OCTETS, LARGEST_WINDOW_OCTETS, SETTING } from './frame.js';
+import { DEFAULT_FRAME_OCTETS, FLAG, LARGEST_WINDOW_OCTETS, SETTING, type Frame } from './frame.js';
 
 /** More settings than this in one frame are none that a peer needs. */
 const MOST_SETTINGS = 64;
@@ -9,6 +9,14 @@ const SETTING_OCTETS = 6;
 export function requireFrame(rightSize: boolean, rightStream: boolean): void {
   if (!rightSize) throw new ConnectionFault('frameSize');
   if (!rightStream) throw new ConnectionFault('badStreamId');
+}
+
+/** Whether a SETTINGS frame acknowledges ours. @throws ConnectionFault unless it has the right size and is of the connection. */
+export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
+  const isAck = (flags & FLAG.ack) !== 0;
+  const isRightSize = isAck ? payload.length === 0 : payload.length % SETTING_OCTETS === 0;
+  requireFrame(isRightSize, streamId === 0);
+  return isAck;
 }
 
 /** The settings of a frame whose length was judged, in their order. @throws ConnectionFault for a value that none may have. */

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
+import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
-import { DEFAULT_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
+import { DEFAULT_WINDOW_OCTETS, LARGEST_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
 
 /** Octets that are given to the socket before it is asked whether it can keep up. */
 const ROUND_OCTETS = 128 * 1024;
@@ -34,7 +35,7 @@ export interface OutputEvents {
  */
 export class Output {
   /** What the peer allows for all streams together. */
-  window = DEFAULT_WINDOW_OCTETS;
+  #window = DEFAULT_WINDOW_OCTETS;
   #frameOctets = DEFAULT_FRAME_OCTETS;
   readonly #waiting = new Set<OutputStream>();
   #isScheduled = false;
@@ -57,6 +58,13 @@ export class Output {
     this.#frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
   }
 
+  /** The peer allows so many octets more for all streams together. @throws ConnectionFault beyond the largest window. */
+  widen(octets: number): void {
+    this.#window += octets;
+    if (this.#window > LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
+    this.#schedule();
+  }
+
   /** Sends a frame as it is, before all that waits. */
   send(frame: Buffer): void {
     if (!this.#socket.writable) return;
@@ -68,7 +76,7 @@ export class Output {
   add(stream: OutputStream): void {
     if (stream.waiting === 0) return;
     this.#waiting.add(stream);
-    this.schedule();
+    this.#schedule();
   }
 
   remove(stream: OutputStream): void {
@@ -76,7 +84,7 @@ export class Output {
   }
 
   /** Sends soon: what is written in one go goes out in one go. */
-  schedule(): void {
+  #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     process.nextTick(() => {
@@ -94,13 +102,13 @@ export class Output {
       let room = ROUND_OCTETS;
       let frames = 0;
       for (const stream of this.#waiting) {
-        if (room <= 0 || this.window <= 0 || !socket.writable) break;
+        if (room <= 0 || this.#window <= 0 || !socket.writable) break;
         this.#waiting.delete(stream);
-        const octets = Math.min(room, this.window, stream.sendWindow, stream.waiting);
+        const octets = Math.min(room, this.#window, stream.sendWindow, stream.waiting);
         if (octets <= 0) continue;
         frames += this.#sendData(stream, octets);
         room -= octets;
-        this.window -= octets;
+        this.#window -= octets;
         stream.sendWindow -= octets;
         stream.outputTaken();
         // Behind all others; a set is walked in the order in which its members came.
@@ -112,11 +120,11 @@ export class Output {
       this.#isFlushing = false;
     }
     this.#events.changed();
-    if (this.#maySend()) this.schedule();
+    if (this.#maySend()) this.#schedule();
   }
 
   #maySend(): boolean {
-    const { window } = this;
+    const window = this.#window;
     const waiting = this.#waiting;
     const socket = this.#socket;
     return waiting.size > 0 && window > 0 && socket.writable && !socket.writableNeedDrain;

@@ -36,7 +36,7 @@ export async function claimName(own: string, target: string): Promise<Claim> {
     if (await isServed(target)) return 'served';
     const right = replacementRight(target, found);
     const claim = await claimName(own, right);
-    // Anyone who holds the right replaces the file now, or has seen that someone did.
+    // Another process has the right: it replaces the file now, or has seen that the file was replaced.
     if (claim !== 'claimed') return claim;
     if ((await socketIdentity(target)) === found) {
       await rename(right, target);

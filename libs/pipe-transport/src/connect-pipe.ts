@@ -15,7 +15,7 @@ export interface ConnectPipeOptions {
   readonly waitTimeoutMs?: number | undefined;
   /** The directory of bare names on POSIX. Default: `runtimeDirectory()`. */
   readonly runtimeDir?: string | undefined;
-  /** Opens the connection and checks who serves the pipe. Default: anyone who serves it is spoken to. */
+  /** Opens the connection and checks who serves the pipe. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;
   /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;

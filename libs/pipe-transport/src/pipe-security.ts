@@ -39,7 +39,7 @@ export interface PipeSecurity {
 export interface PipeServerCheck {
   /**
    * Makes one attempt to connect. Of its errors, Node's codes `ENOENT` and `EBUSY` say that another attempt may succeed, and
-   * `ERR_UNTRUSTED_PIPE_SERVER` that anyone who serves the pipe must not be spoken to; its message then says why.
+   * `ERR_UNTRUSTED_PIPE_SERVER` that the server of the pipe is not trusted; its message then says why.
    *
    * @param signal gives up; a socket that comes nevertheless is destroyed by the caller.
    */

@@ -40,7 +40,7 @@ export function admitProgram(
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
-  /** The next step of anyone who asks for what is not listed. */
+  /** The next step in the refusal of a program that is not listed. */
   readonly howToAllow?: string | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface StartVerdict {
 export interface StartQuestionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
-  /** The next step of anyone who asks for what is not listed. */
+  /** The next step in the refusal of a program that is not listed. */
   readonly howToAllow?: string | undefined;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;

@@ -55,7 +55,7 @@ export interface PlanningContext {
   /** What every run gets; of a variable that is in several layers the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
-  /** The next step of anyone who asks for what is not listed. */
+  /** The next step in the refusal of a program that is not listed. */
   readonly howToAllow?: string | undefined;
 }
 

@@ -23,8 +23,8 @@ export interface TunnelAddress {
    */
   readonly address?: string;
   /**
-   * Opens the connection, and judges who serves it before a byte is sent; `address` then only names it. Default: anyone who serves
-   * `address` is spoken to.
+   * Opens the connection, and judges who serves it before a byte is sent; `address` then only names it. Default: connects
+   * to `address` and trusts any server.
    */
   readonly dial?: () => Promise<Socket>;
   /** What the daemon's audit log calls this client: printable ASCII, cut at 100 characters. Default: the name of this host. */

@@ -107,7 +107,7 @@ function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddres
 }
 
 /**
- * Each try stops the daemon that serves, and anyone who asks may ask forever.
+ * Counts the tries, because each one stops the daemon that serves, and a client may ask for ever.
  *
  * @returns The number of this try; or the result of an earlier one of the same name, if that is the latest and was rolled back for
  * good.

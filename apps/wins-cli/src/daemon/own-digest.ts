@@ -18,8 +18,8 @@ const FILE_NAME = 'program-digest.json';
 
 /**
  * The SHA-1 of this program, for `app info`. An executable has 130 MB: its digest is remembered beside the state of the file that it
- * was read from (device, file, size and times), and read again once that is another. It is shown, and nothing is decided by it: anyone who can write
- * the program can have it say anything.
+ * was read from (device, file, size and times), and read again once that is another. It is shown, and nothing is decided by it: a user
+ * who can write the program can have it say anything.
  *
  * @param folder - Where it is remembered. Default: the profile of the account, of which the system is asked, not the environment.
  */

@@ -21,7 +21,7 @@ export interface Delivery {
   readonly to: string;
   /** The digest that it must have: 64 hexadecimal digits. */
   readonly sha256?: string | undefined;
-  /** How long to wait for anyone who holds the target. */
+  /** How long to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
 }
 
@@ -38,11 +38,11 @@ const LIMITS = { maxBytes: 512 * 1024 * 1024 };
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file to another place as one act: anyone who opens the target, after a power failure too, finds the old bytes or the new
- * ones. Nothing is written when they are the same.
+ * Copies a file to another place as one act: a process that opens the target, after a power failure too, finds the old bytes or
+ * the new ones. Nothing is written when they are the same.
  *
  * On Windows a new file has the access list that its folder gives; elsewhere the mode of the file that it replaces, else that of the
- * source, without write permission for others. The folder is not made: who may use it is for whoever owns the host to say.
+ * source, without write permission for others. The folder is not made: the owner of the host decides who may use it.
  *
  * @throws CommandError 127: no such source, or no folder for the target. 126: another digest than wanted, a source above 512 MiB,
  *   or a source or target that is no plain file. 125: everything else. The target is untouched then.

@@ -228,7 +228,7 @@ describe('the package', () => {
     it('reads nothing of the folder in which it is run', async () => {
       const folder = workspace.path('elsewhere');
       mkdirSync(folder);
-      // Anyone who reads it waits forever.
+      // A process that opened it would wait for ever.
       execFileSync('mkfifo', [path.join(folder, 'package.json')]);
       for (const args of [
         ['cli', '--help'],

@@ -7,7 +7,7 @@ import { freePorts } from './tunnel/tunnel.js';
 
 /** A host on which each command can be tried: a daemon serves, made of the same file as the client. */
 export interface CommandHost {
-  /** Starts the program that is tried; anyone who made the host ends what still runs. */
+  /** Starts the program that is tried; the maker of the host ends what still runs. */
   start(...args: string[]): RunningProgram;
   readonly server: string;
   readonly proxy: string;

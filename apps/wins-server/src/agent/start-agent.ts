@@ -3,6 +3,7 @@
  */
 import {
   AgentError,
+  connectingStore,
   createSystemAgent,
   imageStore,
   parsePlan,
@@ -16,7 +17,6 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { PlanApplyResponse } from '@wins/wins-api/raw';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
-import { connectingStore } from './connecting-store.js';
 import { fileEffects } from './dry-run.js';
 import { appliedMessage, contentMessage, probeMessages, sourceMessage } from './plan-messages.js';
 import { programRunner } from './program-runner.js';

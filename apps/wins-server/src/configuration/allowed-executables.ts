@@ -14,7 +14,7 @@ export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable
   }));
 }
 
-/** What anyone who may not run a program is to do. Clients read it, so it tells the file and the key, and nothing that is in it. */
+/** The next step of a client that may not run a program. Clients read it, so it tells the file and the key, and nothing that is in it. */
 export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;

@@ -71,7 +71,7 @@ async function judgeFile(
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
   }
-  // Anyone who can replace the file, or a folder above it, decides what may run.
+  // A user who can replace the file, or a folder above it, decides what may run.
   const judgement = await host.judgeFile(path);
   if (judgement.kind === 'untrusted') {
     const advice = 'put it where only administrators can replace it and the folders above it';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EVERYBODY, type ClientIdentity } from '@wins/admission';
 import { createCallServer } from './call-server.js';
+import { CONTAINER } from '../testing/client-identities.js';
 import { serveCalls } from '../testing/serve-calls.js';
 
 const HANG = '/x.Y/Hang';
-const CONTAINER: ClientIdentity = { ...EVERYBODY, key: 'container:1', isEverybody: false };
 
 describe('the calls of one client', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-connections-'));

@@ -138,7 +138,7 @@ export class WindowsServiceControl implements ServiceControl {
 
   /**
    * A file that one process at a time can have, where only administrators can have it: a name in the system's own name space
-   * could be taken by anyone who wants no upgrade.
+   * could be taken by any process, which would keep upgrades from running.
    */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);

@@ -6,7 +6,7 @@ import { optionsAt } from '../read-words.js';
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** What scripts of earlier releases ask with. They know words alone. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** A line of a shell: anyone who asks takes no time to think. */
+/** A person waits for the completion: names that the daemon sends later than this are left out. */
 const ANSWER_LIMIT_MS = 1000;
 /** What cannot be taken for more than a word by any shell. */
 const PLAIN = /^[\w.+@-]{1,200}$/;

@@ -10,7 +10,7 @@ const EXPECTED = 'a folder in which the file can be replaced';
 /**
  * Changes keys of a configuration file and leaves everything else in it as it is.
  *
- * Atomic: anyone who reads meanwhile, or after a crash, sees the old file or the new one. The mode and (as root) the owner
+ * Atomic: a reader, also after a crash, sees the old file or the new one. The mode and (as root) the owner
  * are kept; a new file gets mode 0600. Of a symbolic link the target is replaced. Two savers at once: the
  * last one wins. What would not load afterwards is not written.
  * @throws ConfigError as for loading; `invalid` when the file or a change is not valid; `accessDenied`, `notFound` (no folder),

@@ -7,7 +7,7 @@ import { FrameReader } from '../frame-reader.js';
 import { decodeBlock, HeaderBlockReader, type HeaderBlock } from '../header-block.js';
 import { HpackDecoder } from '../hpack/hpack-decoder.js';
 import { HpackEncoder } from '../hpack/hpack-encoder.js';
-import { readSettings, readWindowStep, requireFrame } from '../judge-frame.js';
+import { isSettingsAck, readSettings, readWindowStep, requireFrame } from '../judge-frame.js';
 import type { GathererLimits } from '../message-gatherer.js';
 import { Output } from '../output.js';
 import { TokenBucket } from '../token-bucket.js';
@@ -257,11 +257,9 @@ export class ClientConnection implements GrpcCallLink {
     call?.takeHeaders(fields, endStream);
   }
 
-  #takeSettings({ flags, streamId, payload }: Frame): void {
-    const isAck = (flags & FLAG.ack) !== 0;
-    requireFrame(isAck ? payload.length === 0 : payload.length % 6 === 0, streamId === 0);
-    if (isAck) return;
-    for (const [id, value] of readSettings(payload)) {
+  #takeSettings(frame: Frame): void {
+    if (isSettingsAck(frame)) return;
+    for (const [id, value] of readSettings(frame.payload)) {
       if (id === SETTING.enablePush && value !== 0) throw new ConnectionFault('badSetting');
       if (id === SETTING.maxFrameSize) this.#output.largestFrame = value;
       if (id !== SETTING.initialWindowSize) continue;
@@ -279,10 +277,7 @@ export class ClientConnection implements GrpcCallLink {
   #takeWindowUpdate({ streamId, payload }: Frame): void {
     const octets = readWindowStep(payload);
     if (streamId === 0) {
-      this.#output.window += octets;
-      if (this.#output.window > wire.LARGEST_WINDOW_OCTETS)
-        throw new ConnectionFault('windowExceeded');
-      this.#output.schedule();
+      this.#output.widen(octets);
       return;
     }
     const call = this.#callOf(streamId);

@@ -17,7 +17,7 @@ export interface UpgradePlaces {
   readonly journal: string;
   readonly result: string;
   readonly log: string;
-  /** Where it is a file: anyone who has it open upgrades. */
+  /** Where the lock is a file: the process that has it open is the one that upgrades. */
   readonly lock: string;
 }
 

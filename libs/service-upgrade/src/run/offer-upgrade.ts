@@ -97,7 +97,7 @@ function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number 
   return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }
 
-/** Anyone who writes over the program of the service itself leaves nothing to go back to. */
+/** Refuses the file of the service itself: an upgrade that overwrote it would have nothing to roll back to. */
 async function requireOtherFile(program: string, target: string): Promise<void> {
   const identities = [program, target].map(async (file) => {
     const { dev, ino } = await stat(file, { bigint: true });

@@ -15,6 +15,8 @@ import { onSmallDisk } from '../testing/small-disk-harness.js';
 const never = new AbortController().signal;
 const own = { uid: process.getuid?.(), gid: process.getgid?.() };
 const onLinux = process.platform === 'linux' ? it : it.skip;
+if (onLinux === it.skip)
+  process.stderr.write('SKIPPED: a group of a hundred children, which /proc of Linux lists\n');
 let harness: ApplierHarness;
 
 beforeEach(() => (harness = new ApplierHarness()));

@@ -27,6 +27,8 @@ const isRoot = process.getuid?.() === 0;
 const itAsRoot = isRoot ? it : it.skip;
 if (!isRoot) process.stderr.write('SKIPPED: files of other users, which only root can make\n');
 const itAsUser = isRoot ? it.skip : it;
+if (isRoot)
+  process.stderr.write('SKIPPED: a file given to root, which is refused to others alone\n');
 const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 
 let folder: string;

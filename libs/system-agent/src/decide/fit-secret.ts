@@ -1,4 +1,4 @@
-import type { Outputs, PeriodicStatus } from '../apply/pass.js';
+import { cutOutputs, cutPeriodic } from './cut-outputs.js';
 import { gunzipText, gzipText } from './gzip-text.js';
 import { KEY, type SecretData } from './secret-keys.js';
 import { outputsJson, parseOutputs, parsePeriodic, periodicJson } from './status-encoding.js';
@@ -18,7 +18,7 @@ export function fitSecret(
   let fitted = changes;
   for (let keepBytes = 512 * 1024; sizeOf({ ...data, ...fitted }) > maxBytes; keepBytes /= 2) {
     if (keepBytes < 1) return fitted;
-    fitted = cutOutputs(changes, keepBytes);
+    fitted = cutAll(changes, keepBytes);
   }
   return fitted;
 }
@@ -28,43 +28,16 @@ export function sizeOf(data: SecretData): number {
   return Object.values(data).reduce((sum, value) => sum + value.length, 0);
 }
 
-function cutOutputs(changes: SecretData, keepBytes: number): SecretData {
+function cutAll(changes: SecretData, keepBytes: number): SecretData {
   const cut = { ...changes };
   for (const key of [KEY.appliedOutput, KEY.failedOutput]) {
     const text = gunzipText(changes[key] ?? Buffer.alloc(0));
-    if (text !== '') cut[key] = gzipText(outputsJson(cutAll(parseOutputs(text), keepBytes)));
+    if (text !== '') cut[key] = gzipText(outputsJson(cutOutputs(parseOutputs(text), keepBytes)));
   }
   const periodic = gunzipText(changes[KEY.periodicOutput] ?? Buffer.alloc(0));
   if (periodic !== '') {
-    const statuses = Object.entries(parsePeriodic(periodic)).map(
-      ([name, status]): [string, PeriodicStatus] => [
-        name,
-        {
-          ...status,
-          stdout: cutOne(status.stdout, keepBytes),
-          stderr: status.stderr && cutOne(status.stderr, keepBytes),
-        },
-      ],
-    );
-    cut[KEY.periodicOutput] = gzipText(periodicJson(Object.fromEntries(statuses)));
+    const statuses = cutPeriodic(parsePeriodic(periodic), keepBytes);
+    cut[KEY.periodicOutput] = gzipText(periodicJson(statuses));
   }
   return cut;
 }
-
-function cutAll(outputs: Outputs, keepBytes: number): Outputs {
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, output]) => [name, cutOne(output, keepBytes)]),
-  );
-}
-
-function cutOne(output: Buffer | null, keepBytes: number): Buffer | null {
-  if (!output || output.length <= keepBytes + MARKER_BYTES) return output;
-  const missing = output.length - keepBytes;
-  return Buffer.concat([
-    output.subarray(0, keepBytes),
-    Buffer.from(`\n[${missing} bytes are missing here; the node has the whole output]\n`),
-  ]);
-}
-
-/** Cutting off less than the marker needs would gain nothing. */
-const MARKER_BYTES = 80;

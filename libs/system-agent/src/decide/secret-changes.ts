@@ -1,5 +1,6 @@
 import type { PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';
+import { readableOutputs, readablePeriodic } from './cut-outputs.js';
 import type { Decision } from './decide-pass.js';
 import { gunzipText, gzipText } from './gzip-text.js';
 import { KEY, type SecretData } from './secret-keys.js';
@@ -41,7 +42,7 @@ const PACKED = new Set<string>([KEY.appliedOutput, KEY.failedOutput, KEY.periodi
 
 function statusTexts({ decision, result }: EndedPass, data: SecretData): Record<string, string> {
   const texts: Record<string, string> = {
-    [KEY.periodicOutput]: periodicJson(result.periodic),
+    [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
   };
   if (decision.kind === 'apply') return texts;
@@ -66,7 +67,7 @@ function outcomeTexts(pass: EndedPass): Record<string, string> {
       ...lastApplyTime,
       ...planState('succeeded'),
       [KEY.appliedChecksum]: checksum,
-      [KEY.appliedOutput]: outputsJson(result.outputs),
+      [KEY.appliedOutput]: outputsJson(readableOutputs(result.outputs)),
       [KEY.successCount]: String(state.successCount + 1),
     };
   }
@@ -75,7 +76,7 @@ function outcomeTexts(pass: EndedPass): Record<string, string> {
     ...planState('failed'),
     ...(pass.firstPass && state.planState === undefined && { [KEY.appliedChecksum]: '' }),
     [KEY.failedChecksum]: checksum,
-    [KEY.failedOutput]: outputsJson(result.outputs),
+    [KEY.failedOutput]: outputsJson(readableOutputs(result.outputs)),
     [KEY.failureCount]: String(decision.attempt),
     [KEY.successCount]: '0',
   };

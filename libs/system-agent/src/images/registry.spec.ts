@@ -164,7 +164,12 @@ describe('a blob that lies elsewhere', () => {
   it('may be a base layer that the manifest says is elsewhere, by HTTPS', async () => {
     const secure = await RegistryDouble.start({ tls: true });
     secure.content.set('layer', gzipSync(layer));
-    const urls = [`${other.url}/v2/layer`, `${secure.url}/v2/absent`, `${secure.url}/v2/layer`];
+    const urls = [
+      `${other.url}/v2/layer`,
+      'https://127.0.0.1:1/no-server',
+      `${secure.url}/v2/absent`,
+      `${secure.url}/v2/layer`,
+    ];
     const layers = image.manifest.layers.map((descriptor) => ({ ...descriptor, urls }));
     const text = Buffer.from(JSON.stringify({ ...image.manifest, layers }));
     registry.content.set('some/img/manifests/v1', text);

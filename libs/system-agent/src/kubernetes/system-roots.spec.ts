@@ -4,6 +4,10 @@ import path from 'node:path';
 import { createCertificateAuthority } from '../testing/index.js';
 import { systemRoots } from './system-roots.js';
 
+const onLinux = process.platform === 'linux' ? it : it.skip;
+if (onLinux === it.skip)
+  process.stderr.write('SKIPPED: SSL_CERT_FILE, which is read on Linux alone\n');
+
 describe('the authorities of the system', () => {
   let folder: string;
   beforeEach(async () => {
@@ -14,8 +18,6 @@ describe('the authorities of the system', () => {
   it('are certificates', () => {
     expect(systemRoots({}).join('')).toContain('-----BEGIN CERTIFICATE-----');
   });
-
-  const onLinux = process.platform === 'linux' ? it : it.skip;
 
   onLinux('are those of the file that SSL_CERT_FILE names', async () => {
     const file = path.join(folder, 'roots.pem');

@@ -182,8 +182,9 @@ export class LocalPlan {
     const isNews = gist(changes.state) !== gist(this.#status.state);
     const failedChecksum = this.#failedChecksum;
     const lastApplyTime = this.#lastApplyTime;
+    const { failedChecksum: _failedBefore, ...before } = this.#status;
     this.#status = {
-      ...this.#status,
+      ...before,
       ...changes,
       failures: failedChecksum === undefined ? 0 : 1,
       ...(failedChecksum === undefined ? {} : { failedChecksum }),

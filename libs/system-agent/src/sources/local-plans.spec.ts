@@ -155,6 +155,17 @@ describe('local plans', () => {
     });
   });
 
+  it('that failed have not failed any more once another plan in their place succeeds', async () => {
+    write('b.plan', plan('b', 'exit 3'));
+    await look();
+    await look();
+    expect(plans[0]).toHaveProperty('failedChecksum');
+    write('b.plan', plan('b'));
+    await look();
+    expect(plans[0]).toMatchObject({ state: { kind: 'applied' }, failures: 0 });
+    expect(plans[0]).not.toHaveProperty('failedChecksum');
+  });
+
   it('go on with periodic instructions and probes', async () => {
     write('a.plan', {
       periodicInstructions: [shell('p', 'echo p', { periodSeconds: 10 })],

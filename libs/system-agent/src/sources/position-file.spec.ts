@@ -41,6 +41,21 @@ describe('a .pos file', () => {
     expect(parsePosition('{}')).toEqual(NO_POSITION);
   });
 
+  it('is read back also when its periodic instructions wrote more than that, of which it has the beginning', () => {
+    const long = Buffer.alloc(512 * 1024, 'a');
+    const times = { lastSuccessfulRunTime: '', lastFailedRunTime: '', exitCode: 0, failures: 0 };
+    const periodic = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => {
+        const name = `p${index}`;
+        return [name, { name, stdout: long, stderr: long, ...times }] as const;
+      }),
+    );
+    const read = parsePosition(positionText({ ...NO_POSITION, appliedChecksum: 'ab', periodic }));
+    expect(read.appliedChecksum).toBe('ab');
+    expect(Object.keys(read.periodic)).toHaveLength(12);
+    expect(read.periodic['p0']?.stdout?.toString()).toMatch(/^a+\n\[\d+ bytes are missing here/);
+  });
+
   it('that cannot be read is refused without a word of it', () => {
     for (const text of ['secret', '{"appliedChecksum":["secret"]}', '{"output":"c2VjcmV0"}']) {
       let refusal: unknown;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import { readablePeriodic } from '../decide/cut-outputs.js';
 import { gunzipText, gzipText } from '../decide/gzip-text.js';
 import {
   outputsJson,
@@ -56,7 +57,7 @@ export function positionText({ appliedChecksum, outputs, periodic, probes }: Pos
     ['appliedChecksum', appliedChecksum === '' ? undefined : goJson(appliedChecksum)],
     ['output', pack(outputsJson(outputs))],
     ['probeStatus', probeStatus === '{}' ? undefined : probeStatus],
-    ['periodicOutput', pack(periodicJson(periodic))],
+    ['periodicOutput', pack(periodicJson(readablePeriodic(periodic)))],
   ]);
 }
 

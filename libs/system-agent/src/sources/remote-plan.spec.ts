@@ -240,6 +240,28 @@ describe('the remote plan', () => {
     );
   });
 
+  it.each([
+    ['random', 'head -c 600000 /dev/urandom'],
+    ['alike', 'head -c 600000 /dev/zero'],
+  ])(
+    'writes the result of a plan that saves more outputs, all %s, than could be read back',
+    async (_which, script) => {
+      const instructions = Array.from({ length: 25 }, (_, index) => ({
+        ...{ name: `i${index}`, command: '/bin/sh', args: ['-c', script], saveOutput: true },
+      }));
+      const text = JSON.stringify({ instructions });
+      player.secrets.create({ plan: text });
+      await start();
+      expect(state()).toBe('applied');
+      const { secret: written } = player.secrets;
+      expect(written?.data['applied-checksum']?.toString()).toBe(checksum(text));
+      const outputs = gunzipSync(written?.data['applied-output'] ?? '', {
+        maxOutputLength: 16 * 1024 * 1024,
+      });
+      expect(Object.keys(JSON.parse(outputs.toString()) as object)).toHaveLength(25);
+    },
+  );
+
   it('does not let a probe that never settles keep the node and the API server busy', async () => {
     await target.listen();
     const probes = { w: { httpGet: { url: `${target.url}/flapping` } } };

@@ -9,7 +9,7 @@ import { stateBetweenPasses } from '../decide/state-between-passes.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
 import { remoteStatus } from './remote-status.js';

@@ -3,7 +3,7 @@ import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
 import { KEY, type SecretData } from '../decide/secret-keys.js';
 import { planChecksum } from '../plan/plan-checksum.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */

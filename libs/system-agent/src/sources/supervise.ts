@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agent-event.js';
 import type { Clock } from '../ports.js';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 
 /** A source that ran for so long starts again as if it had not failed before. */
 const STEADY_MS = 10 * 60 * 1000;

@@ -39,8 +39,8 @@ export interface PlaceOptions extends HeldPatience {
 export interface PendingFile {
   readonly temporary: string;
   /**
-   * Gives it the final name, over whatever has that, as one act: anyone who opens the name, after a loss of power too, finds the old
-   * file whole or the new one. A symbolic link of that name is replaced, not followed. When it fails, the file is discarded.
+   * Gives it the final name, over whatever has that, as one act: a process that opens the name, after a loss of power too, finds
+   * the old file whole or the new one. A symbolic link of that name is replaced, not followed. When it fails, the file is discarded.
    *
    * @throws TrustedFileError `accessDenied`, `inUse`, `notFound`, `notRegularFile` (a folder has the name), `unknown`.
    */
@@ -102,7 +102,7 @@ export async function writePendingFile(
       }
       if (isFlushed) await handle.sync();
     } finally {
-      // Linux refuses to run a file that anyone still holds open for writing.
+      // Linux refuses to run a file that is still open for writing.
       await handle.close();
     }
     return { temporary, place, discard };

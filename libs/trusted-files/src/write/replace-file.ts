@@ -8,8 +8,8 @@ export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
 }
 
 /**
- * Puts a new file in the place of a file, or where there is none, as one durable act: anyone who opens it, after a loss of power
- * too, finds the old content or the new one. When it fails, the old file is untouched and nothing is left behind.
+ * Puts a new file in the place of a file, or where there is none, as one durable act: a process that opens it, after a loss of
+ * power too, finds the old content or the new one. When it fails, the old file is untouched and nothing is left behind.
  *
  * @param options - `mode`: default 0600. Without `isFlushed` and `isDurable` only the name is replaced as one act.
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name), `notRegularFile`,

@@ -123,7 +123,7 @@ class ServedPipe implements SecuredPipe {
     }
   }
 
-  /** Never lets go of an instance before it has the next: a name without an instance is anyone's. */
+  /** Creates the next instance before it gives one up: while a name has no instance, any process can create the pipe. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
     let failures = 0;

@@ -10,17 +10,9 @@ import type { ClientIdentity } from '@wins/admission';
 import { allowedBy } from '../../configuration/allowed-executables.js';
 import { createLoggerTo } from '../../log/logger.js';
 import { posixProcessHost } from '../../posix.js';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createConfigService, type ConfigInForce } from './config-service.js';
-
-const ADMINISTRATOR: ClientIdentity = {
-  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
-  ...{ description: { uid: 0 }, names: ['administrators', 'user:0'] },
-};
-const CONTAINER: ClientIdentity = {
-  ...{ key: 'container:c', isAdministrator: false, isEverybody: false },
-  ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
-};
 
 describe('the service of the config', () => {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-config-service-')));

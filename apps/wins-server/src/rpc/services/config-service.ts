@@ -38,8 +38,8 @@ export interface ConfigServiceParts {
 }
 
 /**
- * Serves wins.ConfigService. Anyone who may open the pipe may ask what it might do, and learns what it would learn by trying; where
- * the config lies and what it says is for administrators of the host.
+ * Serves wins.ConfigService. A client may ask whether the daemon would allow it something, and learns no more than by trying it;
+ * where the config is and what it says is for administrators of the host.
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, connections, logger } = parts;

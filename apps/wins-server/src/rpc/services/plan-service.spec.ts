@@ -7,17 +7,10 @@ import path from 'node:path';
 import type { ClientIdentity } from '@wins/admission';
 import type { RunningAgent } from '../../agent/running-agent.js';
 import type { Decision } from '@wins/audit-log';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createPlanService, type PlanServiceParts } from './plan-service.js';
 
-const ADMINISTRATOR: ClientIdentity = {
-  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
-  ...{ description: { uid: 0 }, names: ['administrators', 'user:0'] },
-};
-const CONTAINER: ClientIdentity = {
-  ...{ key: 'container:c', isAdministrator: false, isEverybody: false },
-  ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
-};
 const { status, show, history, apply } = planServiceDefinition;
 const APPLIED = { Applied: true, Succeeded: true, Outputs: [], Probes: [] };
 

@@ -92,14 +92,20 @@ async function openLayer(
     return await session.get(`blobs/${digest}`);
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'notFound') throw error;
+    let failure: unknown = error;
     for (const text of urls?.slice(0, MAX_URLS) ?? []) {
       const url = parseUrl(text);
       if (url?.protocol !== 'https:') continue;
-      const answer = await connections.ask(url, {});
-      if (answer.statusCode === 200) return answer;
-      answer.body.on('error', () => undefined).destroy();
+      try {
+        const answer = await connections.ask(url, {});
+        if (answer.statusCode === 200) return answer;
+        answer.body.on('error', () => undefined).destroy();
+      } catch (unreached) {
+        // Perhaps the next one answers.
+        failure = unreached;
+      }
     }
-    throw error;
+    throw failure;
   }
 }
 

@@ -1,8 +1,7 @@
-import type { Clock, ConnectionInfo, SecretStore } from '@wins/system-agent';
 import { isDeepStrictEqual } from 'node:util';
-
-const FIRST_RETRY_MS = 1_000;
-const SLOWEST_RETRY_MS = 60_000;
+import { BackOff } from '../back-off.js';
+import type { Clock, SecretStore } from '../ports.js';
+import type { ConnectionInfo } from './connection-info.js';
 
 /** What {@link connectingStore} works with. */
 export interface ConnectingStoreOptions {
@@ -12,18 +11,26 @@ export interface ConnectingStoreOptions {
   readonly storeOf: (info: ConnectionInfo) => SecretStore;
 }
 
+interface Connection {
+  readonly info: ConnectionInfo;
+  readonly store: SecretStore;
+}
+
 /**
  * A store for a file that says where the Secret is: read when it is needed, waited for while it is not there or cannot be used, and read
  * again when the API server does not answer as wanted, because a token or an authority in it may have been replaced.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
-  let known: { readonly info: ConnectionInfo; readonly store: SecretStore } | undefined;
-  const connect = async () => {
-    if (known === undefined) {
-      const info = await readInfo();
-      known = { info, store: storeOf(info) };
-    }
-    return known;
+  let known: Connection | undefined;
+  let connecting: Promise<Connection> | undefined;
+  const open = async (): Promise<Connection> => {
+    const info = await readInfo();
+    return (known = { info, store: storeOf(info) });
+  };
+  const connect = async (): Promise<Connection> => {
+    if (known !== undefined) return known;
+    connecting ??= open().finally(() => (connecting = undefined));
+    return await connecting;
   };
   /** Forgets what is known if the file says something else by now. */
   const hasChanged = async (used: ConnectionInfo): Promise<boolean> => {
@@ -33,7 +40,8 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       // Perhaps it is being written: what is known may still be right.
       return false;
     }
-    known = undefined;
+    // A newer connection may be there already.
+    if (known?.info === used) known = undefined;
     return true;
   };
   return {
@@ -41,10 +49,11 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return known?.store.lastContactAt;
     },
     watch: async (onSecret, onState, signal) => {
-      for (let waitMs = FIRST_RETRY_MS; !signal.aborted;) {
+      const backOff = new BackOff();
+      while (!signal.aborted) {
         try {
           const { info, store } = await connect();
-          waitMs = FIRST_RETRY_MS;
+          backOff.reset();
           const replaced = new AbortController();
           const until = AbortSignal.any([signal, replaced.signal]);
           await store.watch(
@@ -58,9 +67,9 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
           );
         } catch (error) {
           if (!(error instanceof Error)) throw error;
+          const waitMs = backOff.nextMs();
           onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
           await clock.wait(waitMs, signal).catch(() => undefined);
-          waitMs = Math.min(waitMs * 2, SLOWEST_RETRY_MS);
         }
       }
     },

@@ -1,6 +1,7 @@
-import type { ConnectionInfo, Secret, SecretStore, WatchState } from '@wins/system-agent';
-import { FakeClock } from '@wins/system-agent/testing';
+import type { Secret, SecretStore, WatchState } from '../ports.js';
+import { FakeClock } from '../testing/fake-clock.js';
 import { connectingStore } from './connecting-store.js';
+import type { ConnectionInfo } from './connection-info.js';
 
 const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
 /** The connection info is compared and handed on, and never looked into. */
@@ -39,12 +40,18 @@ function setUp(first: ConnectionInfo | Error) {
   const states: WatchState[] = [];
   const used: ConnectionInfo[] = [];
   const watchers: (() => void)[] = [];
-  const file = { content: first };
+  const file: { content: ConnectionInfo | Error; until?: Promise<void> | undefined } = {
+    content: first,
+  };
   let store: StandInStore | undefined;
   const secrets = connectingStore({
     clock,
-    readInfo: () =>
-      file.content instanceof Error ? Promise.reject(file.content) : Promise.resolve(file.content),
+    readInfo: async () => {
+      const { content, until } = file;
+      await until;
+      if (content instanceof Error) throw content;
+      return content;
+    },
     storeOf: (given) => {
       used.push(given);
       return (store = new StandInStore(() => watchers.shift()?.()));
@@ -68,15 +75,30 @@ describe('a store whose connection info is in a file', () => {
   it('waits for a file that is not there, ever longer, and says so', async () => {
     const { clock, states, file, watch, nextWatch, end } = setUp(new Error('no such file'));
     const watching = watch();
-    await clock.waiting();
-    expect(states).toMatchObject([{ kind: 'waiting', error: { message: 'no such file' } }]);
-    const watched = nextWatch();
-    file.content = info('a');
-    clock.advance(1_000);
-    await watched;
+    for (const longestMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+      await clock.waiting();
+      const [waitMs = 0] = clock.waits;
+      expect(waitMs).toBeGreaterThanOrEqual(longestMs / 2);
+      expect(waitMs).toBeLessThanOrEqual(longestMs);
+      const retryAt = new Date(clock.now().getTime() + waitMs);
+      const error = new Error('no such file');
+      expect(states.at(-1)).toEqual({ kind: 'waiting', error, retryAt });
+      if (states.length === 8) file.content = info('a');
+      clock.advance(waitMs);
+    }
+    await nextWatch();
     expect(states.at(-1)).toEqual({ kind: 'connected' });
     end();
     await watching;
+  });
+
+  it('does not look for it at the same moments as other nodes', async () => {
+    const nodes = Array.from({ length: 8 }, () => setUp(new Error('no such file')));
+    const watching = nodes.map(({ watch }) => watch());
+    await Promise.all(nodes.map(({ clock }) => clock.waiting()));
+    expect(new Set(nodes.flatMap(({ clock }) => clock.waits)).size).toBeGreaterThan(1);
+    for (const { end } of nodes) end();
+    await Promise.all(watching);
   });
 
   it('reads it again when the API server refuses, and goes on with what is new in it', async () => {
@@ -98,6 +120,37 @@ describe('a store whose connection info is in a file', () => {
     expect(secrets.lastContactAt).toBeUndefined();
     await secrets.read(new AbortController().signal);
     expect(secrets.lastContactAt).toEqual(new Date(7000));
+  });
+
+  it('makes one connection for all that ask before there is one', async () => {
+    const { used, secrets, watch, nextWatch, end } = setUp(info('a'));
+    const watched = nextWatch();
+    const watching = watch();
+    await Promise.all([secrets.read(new AbortController().signal), watched]);
+    expect(used).toEqual([info('a')]);
+    end();
+    await watching;
+  });
+
+  it('keeps a new connection when a refusal of the one before it is looked at late', async () => {
+    const { used, file, watch, nextWatch, refuse, secrets, end } = setUp(info('old'));
+    const watched = nextWatch();
+    const watching = watch();
+    await watched;
+    const again = nextWatch();
+    file.content = info('new');
+    let readOn = (): void => undefined;
+    file.until = new Promise((resolve) => (readOn = resolve));
+    refuse();
+    file.until = undefined;
+    refuse();
+    await again;
+    readOn();
+    await new Promise(setImmediate);
+    await secrets.read(new AbortController().signal);
+    expect(used).toEqual([info('old'), info('new')]);
+    end();
+    await watching;
   });
 
   it('goes on with what it knows while the file has not changed or cannot be read', async () => {

@@ -1,0 +1,19 @@
+import type { ClientIdentity } from '@wins/admission';
+
+/** For specs: an administrator of the host. */
+export const ADMINISTRATOR: ClientIdentity = {
+  key: 'uid:0',
+  isAdministrator: true,
+  isEverybody: false,
+  description: { uid: 0 },
+  names: ['administrators', 'user:0'],
+};
+
+/** For specs: a process in a container, which is no administrator. */
+export const CONTAINER: ClientIdentity = {
+  key: 'container:c',
+  isAdministrator: false,
+  isEverybody: false,
+  description: { container: 'c' },
+  names: [`container:${'c'.repeat(64)}`],
+};
