@@ -82,7 +82,6 @@ export class Keeper implements CsiProxy {
   }
 
   async plan(): Promise<readonly Decision[]> {
-    await this.#ensureFolder();
     return planSteps(this.#wish, await this.#look.look());
   }
 
@@ -128,7 +127,6 @@ export class Keeper implements CsiProxy {
     const wish = this.#wish;
     this.#download = new AbortController();
     try {
-      await this.#ensureFolder();
       let last: Decision | undefined;
       for (let steps = 0; ; steps += 1) {
         this.#closing.signal.throwIfAborted();
@@ -149,6 +147,7 @@ export class Keeper implements CsiProxy {
           throw new CsiProxyError('serviceFailed', message);
         }
         last = step;
+        await this.#ensureFolder();
         const isOver = await this.#work.perform(step, {
           facts,
           wish,

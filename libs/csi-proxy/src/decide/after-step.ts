@@ -1,6 +1,6 @@
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 import { decide, type CsiProxyFacts, type Decision } from './decide.js';
-import type { InstallRecord, StoredRelease } from './install-record.js';
+import { NO_RECORD, type InstallRecord, type StoredRelease } from './install-record.js';
 
 /** Of a node that never comes to rest there is something wrong with the decision; no way is longer than half of this. */
 const MAX_STEPS = 16;
@@ -62,7 +62,7 @@ export function afterStep(
         ...rest,
         ...{ service: step.service ? undefined : kept, intact: [] },
         isServing: facts.isServing && !step.service,
-        record: { pins: record.pins, releases: [] },
+        record: NO_RECORD,
       };
     }
   }

@@ -125,7 +125,8 @@ describe('the decision', () => {
       { act: 'remove', service: false },
       { act: 'leave' },
     ]);
-    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual(['rest']);
+    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual(['remove', 'rest']);
+    expect(acts(undefined, NOTHING)).toEqual(['rest']);
   });
 
   it('ends a change that was interrupted: what serves is kept, what does not is begun again', () => {

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 import type { ServiceFacts } from '../ports.js';
 import {
   isSameCommand,
+  NO_RECORD,
   type InstallRecord,
   type ServiceCommand,
   type StoredRelease,
@@ -120,8 +122,7 @@ function decideWithoutWish(facts: CsiProxyFacts): Decision {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
     return { act: 'remove', service: true, reason: 'the config wants none, and it is ours' };
-  const { releases, installed, trial, obsolete } = record;
-  if (releases.length > 0 || (installed ?? trial ?? obsolete) !== undefined)
+  if (!isDeepStrictEqual(record, NO_RECORD))
     return { act: 'remove', service: false, reason: 'the config wants none' };
   if (service === undefined) return { act: 'rest', reason: 'the config wants none' };
   return { act: 'leave', reason: 'the config says nothing of the service, which is not ours' };

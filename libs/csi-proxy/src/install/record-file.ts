@@ -1,5 +1,8 @@
 import { openTrustedFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import type { FileTrust } from '@wins/trusted-files';
+import { rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { CsiProxyError } from '../csi-proxy-error.js';
 import { NO_RECORD, type InstallRecord } from '../decide/install-record.js';
@@ -53,10 +56,22 @@ export class RecordFile {
     });
   }
 
-  /** Replaces it as one durable act. @throws CsiProxyError `fileFailed`; the old one is then untouched. */
+  /**
+   * Replaces it as one durable act; a record of nothing is removed, with its folder unless something else is in it.
+   *
+   * @throws CsiProxyError `fileFailed`; the old one is then untouched.
+   */
   write(record: InstallRecord): Promise<void> {
+    if (isDeepStrictEqual(record, NO_RECORD)) return this.#forget();
     const content = `${JSON.stringify({ format: FORMAT, ...record }, undefined, 2)}\n`;
     return withFile('write', this.#file, () => replaceFile(this.#file, content));
+  }
+
+  #forget(): Promise<void> {
+    return withFile('remove', this.#file, async () => {
+      await rm(this.#file, { force: true });
+      await rmdir(path.dirname(this.#file)).catch(() => undefined);
+    });
   }
 
   #parsed(content: string): z.infer<typeof recordSchema> {

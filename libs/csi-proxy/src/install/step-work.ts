@@ -149,9 +149,8 @@ export class StepWork {
     if (record.obsolete !== undefined && !isUsed) programs.push(record.obsolete.path);
     const { done, problems } = await removePrograms(programs, record);
     for (const message of problems) options.onEvent({ kind: 'warning', message });
-    const { pins } = record;
     const { releases } = tidied(record, done);
-    await records.write({ pins, releases });
+    await records.write({ pins: {}, releases });
     if (releases.length > 0) throw new CsiProxyError('fileFailed', problems.join('; '));
   }
 
