@@ -30,6 +30,8 @@ export interface HttpSettings {
   readonly random?: () => number;
   /** Told of what is odd and no reason to stop, such as an attempt that failed and is made again. Never holds a secret. */
   readonly onWarning?: (message: string) => void;
+  /** What no message may repeat beside what is given as a token, and the passwords of proxies. A server may know more than it was sent. */
+  readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -48,14 +50,40 @@ const LIMITS: HttpLimits = {
 };
 
 export function completeSettings(settings: HttpSettings): CompleteSettings {
+  const environment = settings.environment ?? process.env;
   return {
-    environment: settings.environment ?? process.env,
+    environment,
     allowHttp: settings.allowHttp ?? false,
     systemRoots: settings.systemRoots ?? (() => systemRoots()),
     limits: { ...LIMITS, ...settings.limits },
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,
     onWarning: settings.onWarning ?? (() => undefined),
+    secrets: [...(settings.secrets ?? []), ...proxyPasswords(environment)],
     signal: settings.signal,
   };
+}
+
+/** The settings of who shows a token to somebody. */
+export function withSecret(
+  settings: CompleteSettings,
+  secret: string | undefined,
+): CompleteSettings {
+  return secret === undefined ? settings : { ...settings, secrets: [...settings.secrets, secret] };
+}
+
+function proxyPasswords(environment: Environment): readonly string[] {
+  return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
+    const [, password] = /:([^:/@]+)@[^@]*$/.exec(environment[name] ?? '') ?? [];
+    return password === undefined ? [] : [password, decoded(password)];
+  });
+}
+
+/** What is behind `%` in a part of an address. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
