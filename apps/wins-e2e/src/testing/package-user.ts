@@ -30,6 +30,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/linux-host': 'unixSocketPeers',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
+  '@wins/rancher-server': 'establishTrust',
   '@wins/service-upgrade': 'performUpgrade',
   '@wins/system-agent': 'createSystemAgent',
   '@wins/tcp-tunnel': 'openTunnel',
