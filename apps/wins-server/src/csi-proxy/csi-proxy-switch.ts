@@ -19,6 +19,8 @@ export interface CsiProxySwitchOptions {
   readonly trust: FileTrust;
   /** Default: as this system has it. */
   readonly host?: CsiProxyHost;
+  /** Default: the bundle beside this one. */
+  readonly load?: typeof loadCsiProxy;
 }
 
 /**
@@ -114,12 +116,12 @@ export class CsiProxySwitch implements AsyncDisposable {
       this.#kept.want(wish);
       return;
     }
-    const { audit, trust } = this.#options;
+    const { audit, trust, load = loadCsiProxy } = this.#options;
     const onAct = async (act: Parameters<typeof csiProxyDecision>[0]): Promise<void> =>
       audit.decided(csiProxyDecision(act));
     const onEvent = (event: CsiProxyEvent): void => this.#told(event);
     const parts = { host, stateFolder, trust, onAct, onEvent };
-    this.#kept = await loadCsiProxy().startCsiProxy(parts, wish);
+    this.#kept = await load().startCsiProxy(parts, wish);
   }
 
   async #close(): Promise<void> {

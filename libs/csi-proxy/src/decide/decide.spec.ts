@@ -125,7 +125,10 @@ describe('the decision', () => {
       { act: 'remove', service: false },
       { act: 'leave' },
     ]);
-    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual(['remove', 'rest']);
+    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual([
+      'remove',
+      'rest',
+    ]);
     expect(acts(undefined, NOTHING)).toEqual(['rest']);
   });
 

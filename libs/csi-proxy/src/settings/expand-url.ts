@@ -24,7 +24,7 @@ export function expandUrl(template: string, version: string): ExpandedUrl {
     const verb = PLACE.exec(template)?.[0];
     const column = at + 1;
     if (verb === undefined) {
-      const found = JSON.stringify(template.slice(at, at + 3));
+      const found = JSON.stringify(/^%(?:\[\d*\])?.?/u.exec(template.slice(at))?.[0]);
       return { found: `${found} at column ${column}`, column, wanted: VERBS };
     }
     // A verb without a number stands for the argument behind the last one, and there is one argument.

@@ -70,12 +70,12 @@ describe('the template of the address', () => {
   });
 
   it.each([
-    ['https://h/%2F%s', /"%2F" at column 11; .*%%/],
+    ['https://h/%2F%s', /"%2" at column 11; .*%%/],
     ['https://h/file', /no place for the version, to column 14/],
     ['https://h/%s/%s', /a second place, %s, at column 14; %\[1\]s/],
     ['https://h/%[1]s/%v', /a second place, %v, at column 17/],
     ['https://h/%d', /"%d" at column 11/],
-    ['https://h/%[2]s', /"%\[2" at column 11/],
+    ['https://h/%[2]s', /"%\[2\]s" at column 11/],
     ['https://h/%s%', /"%" at column 13/],
     ['%s', /"v1.1.3"; an address/],
     ['https://me:secret@h/%s', /a user or password/],
