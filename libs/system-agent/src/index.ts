@@ -28,10 +28,9 @@ export {
   type ApiSecretStore,
   type SecretStoreOptions,
 } from './kubernetes/secret-store.js';
-export { systemRoots } from './kubernetes/system-roots.js';
 export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
-export type { Proxies } from './images/registry/proxy-for.js';
+export type { Proxies } from './images/registry/host-connections.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {

@@ -1,6 +1,6 @@
 /**
  * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
- * be shown, durations, exit codes, IP networks and where routes may lead, and what a caught error says.
+ * be shown, durations, exit codes, IP networks and where routes may lead, proxies and trusted authorities, and what a caught error says.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *
@@ -47,3 +47,5 @@ export {
   readRouteDestinations,
   type RouteDestinations,
 } from './route-destinations.js';
+export { ProxyAddressError, proxyOf, type Environment } from './network/proxy-of.js';
+export { systemRoots } from './network/system-roots.js';

@@ -5,9 +5,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RegistryDouble } from '../testing/registry-harness.js';
-import { proxyFor } from './registry/proxy-for.js';
-
-const httpsProxy = 'http://proxy.example:3128';
 
 it('a registry is asked through a proxy, and TLS ends at the registry', async () => {
   const lab = new ImageLab();
@@ -44,34 +41,4 @@ it('a registry is asked through a proxy, and TLS ends at the registry', async ()
   proxy.close();
   await registry.close();
   lab.remove();
-});
-
-it.each([
-  ['registry.example', 'registry.example'],
-  ['a.registry.example', 'x, Registry.Example'],
-  ['a.registry.example', '.registry.example'],
-  ['a.registry.example', '*.registry.example'],
-  ['10.1.2.3', '192.0.2.0/24, 10.0.0.0/8'],
-  ['[fd00::1]', 'fd00::/8'],
-  ['[fd00::1]', 'fd00::1'],
-  ['10.1.2.3:5000', '10.1.2.3:5000'],
-  ['10.1.2.3:5000', '10.1.2.3'],
-  ['registry.example', '*'],
-  ['127.0.0.1', ''],
-  ['localhost', ''],
-  ['[::1]:5000', ''],
-])('%s is asked without a proxy when %j is excepted', (host, noProxy) => {
-  expect(proxyFor(new URL(`https://${host}`), { httpsProxy, noProxy })).toBeUndefined();
-});
-
-it.each([
-  ['registry.example', ''],
-  ['registry.example', 'example.registry,registry.example:5000'],
-  ['registry.example', '.registry.example'],
-  ['myregistry.example', 'registry.example'],
-  ['11.1.2.3', '10.0.0.0/8,10.0.0.0/99,x/8,fd00::/8'],
-  ['10.1.2.3', '10.1.2.3:5000'],
-])('%s is asked through the proxy when %j is excepted', (host, noProxy) => {
-  expect(proxyFor(new URL(`https://${host}`), { httpsProxy, noProxy })).toBe(httpsProxy);
-  expect(proxyFor(new URL(`http://${host}`), { httpsProxy, noProxy })).toBeUndefined();
 });

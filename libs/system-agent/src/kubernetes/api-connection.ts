@@ -4,11 +4,17 @@
  */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { errnoOf, messageOf, VERSION } from '@wins/wins-program';
+import {
+  errnoOf,
+  messageOf,
+  ProxyAddressError,
+  proxyOf,
+  VERSION,
+  type Environment,
+} from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
 import type { ClusterAccess } from './kubeconfig.js';
-import { proxyOf, type Environment } from './proxy-of.js';
 import { readJson } from './response-body.js';
 
 export interface ApiRequest {
@@ -69,7 +75,7 @@ export class ApiConnection {
       );
     }
     this.#options = options;
-    this.#proxy = proxyOf(access.server, options.environment);
+    this.#proxy = proxyTo(access.server, options.environment);
     if (this.#proxy !== undefined && !CAN_PROXY) {
       const message = `HTTPS_PROXY is not used: found Node ${process.versions.node}; wanted 22.21, 24.5 or later`;
       options.onWarning(message);
@@ -249,6 +255,16 @@ export class ApiConnection {
   #keep(agent: HttpAgent): HttpAgent {
     this.#made.push(agent);
     return agent;
+  }
+}
+
+/** @throws AgentError `invalidConnection`. */
+function proxyTo(server: URL, environment: Environment): string | undefined {
+  try {
+    return proxyOf(server, environment);
+  } catch (error) {
+    if (!(error instanceof ProxyAddressError)) throw error;
+    throw new AgentError('invalidConnection', error.message);
   }
 }
 

@@ -2,7 +2,7 @@ import { chmod, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
-import { createCertificateAuthority } from '../testing/index.js';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { readConnectionInfo } from './connection-info.js';
 
 const CANARY = 'canary-of-a-token';

@@ -1,8 +1,8 @@
+import { systemRoots } from '@wins/wins-program';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { ApiConnection, type ApiRequest } from './api-connection.js';
 import type { ConnectionInfo } from './connection-info.js';
 import { changedObject, readSecret } from './secret-object.js';
-import { systemRoots } from './system-roots.js';
 import { SecretWatch } from './watch-secret.js';
 
 /** How the API server is asked. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { createCertificateAuthority, type ApiServer } from '../testing/index.js';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+import type { ApiServer } from '../testing/index.js';
 import { codeOf, LeapingClock, never, serve, stops, storeOf } from '../testing/store-harness.js';
 import { CAN_PROXY } from './api-connection.js';
 import { parseConnectionInfo } from './connection-info.js';

@@ -12,11 +12,6 @@ export {
   type ApiFault,
   type ApiRequest,
 } from './api-server/api-fault.js';
-export {
-  createCertificateAuthority,
-  type CertificateAuthority,
-  type KeyPair,
-} from './api-server/certificate-authority.js';
 export type { SecretEvent, SecretObject } from './api-server/secret-table.js';
 export {
   startApiServer,

@@ -2,7 +2,6 @@ import { quoteText } from '@wins/wins-program';
 import type { Reference } from '../reference.js';
 import { imageFailed } from '../image-failure.js';
 import { parseUrl } from './parse-url.js';
-import { isLoopback } from './proxy-for.js';
 import type { Registries } from './registries-file.js';
 
 /** One place where an image may be. */
@@ -51,7 +50,8 @@ function baseOf(text: string): URL {
 
 /** A registry on this machine is seldom given a certificate, and what goes to it leaves nowhere. */
 function schemeOf(registry: string): string {
-  return isLoopback(registry.replace(/:\d+$/, '')) ? 'http' : 'https';
+  const host = registry.replace(/:\d+$/, '');
+  return /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host) ? 'http' : 'https';
 }
 
 /** The first expression that matches counts; `$1` and `${1}` stand for groups, as in Go. */

@@ -1,15 +1,23 @@
 import type { FileTrust } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, ProxyAddressError, proxyOf, quoteText } from '@wins/wins-program';
 import type { Agent, Dispatcher, ProxyAgent } from 'undici';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
 import { parseUrl } from './parse-url.js';
-import { proxyFor, type Proxies } from './proxy-for.js';
 import { readTrusted, type Registries } from './registries-file.js';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Proxies, as the variables of these names have them. */
+export interface Proxies {
+  /** An address such as `http://proxy.example:3128`; absent or empty for none. */
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+  /** Hosts, domains, addresses and networks that are asked without a proxy, with commas between them; `*` for all. */
+  readonly noProxy?: string;
+}
 
 /** What is asked of a server. */
 export interface Question {
@@ -117,11 +125,8 @@ export class HostConnections {
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),
     };
-    const proxy = proxyFor(url, this.#options.proxies ?? {});
+    const proxy = proxyTo(url, this.#options.proxies ?? {});
     if (proxy === undefined) return new Agent({ connect: settings });
-    if (!/^https?:$/.test(parseUrl(proxy)?.protocol ?? ''))
-      // Not quoted: it may have a password in it.
-      throw imageFailed('use a proxy', 'another form', 'an address such as http://proxy:3128');
     return new ProxyAgent({ uri: proxy, requestTls: settings });
   }
 
@@ -130,6 +135,16 @@ export class HostConnections {
     const text = await readTrusted(path, this.#options.trust);
     if (text !== undefined) return text;
     throw imageFailed(`read ${path}`, 'no file', 'what registries.yaml names');
+  }
+}
+
+function proxyTo(url: URL, { httpProxy, httpsProxy, noProxy }: Proxies): string | undefined {
+  const environment = { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy };
+  try {
+    return proxyOf(url, environment);
+  } catch (error) {
+    if (!(error instanceof ProxyAddressError)) throw error;
+    throw imageFailed('use a proxy', 'another form', 'an address such as http://proxy:3128');
   }
 }
 

@@ -3,13 +3,13 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ApiFault, ApiRequest } from './api-fault.js';
-import { route, type ApiUser } from './api-routes.js';
 import {
   createCertificateAuthority,
   type CertificateAuthority,
   type KeyPair,
-} from './certificate-authority.js';
+} from '@wins/wins-program/testing';
+import type { ApiFault, ApiRequest } from './api-fault.js';
+import { route, type ApiUser } from './api-routes.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 

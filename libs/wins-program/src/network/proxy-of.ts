@@ -1,20 +1,36 @@
-import { overlap, parseNetwork, type IpNetwork } from '@wins/wins-program';
-import { AgentError } from '../agent-error.js';
+import { overlap, parseNetwork, type IpNetwork } from '../ip-network.js';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A variable names no proxy that can be used. The message names the variable and repeats nothing of its value. */
+export class ProxyAddressError extends Error {
+  override readonly name = 'ProxyAddressError';
+
+  constructor(
+    /** The variable as it is spelled in the environment. */
+    readonly variable: string,
+  ) {
+    // Its text may hold a password.
+    super(`cannot use ${variable}: found no address that begins with http:// or https://`);
+  }
+}
+
 /**
- * Which proxy leads to a server, as Go decides: that of `HTTPS_PROXY`, unless the server is on this machine or `NO_PROXY` names it by
- * address, network, name or domain, each with a port if it wants; both in capital or small letters. Undefined for none.
+ * Which proxy leads to a server, as Go decides: that of `HTTPS_PROXY` for `https:`, of `HTTP_PROXY` for `http:`, unless the server is on
+ * this machine or `NO_PROXY` names it by address, network, name or domain, each with a port if it wants; all in capital or small
+ * letters. Undefined for none. Its user and password are in the address, if there are any.
  *
- * @throws AgentError `invalidConnection`: the proxy has another scheme than `http` and `https`.
+ * @throws ProxyAddressError The proxy has another scheme than `http` and `https`.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
-  const proxy = environment['HTTPS_PROXY'] || environment['https_proxy'] || '';
-  if (proxy === '' || server.protocol !== 'https:') return undefined;
+  const name = PROXY_VARIABLES.get(server.protocol);
+  if (name === undefined) return undefined;
+  const variable = [name, name.toLowerCase()].find((each) => environment[each]);
+  const proxy = (variable && environment[variable]?.trim()) ?? '';
+  if (variable === undefined || proxy === '') return undefined;
   const host = server.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const port = server.port || '443';
+  const port = server.port || (server.protocol === 'https:' ? '443' : '80');
   const address = parseNetwork(host);
   const exceptions = environment['NO_PROXY'] || environment['no_proxy'] || '';
   const isException =
@@ -25,10 +41,13 @@ export function proxyOf(server: URL, environment: Environment): string | undefin
 
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  // Its text may hold a password.
-  const message = 'cannot use HTTPS_PROXY: found no address that begins with http:// or https://';
-  throw new AgentError('invalidConnection', message);
+  throw new ProxyAddressError(variable);
 }
+
+const PROXY_VARIABLES = new Map([
+  ['https:', 'HTTPS_PROXY'],
+  ['http:', 'HTTP_PROXY'],
+]);
 
 function covers(entry: string, host: string, port: string, address?: IpNetwork): boolean {
   if (entry === '*') return true;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '../errno-of.js';
+import type { Environment } from './proxy-of.js';
 
 /** Where distributions keep the authorities that they trust, in the order in which Go looks. */
 const BUNDLES = [
@@ -19,9 +20,7 @@ const BUNDLES = [
  *
  * @param environment - Default: that of the process.
  */
-export function systemRoots(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): readonly string[] {
+export function systemRoots(environment: Environment = process.env): readonly string[] {
   if (process.platform === 'linux') {
     const named = environment['SSL_CERT_FILE'];
     for (const file of named ? [named] : BUNDLES) {

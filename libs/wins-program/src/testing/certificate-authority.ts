@@ -1,7 +1,7 @@
 // Certificates for a double that lives for seconds: Node makes keys and signatures but no certificates, and this page of DER is
 // less than what the libraries that make them bring along.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { isIPv4 } from 'node:net';
+import { parseAddress } from '../ip-network.js';
 
 /** A certificate with its key, both PEM. */
 export interface KeyPair {
@@ -12,8 +12,16 @@ export interface KeyPair {
 /** An authority that exists for one test. Nothing but its own users trusts it. */
 export interface CertificateAuthority extends KeyPair {
   readonly commonName: string;
-  /** A certificate for a server with these names and IPv4 addresses; without any, one for a client. Valid for a day. */
-  issue(commonName: string, names?: readonly string[]): KeyPair;
+  /** A certificate for a server with these names and IP addresses; without any, one for a client. */
+  issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
+}
+
+/** When a certificate is valid. */
+export interface IssueOptions {
+  /** Default: a day ago. */
+  readonly notBefore?: Date;
+  /** Default: in a day. */
+  readonly notAfter?: Date;
 }
 
 /** Makes an authority with a key on P-256, valid for a day: signed by `parent`, or by itself. */
@@ -26,10 +34,10 @@ export function createCertificateAuthority(
   return {
     ...own,
     cert: certificate(parent ?? own, commonName, spki, [BASIC_CONSTRAINTS_CA]),
-    issue: (subject, names = []) => {
+    issue: (subject, names = [], validity = {}) => {
       const key = newKey();
       const extensions = names.length === 0 ? [] : [alternativeNames(names)];
-      return { cert: certificate(own, subject, key.spki, extensions), key: key.pem };
+      return { cert: certificate(own, subject, key.spki, extensions, validity), key: key.pem };
     },
   };
 }
@@ -50,6 +58,7 @@ function certificate(
   subject: string,
   spki: Buffer,
   extensions: readonly Buffer[],
+  { notBefore, notAfter }: IssueOptions = {},
 ): string {
   // A positive number of eight bytes, as DER wants it: no leading zeros.
   const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
@@ -59,7 +68,7 @@ function certificate(
     der(0x02, serial),
     ECDSA_WITH_SHA256,
     name(issuer.commonName),
-    sequence(time(now - DAY_MS), time(now + DAY_MS)),
+    sequence(time(notBefore ?? new Date(now - DAY_MS)), time(notAfter ?? new Date(now + DAY_MS))),
     name(subject),
     spki,
     ...(extensions.length === 0 ? [] : [der(0xa3, sequence(...extensions))]),
@@ -93,8 +102,8 @@ function name(commonName: string): Buffer {
   return sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(commonName)))));
 }
 
-function time(ms: number): Buffer {
-  const text = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '');
+function time(date: Date): Buffer {
+  const text = date.toISOString().replace(/[-:T]|\.\d+/g, '');
   return der(0x18, Buffer.from(text));
 }
 
@@ -104,11 +113,10 @@ function extension(id: string, critical: boolean, value: Buffer): Buffer {
 }
 
 function alternativeNames(names: readonly string[]): Buffer {
-  const entries = names.map((each) =>
-    isIPv4(each)
-      ? der(0x87, Buffer.from(each.split('.').map(Number)))
-      : der(0x82, Buffer.from(each)),
-  );
+  const entries = names.map((each) => {
+    const address = parseAddress(each);
+    return address === undefined ? der(0x82, Buffer.from(each)) : der(0x87, Buffer.from(address));
+  });
   return extension('551d11', false, sequence(...entries));
 }
 

@@ -1,0 +1,121 @@
+import { parseAddress as parseIp, quoteText } from '@wins/wins-program';
+import { askForBytes, type Asked } from '../http/ask.js';
+import {
+  completeSettings,
+  type CompleteSettings,
+  type HttpSettings,
+} from '../http/http-settings.js';
+import { RancherError } from '../rancher-error.js';
+import { systemAdapters, type AddressAdapters } from './address-adapters.js';
+import { CLOUD_SERVICES, CLOUD_WORDS, type CloudServices, type CloudWord } from './cloud-words.js';
+
+/** What a word is looked up with. */
+export interface AddressOptions extends HttpSettings {
+  /** Default: {@link systemAdapters}. */
+  readonly adapters?: AddressAdapters;
+  /** Default: those of the clouds. */
+  readonly services?: Partial<CloudServices>;
+}
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 4096;
+/** A name of DNS (RFC 1123). */
+const HOST =
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
+
+/**
+ * What `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS` means: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
+ * …) is what its metadata service says, within 10 s; the name of a network adapter is the IPv4 address of that adapter. Empty stays empty.
+ *
+ * Metadata services are asked over `http://` at a link-local address, which leads to the host of the virtual machine, and never through a
+ * proxy.
+ *
+ * @throws RancherError
+ */
+export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
+  const { adapters = systemAdapters, services, ...settings } = options;
+  const name = text.trim();
+  if (name === '' || parseIp(name) !== undefined) return name;
+  const word = CLOUD_WORDS.get(name);
+  if (word !== undefined)
+    return await askCloud(name, word, { ...CLOUD_SERVICES, ...services }, settings);
+  const addresses = adapters.ipv4Of(name);
+  if (addresses !== undefined) return addressOf(name, addresses);
+  if (HOST.test(name)) return name;
+  throw new RancherError(
+    'invalidRequest',
+    `cannot use the address ${quoteText(name)}: found no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
+  );
+}
+
+/** An address that Windows or Linux made up, as no server gave one, is taken last. */
+function addressOf(name: string, addresses: readonly string[]): string {
+  const isLinkLocal = (each: string) => each.startsWith('169.254.');
+  const found = addresses.find((each) => !isLinkLocal(each)) ?? addresses[0];
+  if (found !== undefined) return found;
+  const message = `cannot use the adapter ${quoteText(name)}: found no IPv4 address; wanted one`;
+  throw new RancherError('invalidRequest', message);
+}
+
+async function askCloud(
+  name: string,
+  { service, path, headers, session }: CloudWord,
+  services: CloudServices,
+  settings: HttpSettings,
+): Promise<string> {
+  const what = `find the address that ${name} stands for`;
+  const asked: Asked = { what, maxBytes: MAX_BYTES, settings: quick(settings) };
+  const isLocal = service === 'linkLocal';
+  const at = (where: string) => new URL(where, services[service]);
+  const authority = { roots: isLocal ? [] : asked.settings.systemRoots() };
+  const common = { authority, isDirect: isLocal };
+  const sessionToken =
+    session &&
+    oneLine(
+      await askForBytes(
+        { ...common, url: at(session.path), method: 'PUT', headers: session.headers },
+        asked,
+      ),
+    );
+  const { body } = await askForBytes(
+    {
+      ...common,
+      url: at(path),
+      headers: {
+        ...headers,
+        ...(session && sessionToken && { [session.answerHeader]: sessionToken }),
+      },
+      secrets: sessionToken === undefined ? [] : [sessionToken],
+    },
+    asked,
+  );
+  const found = body.toString('utf8').trim();
+  if (parseIp(found) !== undefined) return found;
+  const shown = found === '' ? 'nothing' : quoteText(found, { maxLength: 64 });
+  const message = `cannot ${what}: found ${shown}; wanted an IP address: has this machine one?`;
+  throw new RancherError('badShape', message);
+}
+
+function oneLine({ body }: { readonly body: Buffer }): string {
+  const text = body.toString('latin1').trim();
+  if (/^[\x21-\x7e]{1,2048}$/.test(text)) return text;
+  const message = 'cannot ask the metadata service: found no token of a session; wanted one';
+  throw new RancherError('badShape', message);
+}
+
+/** A service that is there answers at once, and sends nowhere else. */
+function quick(settings: HttpSettings): CompleteSettings {
+  const complete = completeSettings(settings);
+  const { limits } = complete;
+  const atMost = (ms: number) => Math.min(ms, LIMIT_MS);
+  return {
+    ...complete,
+    limits: {
+      connectMs: atMost(limits.connectMs),
+      answerMs: atMost(limits.answerMs),
+      idleMs: atMost(limits.idleMs),
+      totalMs: atMost(limits.totalMs),
+      maxRedirects: 0,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { judgeRedirect, type RedirectFacts } from './judge-redirect.js';
+
+const facts: RedirectFacts = {
+  ...{ from: new URL('https://one.example/a?b'), status: 302, location: '/c' },
+  ...{ count: 0, maxRedirects: 5, isBound: false, secrets: [] },
+};
+const judge = (more: Partial<RedirectFacts>) => {
+  const verdict = judgeRedirect({ ...facts, ...more });
+  return verdict !== undefined && 'to' in verdict ? verdict.to.href : verdict?.found;
+};
+
+describe('a redirect', () => {
+  it.each([
+    [{ location: '/c' }, 'https://one.example/c'],
+    [{ location: 'd#e' }, 'https://one.example/d'],
+    [{ location: 'https://two.example/' }, 'https://two.example/'],
+    [{ location: '//two.example/' }, 'https://two.example/'],
+    [{ isBound: true, location: 'https://one.example:443/c' }, 'https://one.example/c'],
+    [
+      { from: new URL('http://one.example'), location: 'http://two.example/' },
+      'http://two.example/',
+    ],
+  ])('%j is followed', (more, to) => {
+    expect(judge(more)).toBe(to);
+  });
+
+  it.each([[{ status: 200 }], [{ status: 304 }], [{ location: undefined }]])(
+    'is not what %j means',
+    (more) => {
+      expect(judgeRedirect({ ...facts, ...more })).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [{ location: 'http://one.example/' }, 'a redirect to "http://one.example"'],
+    [{ isBound: true, location: 'https://two.example/' }, 'a redirect to "https://two.example"'],
+    [
+      { isBound: true, location: 'https://one.example:8443/' },
+      'a redirect to "https://one.example:8443"',
+    ],
+    [{ isBound: true, location: '//two.example' }, 'a redirect to "https://two.example"'],
+    [{ count: 5 }, 'one more redirect'],
+    [{ location: 'file:///etc/shadow' }, 'a redirect to something else'],
+    [{ location: 'https://' }, 'a redirect to something else'],
+    [{ location: 'https://user@one.example/' }, 'a redirect to "https://one.example" with a user'],
+    [
+      { location: 'https://TOKEN.example/', secrets: ['Token'] },
+      'a redirect to an address with a secret in it',
+    ],
+    [{ location: '/?%74oken', secrets: ['Token'] }, 'a redirect to an address with a secret in it'],
+  ])('%j is refused', (more, found) => {
+    expect(judge(more)).toBe(found);
+  });
+});

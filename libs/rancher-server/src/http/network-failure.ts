@@ -1,0 +1,83 @@
+/* The one place where errors of Node become errors of ours. */
+import { errnoOf, messageOf } from '@wins/wins-program';
+import { RancherError, type RancherErrorCode } from '../rancher-error.js';
+import { quoteForeign } from './foreign-text.js';
+
+/** How far a request had come. */
+export type Stage = 'connect' | 'proxy' | 'proxyTls' | 'tls' | 'answer';
+
+const NAME_ERRORS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+const CERTIFICATE_ERRORS = new Map<string, RancherErrorCode>([
+  ['CERT_HAS_EXPIRED', 'certificateExpired'],
+  ['CERT_NOT_YET_VALID', 'certificateExpired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'otherHost'],
+  ['CERT_SIGNATURE_FAILURE', 'unknownAuthority'],
+  ['CERT_UNTRUSTED', 'unknownAuthority'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'unknownAuthority'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'unknownAuthority'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'unknownAuthority'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unknownAuthority'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknownAuthority'],
+]);
+
+export interface FailureContext {
+  readonly what: string;
+  /** `host:port` of whom the stage is about. */
+  readonly peer: string;
+  readonly secrets: readonly string[];
+}
+
+/** What an error of Node's means at a stage. One of ours stays as it is. */
+export function networkFailure(
+  error: unknown,
+  stage: Stage,
+  { what, peer, secrets }: FailureContext,
+): RancherError {
+  if (error instanceof RancherError) return error;
+  const errno = errnoOf(error) ?? '';
+  const failed = (code: RancherErrorCode, found: string, isTransient: boolean) =>
+    new RancherError(code, `cannot ${what}: ${found}`, {
+      isTransient,
+      // The error of a parser holds the bytes that it did not understand.
+      ...(errno.startsWith('HPE_') ? {} : { cause: error }),
+    });
+
+  if (stage === 'connect') {
+    if (NAME_ERRORS.has(errno))
+      return failed('nameResolution', `the name of ${peer} cannot be resolved: ${errno}`, true);
+    return failed('unreachable', `no connection to ${peer}: ${errno || messageOf(error)}`, true);
+  }
+  if (stage === 'proxy') {
+    const step = NAME_ERRORS.has(errno) ? 'its name cannot be resolved' : 'it cannot be reached';
+    return failed('proxyFailed', `the proxy ${peer}: ${step}: ${errno || messageOf(error)}`, true);
+  }
+  if (stage === 'tls' || stage === 'proxyTls') {
+    const certificate = CERTIFICATE_ERRORS.get(errno);
+    const isCut = errno === '' || ['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(errno);
+    const found =
+      certificate === undefined
+        ? `TLS with ${peer} failed: ${quoteForeign(errno || messageOf(error), secrets)}`
+        : certificateFound(certificate, error, peer, secrets);
+    if (stage === 'tls') return failed(certificate ?? 'tlsFailed', found, isCut);
+    return failed('proxyFailed', `the proxy ${peer}: ${found}`, isCut);
+  }
+  if (errno.startsWith('HPE_'))
+    return failed('badShape', `found ${errno} from ${peer}; wanted HTTP`, false);
+  return failed('interrupted', `${peer} ended the connection: ${errno || messageOf(error)}`, true);
+}
+
+function certificateFound(
+  code: RancherErrorCode,
+  error: unknown,
+  peer: string,
+  secrets: readonly string[],
+): string {
+  if (code === 'certificateExpired')
+    return `the certificate of ${peer} is not valid today (${errnoOf(error) ?? ''}); wanted a valid one; is the clock of this node right?`;
+  if (code === 'otherHost') {
+    const { cert } = error as { cert?: { subjectaltname?: string } };
+    const names = quoteForeign(cert?.subjectaltname ?? 'no names', secrets);
+    return `the certificate of ${peer} is for another host: found ${names}`;
+  }
+  return `the certificate of ${peer} is from an unknown authority (${errnoOf(error) ?? ''})`;
+}

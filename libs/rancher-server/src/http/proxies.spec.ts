@@ -1,0 +1,147 @@
+import { inspect } from 'node:util';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { checkHealth } from '../register/check-health.js';
+import { registerNode } from '../register/register-node.js';
+import {
+  CANARY,
+  closeServers,
+  failureOf,
+  proxy,
+  rancher,
+  settings,
+} from '../testing/server-harness.js';
+
+afterEach(closeServers);
+
+const PASSWORD = 'canary:of@a/proxy';
+const user = { name: 'us er', password: PASSWORD };
+const server = new URL('https://rancher.invalid');
+
+async function start(options: Partial<Parameters<typeof proxy>[0]> = {}) {
+  const behind = await rancher({ names: ['rancher.invalid'] });
+  const between = await proxy({ hosts: { 'rancher.invalid:443': behind.port }, ...options });
+  return { behind, between, trust: { server, roots: [behind.ca] } };
+}
+const addressOf = (host: string, scheme = 'http') =>
+  `${scheme}://${encodeURIComponent(user.name)}:${encodeURIComponent(PASSWORD)}@${host}`;
+const once = { timeoutMs: 0 };
+
+describe('a server behind a proxy', () => {
+  it('is asked through a tunnel, by the user and the password of the address', async () => {
+    const { between, trust } = await start({ user });
+    const environment = { https_proxy: addressOf(between.host) };
+    await checkHealth(trust, once, settings({ environment }));
+    expect(between.requests).toEqual([
+      expect.objectContaining({ method: 'CONNECT', target: 'rancher.invalid:443' }),
+    ]);
+  });
+
+  it('gets the token; the proxy sees neither that nor the headers', async () => {
+    const { behind, between, trust } = await start();
+    const environment = { HTTPS_PROXY: between.host };
+    const wanted = { node: { id: 'canary-id' }, token: CANARY };
+    await registerNode(trust, wanted, settings({ environment }));
+    expect(behind.requests.at(-1)?.headers.authorization).toBe(`Bearer ${CANARY}`);
+    expect(between.tunnelled().length).toBeGreaterThan(0);
+    const seen = between.tunnelled().toString('latin1') + inspect(between.requests);
+    expect(seen).not.toContain(CANARY);
+    expect(seen).not.toContain('canary-id');
+  });
+
+  it('is asked through a proxy that is itself asked over TLS', async () => {
+    const authority = createCertificateAuthority('authority of the proxy');
+    const tls = authority.issue('proxy', ['127.0.0.1']);
+    const { between, trust } = await start({ tls, user });
+    const environment = { HTTPS_PROXY: addressOf(between.host, 'https') };
+    const own = settings({ environment, systemRoots: () => [authority.cert] });
+    await checkHealth(trust, once, own);
+    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    expect(failure).toMatchObject({ code: 'proxyFailed', isTransient: false });
+    expect(failure.message).toContain(`the proxy ${between.host}: the certificate of`);
+  });
+
+  it('is asked without it where NO_PROXY has its name', async () => {
+    const { between, trust } = await start();
+    const environment = { HTTPS_PROXY: between.host, NO_PROXY: '.invalid' };
+    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    expect(failure.code).toBe('nameResolution');
+    expect(between.requests).toEqual([]);
+  });
+
+  it('is known by its own certificate, whatever the proxy does', async () => {
+    const { between } = await start();
+    const other = createCertificateAuthority('other');
+    const own = settings({ environment: { HTTPS_PROXY: between.host } });
+    const failure = await failureOf(checkHealth({ server, roots: [other.cert] }, once, own));
+    expect(failure.code).toBe('unknownAuthority');
+  });
+
+  it('without TLS is asked by its whole address', async () => {
+    const behind = await rancher({ plain: true });
+    const between = await proxy({ user, hosts: { 'rancher.invalid:80': behind.port } });
+    const own = settings({ allowHttp: true, environment: { HTTP_PROXY: addressOf(between.host) } });
+    const trust = { server: new URL('http://rancher.invalid'), roots: [] };
+    await checkHealth(trust, once, own);
+    expect(between.requests).toEqual([
+      expect.objectContaining({ method: 'GET', target: 'http://rancher.invalid/healthz' }),
+    ]);
+    const bad = { ...own, environment: { HTTP_PROXY: `http://x:y@${between.host}` } };
+    const failure = await failureOf(checkHealth(trust, once, bad));
+    expect(failure).toMatchObject({ code: 'proxyFailed', status: 407 });
+  });
+});
+
+describe('a proxy that does not lead to the server', () => {
+  it.each([
+    [
+      'wants another password',
+      { user: { ...user, password: 'other' } },
+      407,
+      false,
+      'a user and a password',
+    ],
+    ['forbids it', { status: 403 }, 403, false, 'does it allow rancher.invalid:443?'],
+    ['does not find it', { hosts: {} }, 502, true, 'does it allow'],
+  ])(
+    'because it %s is told, without the password',
+    async (_title, options, status, isTransient, text) => {
+      const { between, trust } = await start(options);
+      const environment = { HTTPS_PROXY: addressOf(between.host) };
+      const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+      expect(failure).toMatchObject({ code: 'proxyFailed', status, isTransient });
+      expect(failure.message).toContain(`the proxy ${between.host}`);
+      expect(failure.message).toContain(text);
+      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
+        expect(inspect(failure)).not.toContain(secret);
+    },
+  );
+
+  it.each([
+    ['http://127.0.0.1:1', 'the proxy 127.0.0.1:1: it cannot be reached: ECONNREFUSED'],
+    ['http://proxy.invalid:3128', 'the proxy proxy.invalid:3128: its name cannot be resolved'],
+  ])('%s', async (address, text) => {
+    const { trust } = await start();
+    const environment = { HTTPS_PROXY: address };
+    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    expect(failure).toMatchObject({ code: 'proxyFailed', isTransient: true });
+    expect(failure.message).toContain(text);
+  });
+
+  it('because it says nothing', async () => {
+    const { between, trust } = await start({ isSilent: true });
+    const limits = { connectMs: 300 };
+    const own = settings({ environment: { HTTPS_PROXY: between.host }, limits });
+    const failure = await failureOf(checkHealth(trust, once, own));
+    expect(failure).toMatchObject({ code: 'timedOut' });
+    expect(failure.message).toContain(`the proxy ${between.host} did not answer within 300 ms`);
+  });
+
+  it('because it is none: its address is not repeated', async () => {
+    const { trust } = await start();
+    const environment = { HTTPS_PROXY: 'socks5://user:canary@proxy' };
+    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    expect(failure.code).toBe('invalidRequest');
+    expect(failure.message).toContain('cannot use HTTPS_PROXY');
+    expect(inspect(failure)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,61 @@
+import { request, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { RancherError } from '../rancher-error.js';
+import { decoded } from './http-settings.js';
+
+export interface TunnelWanted {
+  /** `host:port`. */
+  readonly target: string;
+  readonly authorization: string | undefined;
+  /** `host:port` of the proxy, for messages. */
+  readonly proxy: string;
+  readonly what: string;
+  readonly secrets: readonly string[];
+}
+
+/** The value of `Proxy-Authorization` for the user and the password in the address of a proxy. */
+export function proxyAuthorization({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const text = `${decoded(username)}:${decoded(password)}`;
+  return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
+}
+
+/**
+ * Makes a connection to a proxy one to the target (CONNECT, RFC 9110 9.3.6).
+ *
+ * @throws RancherError `proxyFailed` for any answer but 2xx; errors of the connection as they are.
+ */
+export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Promise<Socket> {
+  const { target, authorization } = wanted;
+  const outgoing = request({
+    method: 'CONNECT',
+    path: target,
+    headers: {
+      host: target,
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
+    },
+    createConnection: () => socket,
+  });
+  return await new Promise((resolve, reject) => {
+    const onConnect = ({ statusCode = 0 }: IncomingMessage, tunnel: Socket, head: Buffer): void => {
+      if (statusCode < 200 || statusCode > 299) {
+        reject(refusal(statusCode, wanted));
+        return;
+      }
+      if (head.length > 0) tunnel.unshift(head);
+      resolve(tunnel);
+    };
+    outgoing.on('connect', onConnect).on('error', reject);
+    outgoing.on('close', () => reject(new Error('it ended the connection'))).end();
+  });
+}
+
+function refusal(status: number, { what, proxy, target }: TunnelWanted): RancherError {
+  const next =
+    status === 407
+      ? '; give HTTPS_PROXY a user and a password that it takes: http://USER:PASSWORD@HOST:PORT'
+      : `; does it allow ${target}?`;
+  const message = `cannot ${what}: the proxy ${proxy} does not lead there: found status ${status}; wanted 200${next}`;
+  // 502 to 504: it did not reach the server, which may be back soon.
+  return new RancherError('proxyFailed', message, { status, isTransient: status >= 500 });
+}

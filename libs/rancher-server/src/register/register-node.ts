@@ -1,0 +1,71 @@
+import { askForBytes } from '../http/ask.js';
+import {
+  completeSettings,
+  withSecret,
+  type CompleteSettings,
+  type HttpSettings,
+} from '../http/http-settings.js';
+import { isHtml } from '../http/judge-text.js';
+import { below } from '../http/parse-address.js';
+import { retry } from '../http/retry.js';
+import { RancherError } from '../rancher-error.js';
+import type { ServerTrust } from '../trust/server-trust.js';
+import { parseRegistration } from './parse-registration.js';
+import type { Registration, RegistrationWanted } from './registration.js';
+import { checkToken, registrationHeaders } from './request-headers.js';
+
+const MAX_BYTES = 1_048_576;
+const TIMEOUT_MS = 900_000;
+/** The server itself waits 120 s for the machine. */
+const ANSWER_MS = 130_000;
+const WHAT = 'register the node';
+
+/**
+ * Registers the node (`/v3/connect/agent`) and returns what its agent reads. The token goes to the server that `trust` is about, over TLS
+ * that its roots verify.
+ *
+ * 401, 429 and 5xx are asked again like what the network does: the server says 401 and 500 also while it is starting, and 500 for a token
+ * that it does not know.
+ *
+ * @throws RancherError
+ */
+export async function registerNode(
+  trust: Pick<ServerTrust, 'server' | 'roots'>,
+  wanted: RegistrationWanted,
+  settings: HttpSettings = {},
+): Promise<Registration> {
+  const { node, token, strictTls = false, timeoutMs = TIMEOUT_MS } = wanted;
+  checkToken(token);
+  const headers = registrationHeaders(node);
+  const complete = withSecret(withPatience(completeSettings(settings)), token);
+  const { server, roots } = trust;
+  return await retry({ what: WHAT, timeoutMs, settings: complete }, async (each) => {
+    const url = below(server, '/v3/connect/agent');
+    const asked = { what: WHAT, maxBytes: MAX_BYTES, settings: each };
+    const question = { url, headers, authority: { roots, token } };
+    const { answer, body } = await askForBytes(question, asked).catch((error: unknown) => {
+      throw told(error);
+    });
+    if (isHtml(answer.headers, body)) {
+      const message = `cannot ${WHAT}: found an HTML page; wanted JSON: is this the address of Rancher?`;
+      throw new RancherError('badShape', message);
+    }
+    return parseRegistration(body.toString('utf8'), strictTls, each.allowHttp);
+  });
+}
+
+function withPatience(settings: CompleteSettings): CompleteSettings {
+  const { limits } = settings;
+  return { ...settings, limits: { ...limits, answerMs: Math.max(limits.answerMs, ANSWER_MS) } };
+}
+
+/** What 401 and 500 mean here. */
+function told(error: unknown): unknown {
+  if (!(error instanceof RancherError) || error.code !== 'badStatus') return error;
+  const { status, message, retryAfterMs } = error;
+  if (status !== 401 && status !== 500) return error;
+  return new RancherError('badStatus', `${message}; is the token right, and of this cluster?`, {
+    ...{ status, isTransient: true, cause: error },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}

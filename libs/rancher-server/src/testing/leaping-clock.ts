@@ -1,0 +1,30 @@
+import type { Clock } from '../clock.js';
+
+/** A clock whose waits end at once and move its time. */
+export class LeapingClock implements Clock {
+  /** How long was waited, in order. */
+  readonly waits: number[] = [];
+  #nowMs: number;
+
+  constructor(now = new Date('2026-11-22T00:00:00Z')) {
+    this.#nowMs = now.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.#nowMs);
+  }
+
+  /** What takes time beside the waits. */
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.waits.push(ms);
+    this.#nowMs += ms;
+    // Whoever aborts gets a turn.
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
+  }
+}

@@ -1,0 +1,53 @@
+import type { HttpSettings } from '../http/http-settings.js';
+import { RancherError } from '../rancher-error.js';
+import { LeapingClock } from './leaping-clock.js';
+import { startProxy, type ProxyDouble, type ProxyOptions } from './start-proxy.js';
+import { startRancher, type RancherDouble, type RancherOptions } from './start-rancher.js';
+
+/** In no message, whatever happens. */
+export const CANARY = 'canary-of-a-token-0123456789';
+
+const open: { close(): Promise<void> }[] = [];
+
+/** To be called by `afterEach`. */
+export async function closeServers(): Promise<void> {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+}
+
+export async function rancher(options: RancherOptions = {}): Promise<RancherDouble> {
+  const started = await startRancher({ token: CANARY, ...options });
+  open.push(started);
+  return started;
+}
+
+export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
+  const started = await startProxy(options);
+  open.push(started);
+  return started;
+}
+
+/** Settings of a node that trusts no authority, knows no proxy, and need not wait. */
+export function settings(more: HttpSettings = {}): HttpSettings & { readonly warnings: string[] } {
+  const warnings: string[] = [];
+  return {
+    environment: {},
+    systemRoots: () => [],
+    clock: new LeapingClock(),
+    random: () => 0,
+    onWarning: (message) => void warnings.push(message),
+    ...more,
+    warnings,
+  };
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<RancherError> {
+  const error = await promise.then(
+    (value) => {
+      throw new Error(`it did not fail, but gave ${JSON.stringify(value)}`);
+    },
+    (reason: unknown) => reason,
+  );
+  if (error instanceof RancherError) return error;
+  throw error;
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { askForBytes } from '../http/ask.js';
+import {
+  completeSettings,
+  withSecret,
+  type CompleteSettings,
+  type HttpSettings,
+} from '../http/http-settings.js';
+import { below, parseServer } from '../http/parse-address.js';
+import { retry } from '../http/retry.js';
+import { RancherError, type RancherErrorCode } from '../rancher-error.js';
+import { checkToken } from '../register/request-headers.js';
+import { askForProof } from './cattle-proof.js';
+import { judgeAuthority, type AuthorityFacts } from './judge-authority.js';
+import { readCertificates } from './read-certificates.js';
+import type { CaCertificate, ServerTrust, TrustWanted } from './server-trust.js';
+
+const MAX_BYTES = 1_048_576;
+const TIMEOUT_MS = 60_000;
+const BY_CERTIFICATE = new Set<RancherErrorCode>([
+  'unknownAuthority',
+  'certificateExpired',
+  'otherHost',
+]);
+
+/** A body of `/cacerts`, and how it was got. */
+interface CaCerts {
+  readonly body: Buffer;
+  readonly checksum: string;
+  readonly certificates: readonly CaCertificate[];
+  readonly caPem: string;
+}
+
+/**
+ * Finds out whether this is the server, and by which authorities it is known from then on. `/cacerts` is believed when its checksum is the
+ * wanted one; without a checksum when the system's authorities verify the server, or when it proves to know the token. The token itself
+ * is not sent; what is returned has been used: the certificate of the server is from its `roots`, has the name of the server, and is
+ * valid today.
+ *
+ * Where `strictTls` is off and the server has a certificate of the system's authorities beside a believed `/cacerts`, the system's are what
+ * `roots` holds, with a warning.
+ *
+ * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and what requests throw.
+ */
+export async function establishTrust(
+  wanted: TrustWanted,
+  settings: HttpSettings = {},
+): Promise<ServerTrust> {
+  const { timeoutMs = TIMEOUT_MS, strictTls = false, token } = wanted;
+  const complete = withSecret(completeSettings(settings), token);
+  const server = parseServer(wanted.server, complete.allowHttp);
+  const checksum = checksumOf(wanted.caChecksum);
+  if (token !== undefined) checkToken(token);
+  const what = `trust ${server.origin}`;
+  const trust = await retry({ what, timeoutMs, settings: complete }, async (each) => {
+    const asking = new Asking(server, what, each);
+    if (server.protocol === 'http:') return await asking.plain(checksum);
+    if (checksum !== undefined) return await asking.byChecksum(checksum, strictTls);
+    return await asking.bySystemOrProof(token, strictTls);
+  });
+  if (!strictTls || trust.certificates.length > 0) return trust;
+  throw new RancherError(
+    'strictWithoutCa',
+    `cannot ${what}: found no certificates in /cacerts; wanted some for strict TLS: set the CA of Rancher, or turn strict TLS off`,
+  );
+}
+
+/** The requests of one attempt. */
+class Asking {
+  readonly #server: URL;
+  readonly #what: string;
+  readonly #settings: CompleteSettings;
+
+  constructor(server: URL, what: string, settings: CompleteSettings) {
+    this.#server = server;
+    this.#what = what;
+    this.#settings = settings;
+  }
+
+  async plain(checksum: string | undefined): Promise<ServerTrust> {
+    const { body } = await this.#get([]);
+    if (checksum !== undefined) this.#require(body, checksum, 'notAsked');
+    return this.#trust('plain', [], this.#read(body));
+  }
+
+  async byChecksum(checksum: string, strictTls: boolean): Promise<ServerTrust> {
+    const { body } = await this.#get('anyCertificate');
+    this.#require(body, checksum, 'notAsked');
+    return await this.#used('checksum', this.#read(body), strictTls);
+  }
+
+  async bySystemOrProof(token: string | undefined, strictTls: boolean): Promise<ServerTrust> {
+    const roots = this.#settings.systemRoots();
+    const bySystem = await this.#get(roots).catch((error: unknown) => {
+      if (error instanceof RancherError && BY_CERTIFICATE.has(error.code)) return error;
+      throw error;
+    });
+    if (!(bySystem instanceof RancherError)) {
+      const found = this.#read(bySystem.body);
+      return strictTls && found.certificates.length > 0
+        ? await this.#used('system', found, true)
+        : this.#trust('system', roots, found);
+    }
+    const question = token === undefined ? undefined : askForProof(token);
+    const { body, hash } = await this.#get('anyCertificate', question?.headers);
+    this.#require(body, undefined, question?.judge(body, hash) ?? 'notAsked', bySystem);
+    return await this.#used('proof', this.#read(body), strictTls);
+  }
+
+  /** Asks once more, and shows the server what it is known by. */
+  async #used(
+    authority: 'checksum' | 'proof' | 'system',
+    found: CaCerts,
+    strictTls: boolean,
+  ): Promise<ServerTrust> {
+    const own = found.certificates.map(({ pem }) => pem);
+    try {
+      await this.#get(own);
+      return this.#trust(authority, own, found);
+    } catch (error) {
+      const isUnknown = error instanceof RancherError && error.code === 'unknownAuthority';
+      if (!isUnknown || strictTls) throw error;
+      const roots = this.#settings.systemRoots();
+      // The first reason is the one to tell.
+      await this.#get(roots).catch((second: unknown) => {
+        const isSame = second instanceof RancherError && BY_CERTIFICATE.has(second.code);
+        throw isSame ? error : second;
+      });
+      this.#settings.onWarning(
+        `the certificate of ${this.#server.origin} is from no authority of its /cacerts, but from one of the system: those are used`,
+      );
+      return this.#trust(authority, roots, found);
+    }
+  }
+
+  async #get(
+    roots: readonly string[] | 'anyCertificate',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly body: Buffer; readonly hash: string | undefined }> {
+    const { answer, body } = await askForBytes(
+      { url: below(this.#server, '/cacerts'), headers, authority: { roots } },
+      { what: this.#what, maxBytes: MAX_BYTES, settings: this.#settings },
+    );
+    const hash = answer.headers['x-cattle-hash'];
+    return { body, hash: Array.isArray(hash) ? undefined : hash };
+  }
+
+  /** @throws RancherError unless the body may be believed. */
+  #require(
+    body: Buffer,
+    wantedChecksum: string | undefined,
+    proof: AuthorityFacts['proof'],
+    bySystem?: RancherError,
+  ): void {
+    const foundChecksum = sha256(body);
+    const bodyBytes = body.length;
+    const verdict = judgeAuthority({ wantedChecksum, foundChecksum, bodyBytes, proof });
+    if ('authority' in verdict) return;
+    const { code, found, wanted } = verdict;
+    const why = bySystem === undefined ? '' : ` (${withoutWhat(bySystem, this.#what)})`;
+    const message = `cannot ${this.#what}: found ${found}${why}; wanted ${wanted}`;
+    throw new RancherError(code, message, bySystem && { cause: bySystem });
+  }
+
+  #read(body: Buffer): CaCerts {
+    const { certificates, warnings } = readCertificates(body.toString('latin1'));
+    for (const warning of warnings) this.#settings.onWarning(warning);
+    if (certificates.length === 0 && body.toString('latin1').trim() !== '') {
+      const message = `cannot ${this.#what}: found no certificate in /cacerts; wanted PEM`;
+      throw new RancherError('badShape', message);
+    }
+    const caPem = certificates.map(({ pem }) => pem).join('');
+    return { body, checksum: sha256(body), certificates, caPem };
+  }
+
+  #trust(
+    authority: ServerTrust['authority'],
+    roots: readonly string[],
+    { certificates, caPem, checksum }: CaCerts,
+  ): ServerTrust {
+    return { server: this.#server, authority, roots, certificates, caPem, checksum };
+  }
+}
+
+function checksumOf(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return undefined;
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return trimmed;
+  const message = `cannot trust a checksum of the CA: found ${trimmed.length} characters; wanted the 64 hex digits of a SHA-256`;
+  throw new RancherError('invalidRequest', message);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function withoutWhat({ message }: RancherError, what: string): string {
+  return message.replace(`cannot ${what}: `, '');
+}

@@ -1,0 +1,73 @@
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+import fc from 'fast-check';
+import { readPemBlocks } from './pem-blocks.js';
+import { readCertificates } from './read-certificates.js';
+
+const [one, two] = ['one', 'two'].map((name) => createCertificateAuthority(name)) as [
+  ReturnType<typeof createCertificateAuthority>,
+  ReturnType<typeof createCertificateAuthority>,
+];
+const body = one.cert.split('\n').slice(1, -2).join('\n');
+const block = (label: string, text: string) =>
+  `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`;
+
+describe('the certificates of a text', () => {
+  it.each([
+    ['one certificate', one.cert, ['one']],
+    ['a chain', one.cert + two.cert, ['one', 'two']],
+    ['blank lines', `\n\n${one.cert}\n\n\n${two.cert}\n`, ['one', 'two']],
+    ['CR LF', one.cert.replace(/\n/g, '\r\n'), ['one']],
+    ['a byte order mark', `\ufeff${one.cert}`, ['one']],
+    ['no line break between two', one.cert.trim() + two.cert, ['one', 'two']],
+    ['the same twice', one.cert + one.cert, ['one']],
+    ['one long line', block('CERTIFICATE', body.replace(/\n/g, '')), ['one']],
+    ['attributes of PKCS #12', `Bag Attributes: <none>\nsubject=CN = one\n${one.cert}`, ['one']],
+    ['another kind between', one.cert + block('X509 CRL', 'AAAA') + two.cert, ['one', 'two']],
+    ['the old label', block('X509 CERTIFICATE', body), ['one']],
+    ['nothing', '', []],
+  ])('%s', (_title, text, names) => {
+    const { certificates } = readCertificates(text);
+    expect(certificates.map(({ subject }) => subject)).toEqual(names.map((name) => `"CN=${name}"`));
+    for (const { pem } of certificates) expect([one.cert, two.cert]).toContain(pem);
+  });
+
+  it.each([
+    ['is corrupt', block('CERTIFICATE', `AAAA${body.slice(4)}`), 'that cannot be read'],
+    ['is no base64', block('CERTIFICATE', '%%%%'), 'cut off or no base64'],
+    ['is empty', block('CERTIFICATE', ''), 'cut off or no base64'],
+    ['has no end', one.cert.slice(0, -30), 'cut off or no base64'],
+    ['another begins in', `-----BEGIN CERTIFICATE-----\n${body}\n`, 'cut off or no base64'],
+    ['ends as another', `-----BEGIN CERTIFICATE-----\n${body}\n-----END X-----\n`, 'cut off'],
+    ['is a private key', one.key, 'a private key'],
+    ['is a private key with a password', block('ENCRYPTED PRIVATE KEY', 'AAAA'), 'a private key'],
+    ['is a CRL', block('X509 CRL', 'AAAA'), '"X509 CRL"'],
+  ])('leave out a block that %s, and say why', (_title, text, why) => {
+    const { certificates, warnings } = readCertificates(text + two.cert);
+    expect(certificates.map(({ pem }) => pem)).toEqual([two.cert]);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(why);
+  });
+
+  it('never hold what a private key holds, whatever stands around it', () => {
+    const pieces = [one.cert, two.cert, one.key, '\n', 'junk', '-----BEGIN CERTIFICATE-----\n'];
+    const secret = one.key.split('\n')[1] ?? '';
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+        expect(JSON.stringify(readCertificates(parts.join('')))).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('are found in any text without an error', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        expect(readCertificates(text + one.cert).certificates.length).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it('are found in time that grows with the text: beginnings without an end cost no more', () => {
+    const beginnings = '-----BEGIN CERTIFICATE-----'.repeat(38_000);
+    expect(readPemBlocks(beginnings)).toHaveLength(38_000);
+  });
+});
