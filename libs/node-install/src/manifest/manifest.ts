@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { itemId, type Item } from '../item/item.js';
+import { itemId, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { STEP_SCHEMA } from '../item/step-schema.js';
 import { stepOf, type Step } from '../item/step.js';
@@ -29,6 +29,16 @@ function isRecorded({ kind }: Item): boolean {
   return kind !== 'running';
 }
 
+/** The program of a service is a file like others once it is installed. */
+function asFile(step: Step): Step {
+  if (step.item.kind !== 'program') return step;
+  const state = (found: StateOf | undefined): StateOf | undefined =>
+    typeof found === 'object' && 'sha256' in found
+      ? { sha256: found.sha256, access: 'executable' }
+      : undefined;
+  return stepOf({ kind: 'file', path: step.item.path }, state(step.from), state(step.to));
+}
+
 /**
  * The manifest after these steps: for each thing what was there before all installations, and what is there now. A thing that is as
  * it was before is not in it. Taking the same steps twice changes nothing. Pure.
@@ -36,7 +46,7 @@ function isRecorded({ kind }: Item): boolean {
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);
-  for (const step of steps.filter(({ item }) => isRecorded(item))) {
+  for (const step of steps.filter(({ item }) => isRecorded(item)).map(asFile)) {
     const id = itemId(step.item);
     const before = entries.has(id) ? entries.get(id)?.from : step.from;
     entries.set(id, stepOf(step.item, before, step.to));

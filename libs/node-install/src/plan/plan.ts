@@ -3,7 +3,6 @@ import { describeStep, type Step } from '../item/step.js';
 
 /** Why a plan is refused; the list is closed. */
 export type RefusalCode =
-  | 'alreadyAdopted'
   | 'badConfig'
   | 'badService'
   | 'downgrade'

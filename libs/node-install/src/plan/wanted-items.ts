@@ -10,6 +10,7 @@ import {
   type ConfigChanges,
   type InstallWish,
 } from '../wish/install-wish.js';
+import { certificatesOf } from '../wish/certificates.js';
 import { ancestorsOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
@@ -169,12 +170,4 @@ function wantProgram(
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
     wanted.disturbs = true;
-}
-
-/** The certificates of a PEM text, each in DER. */
-function certificatesOf(pem: string): readonly Buffer[] {
-  const blocks = pem.matchAll(
-    /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g,
-  );
-  return [...blocks].map(([, base64 = '']) => Buffer.from(base64, 'base64'));
 }

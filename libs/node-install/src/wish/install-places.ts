@@ -19,7 +19,7 @@ export interface InstallPlaces {
   readonly program: string;
   /** Folders that others make and that belong into the PATH too. */
   readonly morePathElements: readonly string[];
-  /** Manifest, journal and staged files: private. */
+  /** Manifest, journal and staged files: private, and in none of the others. */
   readonly stateFolder: string;
 }
 
@@ -29,17 +29,19 @@ export interface PlaceChoices {
   readonly dataFolder?: string | undefined;
   /** The folder above `bin`. */
   readonly prefix?: string | undefined;
+  /** What stands for the root of the system. Default: `C:\\` or `/`. */
+  readonly root?: string | undefined;
 }
 
 /** The places of Rancher's own installer, which its plans rely on; elsewhere than on Windows what corresponds to them. Pure. */
 export function installPlaces(
   platform: NodeJS.Platform,
-  { configFolder, dataFolder, prefix }: PlaceChoices = {},
+  { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
 ): InstallPlaces {
   const isWindows = platform === 'win32';
   const join = (...names: readonly string[]): string =>
     (isWindows ? path.win32 : path.posix).join(...names);
-  const root = isWindows ? 'C:\\' : '/';
+  const root = given ?? (isWindows ? 'C:\\' : '/');
   const config = configFolder ?? join(root, 'etc', 'rancher', 'wins');
   const data = dataFolder ?? join(root, 'var', 'lib', 'rancher', 'agent');
   const bin = join(prefix ?? join(root, 'usr', 'local'), 'bin');
@@ -55,6 +57,8 @@ export function installPlaces(
     programFolder: bin,
     program: join(bin, isWindows ? 'wins.exe' : 'wins'),
     morePathElements: [join(root, 'var', 'lib', 'rancher', 'rke2', 'bin')],
-    stateFolder: join(config, 'install'),
+    stateFolder: isWindows
+      ? join(root, 'ProgramData', 'rancher-wins-install')
+      : join(root, 'var', 'lib', 'wins-install'),
   };
 }
