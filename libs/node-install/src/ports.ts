@@ -9,7 +9,8 @@ export interface Room<K extends ItemKind> {
   /** The state of a thing; undefined when it is absent. */
   read(item: Item<K>): Promise<StateOf<K> | undefined>;
   /**
-   * Makes it so; undefined removes it. What is absent is removed already.
+   * Makes it so; undefined removes it. What is absent is removed already, and so is what an earlier write left when it was interrupted. A
+   * folder that is not ours alone and not empty is not removed: `ENOTEMPTY`.
    *
    * @param content - A private file with the content that the state stands for, whose digest is checked while it is read; undefined
    *   for kinds without.

@@ -1,20 +1,23 @@
 import { TrustedFileError, type Distrust } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
+import { InstallError } from '../install-error.js';
 import { itemId, type Item, type StateOf } from '../item/item.js';
-import { readIfThere } from '../journal/install-journal.js';
+import { readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { createHash } from 'node:crypto';
 import { certificatesOf } from '../wish/certificates.js';
+import { isListAlone } from '../plan/refuse-install.js';
 import type { FolderFacts, NodeFacts } from './node-facts.js';
 
 /**
  * Looks at the things of a node that a wish, or the manifest, is about. Changes nothing.
  *
  * @param loaded - See {@link NodeFacts.loaded}.
- * @throws InstallError `unreadable`, `refused` (the manifest); what the rooms throw.
+ * @throws InstallError `unreadable`, `refused`: what is there is none of ours, or cannot be looked at.
  */
 export async function readFacts(
   context: InstallContext,
@@ -45,7 +48,7 @@ export async function readFacts(
   const states = new Map<string, StateOf>();
   for (const item of items) {
     const id = itemId(item);
-    const state = states.has(id) ? undefined : await readItem(host, item);
+    const state = states.has(id) ? undefined : await look(context, item);
     if (state !== undefined) states.set(id, state);
   }
   const judged: [string, FolderFacts][] = [];
@@ -65,10 +68,20 @@ export async function readFacts(
   };
 }
 
+async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {
+  try {
+    return await readItem(host, item);
+  } catch (error) {
+    const message = `cannot look at ${itemId(item)}: ${messageOf(error)}`;
+    throw new InstallError('refused', message, { cause: error });
+  }
+}
+
 /** Of a folder that is not there, those above it are judged. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(host.trust, folder);
-  const strangers = distrust?.path === folder ? await host.strangersIn(folder) : [];
+  const strangers =
+    distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
   return { ...(distrust !== undefined && { distrust }), strangers };
 }
 

@@ -1,4 +1,3 @@
-import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import { open, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
@@ -6,8 +5,8 @@ import { InstallError } from '../install-error.js';
 import { STEP_SCHEMA } from '../item/step-schema.js';
 import type { Step } from '../item/step.js';
 import { act, type InstallContext } from '../run/install-context.js';
+import { readIfThere, replaceOwn } from './own-files.js';
 
-const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_STEPS = 1000;
 
 const HEADER = z.strictObject({
@@ -71,7 +70,7 @@ export class InstallJournal {
   /** Writes which steps there will be. */
   async begin(steps: readonly Step[], isProved: boolean): Promise<void> {
     const text = `${JSON.stringify({ format: 1, isProved, steps })}\n`;
-    await act(this.#context, 'begin journal', () => replaceFile(this.#file, text));
+    await act(this.#context, 'begin journal', () => replaceOwn(this.#file, text));
   }
 
   /** Writes what comes next; resolves when it is on the disk. */
@@ -106,20 +105,5 @@ function parse<T>(schema: z.ZodType<T>, line: string): T | undefined {
     return schema.safeParse(JSON.parse(line)).data;
   } catch {
     return undefined;
-  }
-}
-
-/** The text of a file of ours; undefined when there is none. @throws TrustedFileError. */
-export async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    const opened = await openRegularFile(file);
-    try {
-      return (await readWhole(opened, { maxBytes: MAX_BYTES })).toString('utf8');
-    } finally {
-      await opened.handle.close();
-    }
-  } catch (error) {
-    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
-    throw error;
   }
 }

@@ -1,9 +1,8 @@
-import { replaceFile } from '@wins/trusted-files';
 import { unlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InstallError } from '../install-error.js';
-import { readIfThere } from '../journal/install-journal.js';
+import { readIfThere, replaceOwn } from '../journal/own-files.js';
 import { act, type InstallContext } from '../run/install-context.js';
 import { MANIFEST_SCHEMA, type Manifest } from './manifest.js';
 
@@ -41,7 +40,7 @@ export async function writeManifest(
 ): Promise<void> {
   const file = manifestPath(context.places.stateFolder);
   await act(context, 'write manifest', async () => {
-    if (manifest !== undefined) return replaceFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
+    if (manifest !== undefined) return replaceOwn(file, `${JSON.stringify(manifest, null, 2)}\n`);
     if (existsSync(file)) await unlink(file);
   });
 }

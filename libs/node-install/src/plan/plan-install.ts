@@ -48,35 +48,34 @@ function plan(
   return { kind: 'steps', steps, contents: wanted.contents, isProved };
 }
 
-/** What must not happen while the daemon runs stands between its end and its start; what depends on it is told not to, meanwhile. */
+/**
+ * What must not happen while the daemon runs stands between its end and its start; what depends on it and runs is told that it does
+ * not, meanwhile, as the system stops nothing that others depend on. A start needs the same: it may have to be undone.
+ */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
   // The program is the last file: its upgrade starts the service, which must be there with all it reads.
   const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   const running = { kind: 'running', service } as const;
   const isRunning = stateIn(facts, running) !== undefined;
-  const isRestarted = isRunning && (wanted.disturbs || hasReadOther(facts, [...quiet, ...files]));
+  if (isRunning && !wanted.disturbs && !hasReadOther(facts, [...quiet, ...files])) {
+    return [...quiet, ...ordered, ...last];
+  }
+  const stop = isRunning ? [stepOf(running, 'present', undefined)] : [];
   const start = stepOf(running, undefined, 'present');
-  if (!isRunning) return [...quiet, ...ordered, start, ...last];
-  if (!isRestarted) return [...quiet, ...ordered, ...last];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
   const isHeld =
     stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined &&
     stateIn(facts, link) !== undefined;
-  const staysLinked = !last.some(
-    ({ item, to }) => itemId(item) === itemId(link) && to === undefined,
-  );
+  if (!isHeld) return [...quiet, ...stop, ...ordered, start, ...last];
+  // Linked as it was, or for good not: the wish of a link that is there can only be its end.
+  const isUnlinked = last.some(({ item }) => itemId(item) === itemId(link));
   return [
     ...quiet,
-    ...(isHeld ? [stepOf(link, 'present', undefined)] : []),
-    stepOf(running, 'present', undefined),
-    ...ordered,
-    start,
-    ...(isHeld
-      ? staysLinked
-        ? [stepOf(link, undefined, 'present')]
-        : last.filter(({ item }) => itemId(item) !== itemId(link))
-      : last),
+    stepOf(link, 'present', undefined),
+    ...[...stop, ...ordered, start],
+    ...last.filter(({ item }) => itemId(item) !== itemId(link)),
+    ...(isUnlinked ? [] : [stepOf(link, undefined, 'present')]),
   ];
 }
 

@@ -57,11 +57,13 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     // Its environment goes with a service.
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
-    const reason = reasonToKeep(entry, now, wish);
+    const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
     if (reason === undefined) steps.push(stepOf(item, now, restorable(entry)));
     else kept.push({ entry, reason });
   }
-  return { kind: 'uninstall', steps, kept };
+  if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
+  const rest = kept.map(({ entry, reason: why }) => `${itemId(entry.item)} (${why})`).join(', ');
+  return { kind: 'nothing', reason: `what is left stays: ${rest}; --force removes it` };
 }
 
 function isService({ item }: Step): boolean {
@@ -87,6 +89,19 @@ function reasonToKeep(
   const digest = contentOf(item, to);
   const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
   return isSame ? undefined : 'it was changed since';
+}
+
+/** What stays needs the folder that it is in; files come before their folders here. */
+function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
+  if (kind !== 'folder' || !('path' in item)) return undefined;
+  const isBelow = kept.some(
+    ({ entry }) =>
+      'path' in entry.item &&
+      entry.item.kind !== 'pathElement' &&
+      /^[\\/]/.test(entry.item.path.slice(item.path.length)) &&
+      entry.item.path.startsWith(item.path),
+  );
+  return isBelow ? 'what stays is in it' : undefined;
 }
 
 function isData({ kind }: Item): boolean {

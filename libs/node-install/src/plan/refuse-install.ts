@@ -1,3 +1,4 @@
+import type { Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import semver from 'semver';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
@@ -39,13 +40,15 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
   return undefined;
 }
 
+/** Whether it is its access list alone that is wrong: who owns a folder may have kept it open with the right to change the list. */
+export function isListAlone({ rule }: Distrust): boolean {
+  return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
+}
+
 /** Whether a folder that others can change becomes safe when its access list does. */
 export function isMendable(facts: NodeFacts, folder: string): boolean {
   const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
-  // Who owns it, or owned what is in it, may have kept it open with the right to change its list.
-  const isListAlone =
-    distrust?.rule === 'A7 writable by other users' || distrust?.rule === 'A7 open to other users';
-  return distrust?.path === folder && isListAlone && strangers.length === 0;
+  return distrust?.path === folder && isListAlone(distrust) && strangers.length === 0;
 }
 
 function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Refusal | undefined {

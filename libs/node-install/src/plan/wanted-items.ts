@@ -122,8 +122,11 @@ export function wantParts(
   if (connectionInfo !== undefined) {
     wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
   }
-  const base = facts.config ?? wish.newConfig ?? '';
-  wanted.wantFile(places.config, editConfig(base, wish.config ?? {}), 'private', true);
+  const service = stateIn(facts, { kind: 'service', name });
+  const config = editConfig(facts.config ?? wish.newConfig ?? '', wish.config ?? {});
+  if (facts.config !== undefined || config !== '' || service === undefined) {
+    wanted.wantFile(places.config, config, 'private', true);
+  }
   // The place of a config that the service does not run with would stay behind otherwise.
   if (authorities === null) {
     wanted.want(wanted.files, { kind: 'file', path: places.authorities }, undefined);
@@ -137,7 +140,6 @@ export function wantParts(
     );
     if (isChanged) wanted.disturbs = true;
   }
-  const service = stateIn(facts, { kind: 'service', name });
   if (
     service !== undefined &&
     wish.startType !== undefined &&

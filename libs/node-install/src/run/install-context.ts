@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
 import type { NodeHost } from '../ports.js';
@@ -54,6 +55,11 @@ export async function keepItem({ rooms }: NodeHost, item: Item, file: string): P
   const kept: Exclude<Item, { kind: 'program' }> =
     item.kind === 'program' ? { kind: 'file', path: item.path } : item;
   await roomOf(rooms, kept).keep?.(kept, file);
+}
+
+/** Whether a folder was not removed because others have something in it. */
+export function isNotEmpty(error: unknown): boolean {
+  return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }
 
 /** A room with the item and the states that belong to it: each has the kind of its room. */

@@ -1,10 +1,11 @@
 import { messageOf } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
 import { InstallJournal, type JournalRecord } from '../journal/install-journal.js';
-import { readItem, writeItem, type InstallContext } from './install-context.js';
+import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
 
 /**
  * Makes all things as they were found by the steps that had begun, the last one first, and ends the journal. What something else has
@@ -27,19 +28,27 @@ export async function undoSteps(
   const left: Step[] = [];
   await stopAsJournalled(context, steps, begun, half);
   for (let index = half; index >= 0; index -= 1) {
-    const { item, from, to } = steps[index] as Step;
+    const step = steps[index] as Step;
+    const { item, from, to } = step;
     try {
       const now = await readItem(context.host, item);
-      if (isSameState(now, from)) continue;
-      if (!isSameState(now, to) && index !== half && item.kind !== 'running') {
-        left.push(steps[index] as Step);
+      if (isSameState(now, from) && index !== half) continue;
+      const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
+      const sha256 = contentOf(item, from);
+      const content = sha256 && contents.pathOf(sha256);
+      // Without the old content the step had found it as it was wanted, and changed nothing.
+      if (!isOurs || (content !== undefined && !existsSync(content))) {
+        if (!isSameState(now, from)) left.push(step);
         continue;
       }
       await journal.add({ undo: index });
-      const content = contentOf(item, from);
-      await writeItem(context, item, from, content && contents.pathOf(content));
+      await writeItem(context, item, from, content);
     } catch (error) {
-      const message = `cannot undo "${describeStep(steps[index] as Step)}": ${messageOf(error)}`;
+      if (item.kind === 'folder' && isNotEmpty(error)) {
+        left.push(step);
+        continue;
+      }
+      const message = `cannot undo "${describeStep(step)}": ${messageOf(error)}`;
       throw new InstallError('notUndone', message, { cause: error });
     }
   }

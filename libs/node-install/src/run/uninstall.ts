@@ -1,9 +1,9 @@
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/wins-program';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { readManifest, writeManifest } from '../manifest/manifest-file.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
-import { writeItem, type InstallContext } from './install-context.js';
+import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
 import { removeStateFolder } from './state-folder.js';
 
 /** What became of an installation that was taken away. */
@@ -53,8 +53,4 @@ export async function uninstall(
     await writeManifest(context, { ...manifest, entries });
   }
   return { kept, failed };
-}
-
-function isNotEmpty(error: unknown): boolean {
-  return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }

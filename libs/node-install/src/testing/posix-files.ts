@@ -1,6 +1,6 @@
 import { errnoOf } from '@wins/wins-program';
 import { copyPendingFile, hashFile, openRegularFile, syncFolder } from '@wins/trusted-files';
-import { chmod, chown, lstat, mkdir, rm, rmdir, unlink } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Access } from '../item/item.js';
@@ -11,6 +11,7 @@ const FOLDER_MODES: Readonly<Record<string, number>> = { private: 0o700, readabl
 const FILE_MODES: Readonly<Record<string, number>> = {
   ...{ private: 0o600, readable: 0o644, executable: 0o755 },
 };
+const MAX_STRANGERS = 100;
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Folders whose access is a mode and an owner. */
@@ -19,8 +20,7 @@ export function posixFolders(around: Around): Room<'folder'> {
     read: async ({ path: folder }) => {
       const stats = await look(folder);
       if (stats === undefined) return undefined;
-      if (!stats.isDirectory())
-        throw new Error(`cannot use ${folder}: found something else than a folder`);
+      if (!stats.isDirectory()) return { access: 'no folder' };
       return { access: accessOf(stats, FOLDER_MODES) };
     },
     write: async ({ path: folder, isData }, state) => {
@@ -49,45 +49,51 @@ export function posixFiles(around: Around): Room<'file'> {
       return { sha256, access: accessOf(stats, FILE_MODES) };
     },
     write: async ({ path: file }, state, content) => {
+      const temporary = path.join(path.dirname(file), `.${path.basename(file)}.installing`);
+      await around('remove leftover', () => rm(temporary, { force: true }));
       if (state === undefined) {
         if ((await look(file)) === undefined) return;
         await around('remove file', () => unlink(file));
         return syncFolder(path.dirname(file));
       }
       const { mode, owner } = rightsOf(state.access, FILE_MODES);
-      const source = await openRegularFile(content ?? file);
-      try {
-        const pending = await around('write file', () =>
-          copyPendingFile(source, file, {
-            ...{ algorithms: ['sha256'], mode, owner, maxBytes: MAX_BYTES },
-            accept: ({ sha256 }) => {
-              if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
-            },
-          }),
-        );
-        await around('name file', () => pending.place());
-      } finally {
-        await source.handle.close();
-      }
+      const options = {
+        algorithms: ['sha256'],
+        mode,
+        owner,
+        maxBytes: MAX_BYTES,
+        temporary,
+      } as const;
+      const accept = ({ sha256 }: { readonly sha256: string }): void => {
+        if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
+      };
+      const pending = await around('write file', async () => {
+        const source = await openRegularFile(content ?? file);
+        try {
+          return await copyPendingFile(source, file, { ...options, accept });
+        } finally {
+          await source.handle.close();
+        }
+      });
+      await around('name file', () => pending.place());
     },
     keep: ({ path: file }, to) => copy(file, to),
   };
 }
 
-/** What in a folder others made or can write to, at any depth. */
-export async function posixStrangers(
-  folder: string,
-  entries: readonly string[],
-): Promise<readonly string[]> {
+/** What in a folder others made or can write to, at any depth; at most 100 paths. */
+export async function posixStrangers(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const entry of entries) {
-    const stats = await look(path.join(folder, entry));
-    const isOurs = stats?.uid === 0 || stats?.uid === process.geteuid?.();
-    if (stats && (!isOurs || stats.isSymbolicLink() || (stats.mode & 0o022) !== 0)) {
-      found.push(path.join(folder, entry));
-    }
+  for (const entry of await readdir(folder)) {
+    if (found.length >= MAX_STRANGERS) break;
+    const place = path.join(folder, entry);
+    const stats = await look(place);
+    if (stats === undefined) continue;
+    const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.();
+    if (!isOurs || stats.isSymbolicLink() || (stats.mode & 0o022) !== 0) found.push(place);
+    else if (stats.isDirectory()) found.push(...(await posixStrangers(place)));
   }
-  return found.slice(0, 100);
+  return found.slice(0, MAX_STRANGERS);
 }
 
 async function copy(file: string, to: string): Promise<void> {

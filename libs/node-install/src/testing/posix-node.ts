@@ -1,5 +1,5 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { InstallLock, NodeHost, NodeRooms, ProgramSwap } from '../ports.js';
 import type { Around } from '../run/install-context.js';
@@ -66,10 +66,7 @@ export class PosixNode implements NodeHost {
   readonly isBeingRemoved = (service: string): Promise<boolean> =>
     Promise.resolve(this.system.services[service]?.isBeingRemoved === true);
 
-  readonly strangersIn = (folder: string): Promise<readonly string[]> =>
-    existsSync(folder)
-      ? posixStrangers(folder, readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-      : Promise.resolve([]);
+  readonly strangersIn = posixStrangers;
 
   #plainSwap(): ProgramSwap {
     return {
