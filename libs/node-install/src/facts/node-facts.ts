@@ -1,0 +1,39 @@
+import type { Distrust } from '@wins/trusted-files';
+import { itemId, type Item, type StateOf } from '../item/item.js';
+import type { Manifest } from '../manifest/manifest.js';
+
+/** Whether a folder may be used. */
+export interface FolderFacts {
+  /** Why others could change what is in it; undefined when they cannot, or where there is no such folder and the one above is safe. */
+  readonly distrust?: Distrust;
+  /** What in it others made or can change; looked at where the folder itself is not trusted. */
+  readonly strangers: readonly string[];
+}
+
+/** What was found on a node, as data. It holds digests where a value may be secret. */
+export interface NodeFacts {
+  readonly platform: NodeJS.Platform;
+  /** What is there, by the name of the item; what is not in it is absent. */
+  readonly states: ReadonlyMap<string, StateOf>;
+  readonly folders: ReadonlyMap<string, FolderFacts>;
+  /** The program that the service runs. */
+  readonly program?: {
+    readonly path: string;
+    readonly version?: string;
+  };
+  readonly isServiceBeingRemoved: boolean;
+  /** The text of the config. */
+  readonly config?: string;
+  readonly nodeId?: string;
+  readonly manifest?: Manifest;
+  /**
+   * The digests of the files that the running daemon has read, by path, as far as it tells. What it has read and is another now needs
+   * a restart, although no step changes it.
+   */
+  readonly loaded?: ReadonlyMap<string, string>;
+}
+
+/** The state of a thing as it was found; undefined when it is absent. */
+export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['kind']> | undefined {
+  return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
+}

@@ -1,0 +1,95 @@
+import { TrustedFileError, type Distrust } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
+import { InstallError } from '../install-error.js';
+import { itemId, type Item, type StateOf } from '../item/item.js';
+import { readIfThere } from '../journal/own-files.js';
+import { readManifest } from '../manifest/manifest-file.js';
+import { ancestorsOf, folderOf } from '../plan/ancestors.js';
+import { readItem, type InstallContext } from '../run/install-context.js';
+import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
+import { createHash } from 'node:crypto';
+import { certificatesOf } from '../wish/certificates.js';
+import { isListAlone } from '../plan/refuse-install.js';
+import type { FolderFacts, NodeFacts } from './node-facts.js';
+
+/**
+ * Looks at the things of a node that a wish, or the manifest, is about. Changes nothing.
+ *
+ * @param loaded - See {@link NodeFacts.loaded}.
+ * @throws InstallError `unreadable`, `refused`: what is there is none of ours, or cannot be looked at.
+ */
+export async function readFacts(
+  context: InstallContext,
+  wish: InstallWish,
+  loaded?: ReadonlyMap<string, string>,
+): Promise<NodeFacts> {
+  const { host } = context;
+  const { places, service: name } = wish;
+  const manifest = await readManifest(context);
+  const service = await host.rooms.service.read({ kind: 'service', name });
+  const program = service && host.programOf(service.command);
+  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  const files = [program, ...(wish.files ?? []).map(({ path }) => path)];
+  const folders = [
+    ...own,
+    ...files.filter((path) => path !== undefined).map((path) => folderOf(path, host.platform)),
+  ];
+  const items = [
+    ...itemsOfWish(wish, program),
+    ...own
+      .flatMap((folder) => ancestorsOf(folder, host.platform))
+      .map((path): Item => ({ kind: 'folder', path })),
+    ...certificatesOf(wish.authorities ?? '').map((der): Item => {
+      return { kind: 'certificate', sha256: createHash('sha256').update(der).digest('hex') };
+    }),
+    ...(manifest?.entries ?? []).map(({ item }) => item),
+  ];
+  const states = new Map<string, StateOf>();
+  for (const item of items) {
+    const id = itemId(item);
+    const state = states.has(id) ? undefined : await look(context, item);
+    if (state !== undefined) states.set(id, state);
+  }
+  const judged: [string, FolderFacts][] = [];
+  for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
+  const version = program && existsSync(program) ? await host.versionOf(program) : undefined;
+  const [config, nodeId] = [await readIfThere(places.config), await readIfThere(places.nodeId)];
+  return {
+    ...{ platform: host.platform, states, folders: new Map(judged) },
+    isServiceBeingRemoved: await host.isBeingRemoved(name),
+    ...(program !== undefined && {
+      program: { path: program, ...(version !== undefined && { version }) },
+    }),
+    ...(config !== undefined && { config }),
+    ...(nodeId !== undefined && { nodeId }),
+    ...(manifest !== undefined && { manifest }),
+    ...(loaded !== undefined && { loaded }),
+  };
+}
+
+async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {
+  try {
+    return await readItem(host, item);
+  } catch (error) {
+    const message = `cannot look at ${itemId(item)}: ${messageOf(error)}`;
+    throw new InstallError('refused', message, { cause: error });
+  }
+}
+
+/** Of a folder that is not there, those above it are judged. */
+async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
+  const distrust = distrustOf(host.trust, folder);
+  const strangers =
+    distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
+  return { ...(distrust !== undefined && { distrust }), strangers };
+}
+
+function distrustOf(trust: InstallContext['host']['trust'], path: string): Distrust | undefined {
+  try {
+    return trust.distrustOfFolder(path);
+  } catch (error) {
+    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What makes a node a wins node, and unmakes it.
+ *
+ * It owns: what an installation is to be (from Rancher's variables), the plan by which a node becomes that, the steps and their
+ * journal, the manifest, and taking all of it away again. It does not own: how a program or connection info is fetched, nor how a
+ * system is asked and changed, which are ports.
+ *
+ * @example
+ * const context = { host, places };
+ * await withInstallLock(host, async () => {
+ *   await finishOrUndo(context);
+ *   const plan = planInstall(await readFacts(context, wish), wish, editConfig);
+ *   console.log(describePlan(plan));
+ *   if (plan.kind === 'steps') await applyPlan(context, plan);
+ * });
+ * @module
+ */
+export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
+export { readFacts } from './facts/read-facts.js';
+export { InstallError, type InstallErrorCode } from './install-error.js';
+export {
+  itemId,
+  type Access,
+  type Item,
+  type ItemKind,
+  type ItemKinds,
+  type Presence,
+  type ServiceState,
+  type StateOf,
+} from './item/item.js';
+export { describeStep, type Step } from './item/step.js';
+export type { Manifest, ManifestEntry } from './manifest/manifest.js';
+export { readManifest } from './manifest/manifest-file.js';
+export { planAdopt } from './plan/plan-adopt.js';
+export { planInstall, planSuc } from './plan/plan-install.js';
+export { planUninstall, type UninstallWish } from './plan/plan-uninstall.js';
+export {
+  describePlan,
+  type AdoptPlan,
+  type Content,
+  type InstallPlan,
+  type KeptItem,
+  type NothingToDo,
+  type Refusal,
+  type RefusalCode,
+  type StepPlan,
+  type UninstallPlan,
+} from './plan/plan.js';
+export type { EditConfig } from './plan/wanted-items.js';
+export type { InstallLock, NodeHost, NodeRooms, ProgramSwap, Room } from './ports.js';
+export { adopt } from './run/adopt.js';
+export { applyPlan, type ApplyOutcome } from './run/apply-plan.js';
+export { finishOrUndo, type Recovered } from './run/finish-or-undo.js';
+export type { Around, InstallContext } from './run/install-context.js';
+export { uninstall, type UninstallReport } from './run/uninstall.js';
+export { withInstallLock } from './run/with-install-lock.js';
+export {
+  wishFromEnvironment,
+  type EnvironmentWish,
+  type InstallParameters,
+  type ProgramSource,
+} from './wish/environment-wish.js';
+export { installPlaces, type InstallPlaces, type PlaceChoices } from './wish/install-places.js';
+export {
+  installWish,
+  type ConfigChanges,
+  type FetchedParts,
+  type InstallWish,
+  type StagedProgram,
+  type WinHttpProxy,
+  type WishedFile,
+} from './wish/install-wish.js';
+export { Secret } from './wish/secret.js';
+export {
+  installWishOfSuc,
+  sucWishFromEnvironment,
+  type SucOptions,
+  type SucWish,
+} from './wish/suc-wish.js';

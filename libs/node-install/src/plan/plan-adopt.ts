@@ -1,0 +1,45 @@
+import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { itemId } from '../item/item.js';
+import { stepOf } from '../item/step.js';
+import { mergeSteps } from '../manifest/manifest.js';
+import { dataFolders, itemsOfWish, RKE2_SERVICE, type InstallWish } from '../wish/install-wish.js';
+import { folderOf } from './ancestors.js';
+import { refuse, type AdoptPlan } from './plan.js';
+
+/**
+ * Makes a manifest of an installation that another program made: everything of it that is at its known places counts as ours.
+ *
+ * What an installation shares with others does not: folders above, the folder of programs, certificates and the proxy of WinHTTP, of
+ * which no one knows whether they were there before. Pure.
+ */
+export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
+  const { places, service } = wish;
+  if (facts.manifest !== undefined)
+    return { kind: 'nothing', reason: 'there is a manifest already' };
+  if (stateIn(facts, { kind: 'service', name: service }) === undefined) {
+    return refuse('notInstalled', `there is no service ${service} on this node to take over`);
+  }
+  const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
+  const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);
+  const steps = itemsOfWish(wish, undefined)
+    .filter((item) => item.kind !== 'folder' || folders.includes(item.path))
+    .filter((item) => !isShared.has(itemId(item)))
+    .flatMap((item) => {
+      const found = facts.states.get(itemId(item));
+      return found === undefined ? [] : [stepOf(item, undefined, found)];
+    });
+  // The program that runs may lie elsewhere than where it would be put now, but not among the system's own without being known.
+  const program = facts.program?.path;
+  const state = program && stateIn(facts, { kind: 'program', path: program });
+  const isElsewhere = program !== undefined && program !== places.program;
+  const isOurName =
+    isElsewhere && program.slice(folderOf(program, facts.platform).length + 1) === 'wins.exe';
+  const extra =
+    isOurName && state
+      ? [stepOf({ kind: 'file', path: program }, undefined, { ...state, access: 'executable' })]
+      : [];
+  return {
+    kind: 'adopt',
+    manifest: { ...mergeSteps(undefined, [...steps, ...extra]), isAdopted: true },
+  };
+}

@@ -1,0 +1,109 @@
+import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { itemId, type Item, type StateOf } from '../item/item.js';
+import { isSameState } from '../item/same-state.js';
+import { contentOf, stepOf, type Step } from '../item/step.js';
+import { RKE2_SERVICE } from '../wish/install-wish.js';
+import { refuse, type KeptItem, type UninstallPlan } from './plan.js';
+
+/** How an installation is taken away. */
+export interface UninstallWish {
+  readonly service: string;
+  /** Leaves files and folders but for the programs. */
+  readonly keepsData?: boolean;
+  /** Takes away also what was changed since, and what was there before with another content. */
+  readonly isForced?: boolean;
+  /** The programs of the installation: they are ours whatever release they have become. */
+  readonly programs: readonly string[];
+}
+
+/** Decides what taking the installation away takes: exactly what its manifest names, in reverse. Pure. */
+export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallPlan {
+  const { manifest } = facts;
+  const { service } = wish;
+  const isThere = stateIn(facts, { kind: 'service', name: service }) !== undefined;
+  if (manifest === undefined) {
+    if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
+    const next = '--adopt makes one of what is at the known places';
+    return refuse('notInstalled', `there is a service ${service}, and no manifest of it; ${next}`);
+  }
+  if (stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined) {
+    const next = 'stop it, or remove it first';
+    return refuse(
+      'rke2Runs',
+      `the service ${RKE2_SERVICE} runs, and needs what would be removed; ${next}`,
+    );
+  }
+  const kept: KeptItem[] = [];
+  const steps: Step[] = [];
+  const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
+  const isLinked = isThere && stateIn(facts, link) !== undefined;
+  // A service that waits for one that is gone never starts again.
+  if (isLinked) steps.push(stepOf(link, 'present', undefined));
+  const running = { kind: 'running', service } as const;
+  const isOurs = manifest.entries.some(
+    ({ item }) => item.kind === 'service' && item.name === service,
+  );
+  if (isOurs && stateIn(facts, running) !== undefined) {
+    steps.push(stepOf(running, 'present', undefined));
+  }
+  const entries = manifest.entries.toReversed();
+  for (const entry of [
+    ...entries.filter(isService),
+    ...entries.filter((each) => !isService(each)),
+  ]) {
+    const { item } = entry;
+    const now = facts.states.get(itemId(item));
+    if (isLinked && itemId(item) === itemId(link)) continue;
+    // Its environment goes with a service.
+    if (item.kind === 'variable' && isOurs && item.service === service) continue;
+    if (now === undefined || isSameState(now, entry.from)) continue;
+    const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
+    if (reason === undefined) steps.push(stepOf(item, now, restorable(entry)));
+    else kept.push({ entry, reason });
+  }
+  if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
+  const rest = kept.map(({ entry, reason: why }) => `${itemId(entry.item)} (${why})`).join(', ');
+  return { kind: 'nothing', reason: `what is left stays: ${rest}; --force removes it` };
+}
+
+function isService({ item }: Step): boolean {
+  return item.kind === 'service';
+}
+
+/** What there was before, where that is known and not only a digest of it. */
+function restorable({ item, from }: Step): StateOf | undefined {
+  return contentOf(item, from) === undefined ? from : undefined;
+}
+
+function reasonToKeep(
+  { item, from, to }: Step,
+  now: StateOf,
+  { keepsData, isForced, programs }: UninstallWish,
+): string | undefined {
+  const isProgram = item.kind === 'file' && programs.includes(item.path);
+  if (keepsData === true && isData(item) && !isProgram) return 'data is kept';
+  if (isForced === true) return undefined;
+  if (contentOf(item, from) !== undefined) return 'it was there before, with another content';
+  if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
+  // Who may use a file says nothing about whose it is.
+  const digest = contentOf(item, to);
+  const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
+  return isSame ? undefined : 'it was changed since';
+}
+
+/** What stays needs the folder that it is in; files come before their folders here. */
+function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
+  if (kind !== 'folder' || !('path' in item)) return undefined;
+  const isBelow = kept.some(
+    ({ entry }) =>
+      'path' in entry.item &&
+      entry.item.kind !== 'pathElement' &&
+      /^[\\/]/.test(entry.item.path.slice(item.path.length)) &&
+      entry.item.path.startsWith(item.path),
+  );
+  return isBelow ? 'what stays is in it' : undefined;
+}
+
+function isData({ kind }: Item): boolean {
+  return kind === 'file' || kind === 'folder';
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { itemId, type Access, type Item, type StateOf } from '../item/item.js';
+import { isSameState } from '../item/same-state.js';
+import { stepOf, type Step } from '../item/step.js';
+import {
+  dataFolders,
+  newService,
+  RKE2_SERVICE,
+  type ConfigChanges,
+  type InstallWish,
+} from '../wish/install-wish.js';
+import { certificatesOf } from '../wish/certificates.js';
+import { ancestorsOf } from './ancestors.js';
+import type { Content } from './plan.js';
+import { isMendable, validNodeId } from './refuse-install.js';
+
+/** Changes the text of a config; throws when the changes cannot be made. `editConfig` of `@wins/config` is one. */
+export type EditConfig = (text: string, changes: ConfigChanges) => string;
+
+/** The steps of a plan, by when they may be done. */
+export class WantedItems {
+  /** Nothing that runs notices these. */
+  readonly quiet: Step[] = [];
+  /** Between the end of the old daemon and the start of the new one. */
+  readonly files: Step[] = [];
+  /** After the start. */
+  readonly last: Step[] = [];
+  readonly contents = new Map<string, Content>();
+  /** Whether a daemon that runs has to read again what these steps change. */
+  disturbs = false;
+  readonly #facts: NodeFacts;
+
+  constructor(facts: NodeFacts) {
+    this.#facts = facts;
+  }
+
+  /** A step in a list of this plan, unless the thing is as it is wanted. Whether there is one. */
+  want<I extends Item>(list: Step[], item: I, state: StateOf<I['kind']> | undefined): boolean {
+    const to = state as StateOf | undefined;
+    const from = this.#facts.states.get(itemId(item));
+    if (isSameState(from, to)) return false;
+    list.push(stepOf(item, from, to));
+    return true;
+  }
+
+  /** A file that a running daemon has read, or none. */
+  wantFile(path: string, content: Content | string, access: Access, isRead: boolean): void {
+    const to = { sha256: this.put(content), access };
+    const isChanged = this.want(this.files, { kind: 'file', path }, to);
+    if (isChanged && isRead) this.disturbs = true;
+  }
+
+  /** Remembers what a digest stands for. */
+  put(content: Content | string, sha256?: string): string {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const digest =
+      sha256 ??
+      createHash('sha256')
+        .update(bytes as Uint8Array)
+        .digest('hex');
+    this.contents.set(digest, bytes);
+    return digest;
+  }
+}
+
+/** What a new installation has and an upgrade of one leaves alone: folders, PATH, the root store, the source of events. */
+export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
+  const { places, service } = wish;
+  const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
+  for (const folder of [...privateFolders, places.programFolder]) {
+    for (const above of ancestorsOf(folder, facts.platform)) {
+      const item = { kind: 'folder', path: above } as const;
+      const isPlanned = wanted.quiet.some((step) => itemId(step.item) === itemId(item));
+      const isThere = isPlanned || stateIn(facts, item) !== undefined;
+      if (!isThere) wanted.want(wanted.quiet, item, { access: 'readable' });
+    }
+    const isData = dataFolders(places).includes(folder);
+    const item: Item<'folder'> = { kind: 'folder', path: folder, ...(isData && { isData }) };
+    const isPrivate = privateFolders.includes(folder);
+    const isFine = stateIn(facts, item) !== undefined && !isMendable(facts, folder);
+    // A folder of programs that is safe stays as it is: others may have programs in it too.
+    if (isPrivate || !isFine) {
+      wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
+    }
+  }
+  for (const path of [places.programFolder, ...places.morePathElements]) {
+    wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
+  }
+  if (wish.trustMachineStore === true) {
+    for (const der of certificatesOf(wish.authorities ?? '')) {
+      const sha256 = wanted.put(der);
+      wanted.want(wanted.quiet, { kind: 'certificate', sha256 }, 'present');
+    }
+  }
+  wanted.want(wanted.quiet, { kind: 'eventSource', name: service }, 'present');
+  wanted.want(
+    wanted.files,
+    { kind: 'service', name: service },
+    stateIn(facts, { kind: 'service', name: service }) ?? newService(wish),
+  );
+}
+
+/** What an installation and an upgrade of one both keep: files, the environment and the start of the service, its program. */
+export function wantParts(
+  wanted: WantedItems,
+  facts: NodeFacts,
+  wish: InstallWish,
+  editConfig: EditConfig,
+): void {
+  const { places, service: name, program, authorities, connectionInfo, nodeId } = wish;
+  if (wish.winHttpProxy !== undefined) {
+    wanted.want(wanted.quiet, { kind: 'winHttpProxy' }, wish.winHttpProxy ?? undefined);
+  }
+  for (const file of wish.files ?? []) wanted.wantFile(file.path, file.content, file.access, false);
+  if (typeof authorities === 'string') {
+    wanted.wantFile(places.authorities, authorities, 'private', true);
+  }
+  if (nodeId !== undefined && validNodeId(facts.nodeId) === undefined) {
+    wanted.wantFile(places.nodeId, `${nodeId}\n`, 'private', false);
+  }
+  if (connectionInfo !== undefined) {
+    wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
+  }
+  const service = stateIn(facts, { kind: 'service', name });
+  const config = editConfig(facts.config ?? wish.newConfig ?? '', wish.config ?? {});
+  if (facts.config !== undefined || config !== '' || service === undefined) {
+    wanted.wantFile(places.config, config, 'private', true);
+  }
+  // The place of a config that the service does not run with would stay behind otherwise.
+  if (authorities === null) {
+    wanted.want(wanted.files, { kind: 'file', path: places.authorities }, undefined);
+  }
+  for (const [variable, value] of Object.entries(wish.environment ?? {})) {
+    const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
+    const isChanged = wanted.want(
+      wanted.files,
+      { kind: 'variable', service: name, name: variable },
+      to,
+    );
+    if (isChanged) wanted.disturbs = true;
+  }
+  if (
+    service !== undefined &&
+    wish.startType !== undefined &&
+    service.startType !== wish.startType
+  ) {
+    const to = { ...service, startType: wish.startType };
+    wanted.want(wanted.quiet, { kind: 'service', name }, to);
+  }
+  if (program !== undefined) wantProgram(wanted, facts, wish, program);
+  const hasRke2 = stateIn(facts, { kind: 'service', name: RKE2_SERVICE }) !== undefined;
+  if (wish.isRke2Dependent !== undefined && hasRke2) {
+    const item = { kind: 'dependency', service: RKE2_SERVICE, on: name } as const;
+    wanted.want(wanted.last, item, wish.isRke2Dependent ? 'present' : undefined);
+  }
+}
+
+function wantProgram(
+  wanted: WantedItems,
+  facts: NodeFacts,
+  { places }: InstallWish,
+  { file, sha256 }: NonNullable<InstallWish['program']>,
+): void {
+  wanted.put({ file }, sha256);
+  const used = facts.program?.path;
+  const copy = { kind: 'file', path: places.program } as const;
+  if (used !== places.program && stateIn(facts, copy)?.sha256 !== sha256) {
+    wanted.want(wanted.files, copy, { sha256, access: 'executable' });
+  }
+  // Last of all: it starts the daemon, and proves it with all that was changed before.
+  if (used === undefined) return;
+  if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
+    wanted.disturbs = true;
+}

@@ -1,0 +1,83 @@
+import { messageOf } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
+import { InstallError } from '../install-error.js';
+import { isSameState } from '../item/same-state.js';
+import { contentOf, describeStep, type Step } from '../item/step.js';
+import { ContentStore } from '../journal/content-store.js';
+import { InstallJournal, type JournalRecord } from '../journal/install-journal.js';
+import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
+
+/**
+ * Makes all things as they were found by the steps that had begun, the last one first, and ends the journal. What something else has
+ * changed since stays.
+ *
+ * @returns The steps whose things stay.
+ * @throws InstallError `notUndone`; the journal stays, and it may be called again.
+ */
+export async function undoSteps(
+  context: InstallContext,
+  record: JournalRecord,
+): Promise<readonly Step[]> {
+  const journal = new InstallJournal(context);
+  const contents = new ContentStore(context);
+  const { steps, lines } = record;
+  const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
+  const begun = lines.flatMap((line) => ('begin' in line ? [line.begin] : []));
+  // The act behind the last line may have been done in part.
+  const half = undone.at(-1) ?? begun.at(-1) ?? -1;
+  const left: Step[] = [];
+  await stopAsJournalled(context, steps, begun, half);
+  for (let index = half; index >= 0; index -= 1) {
+    const step = steps[index] as Step;
+    const { item, from, to } = step;
+    try {
+      const now = await readItem(context.host, item);
+      if (isSameState(now, from) && index !== half) continue;
+      const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
+      const sha256 = contentOf(item, from);
+      const content = sha256 && contents.pathOf(sha256);
+      // Without the old content the step had found it as it was wanted, and changed nothing.
+      if (!isOurs || (content !== undefined && !existsSync(content))) {
+        if (!isSameState(now, from)) left.push(step);
+        continue;
+      }
+      await journal.add({ undo: index });
+      await writeItem(context, item, from, content);
+    } catch (error) {
+      if (item.kind === 'folder' && isNotEmpty(error)) {
+        left.push(step);
+        continue;
+      }
+      const message = `cannot undo "${describeStep(step)}": ${messageOf(error)}`;
+      throw new InstallError('notUndone', message, { cause: error });
+    }
+  }
+  await contents.clear();
+  await journal.end();
+  return left;
+}
+
+/**
+ * Between a stop and a start the daemon may have been started by others: by an upgrade of its program that was rolled back, or by the
+ * system after a loss of power. It must not see how files change.
+ */
+async function stopAsJournalled(
+  context: InstallContext,
+  steps: readonly Step[],
+  begun: readonly number[],
+  half: number,
+): Promise<void> {
+  const last = begun
+    .filter((index) => steps[index]?.item.kind === 'running' && index < half)
+    .at(-1);
+  const step = last === undefined ? undefined : steps[last];
+  if (step === undefined || step.to !== undefined) return;
+  if ((await readItem(context.host, step.item)) === undefined) return;
+  try {
+    await writeItem(context, step.item, undefined, undefined);
+  } catch (error) {
+    throw new InstallError('notUndone', `cannot ${describeStep(step)}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { messageOf } from '@wins/wins-program';
+import { itemId, type Item } from '../item/item.js';
+import type { Step } from '../item/step.js';
+import { readManifest, writeManifest } from '../manifest/manifest-file.js';
+import type { KeptItem, UninstallPlan } from '../plan/plan.js';
+import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
+import { removeStateFolder } from './state-folder.js';
+
+/** What became of an installation that was taken away. */
+export interface UninstallReport {
+  /** What stays, with the reason. */
+  readonly kept: readonly KeptItem[];
+  /** What could not be removed: the next run tries again. */
+  readonly failed: readonly KeptItem[];
+}
+
+/**
+ * Takes away what a plan says, and last the folder of the installation itself. What cannot be removed does not stop the rest. The
+ * manifest is the journal of it: a run that was interrupted is gone on with by the next.
+ */
+export async function uninstall(
+  context: InstallContext,
+  plan: Extract<UninstallPlan, { kind: 'uninstall' }>,
+): Promise<UninstallReport> {
+  const kept: KeptItem[] = [...plan.kept];
+  const failed: KeptItem[] = [];
+  const full: Step[] = [];
+  for (const step of plan.steps) {
+    try {
+      await writeItem(context, step.item, step.to, undefined);
+    } catch (error) {
+      if (step.item.kind === 'folder' && isNotEmpty(error)) {
+        full.push(step);
+        kept.push({ entry: step, reason: 'there are other files in it' });
+      } else failed.push({ entry: step, reason: messageOf(error) });
+      // Without the end of what runs nothing else can go.
+      if (step.item.kind === 'running' || step.item.kind === 'service') break;
+    }
+  }
+  const manifest = await readManifest(context);
+  const isStill = (items: readonly Item[]): Set<string> => new Set(items.map(itemId));
+  const remaining = isStill([...plan.kept, ...failed].map(({ entry }) => entry.item));
+  const isStopped = failed.some(({ entry }) => ['running', 'service'].includes(entry.item.kind));
+  if (remaining.size === 0 || manifest === undefined) {
+    await writeManifest(context, undefined);
+    await removeStateFolder(context);
+  } else if (!isStopped) {
+    const stays = isStill(full.map(({ item }) => item));
+    const entries = manifest.entries.filter(({ item }) => {
+      const id = itemId(item);
+      return remaining.has(id) || stays.has(id);
+    });
+    await writeManifest(context, { ...manifest, entries });
+  }
+  return { kept, failed };
+}

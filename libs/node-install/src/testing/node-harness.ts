@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readFacts } from '../facts/read-facts.js';
+import type { NodeFacts } from '../facts/node-facts.js';
+import { planInstall } from '../plan/plan-install.js';
+import { planUninstall } from '../plan/plan-uninstall.js';
+import { applyPlan, type ApplyOutcome } from '../run/apply-plan.js';
+import { finishOrUndo, type Recovered } from '../run/finish-or-undo.js';
+import type { Around, InstallContext } from '../run/install-context.js';
+import { uninstall, type UninstallReport } from '../run/uninstall.js';
+import { installPlaces } from '../wish/install-places.js';
+import type { ConfigChanges, InstallWish, StagedProgram } from '../wish/install-wish.js';
+import { PosixNode, type StandInOptions } from './posix-node.js';
+import type { ServiceRunner } from './posix-system.js';
+
+/** Thousands of durable writes: in memory they are as real and need no disk. */
+const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** What happens at an effect: death before or after it, or an error of the system in its place. */
+export type Fault = 'before' | 'after' | 'EIO';
+
+/** A node with real files in a folder of its own, whose processes live and die as a test wants. */
+export class TestNode implements Disposable {
+  readonly root = realpathSync(mkdtempSync(path.join(MEMORY, 'wins-node-')));
+  readonly places = installPlaces('linux', { root: path.join(this.root, 'system') });
+  readonly running = new Set<string>();
+  /** Effects of the latest life. */
+  effects: string[] = [];
+  readonly runner: ServiceRunner = {
+    start: (name) => Promise.resolve(void this.running.add(name)),
+    stop: (name) => Promise.resolve(void this.running.delete(name)),
+    isRunning: (name) => this.running.has(name),
+  };
+
+  constructor() {
+    // The stand-in makes what every system has.
+    this.host();
+  }
+
+  get #system(): string {
+    return path.join(this.root, 'system');
+  }
+
+  host(options: Partial<StandInOptions> = {}): PosixNode {
+    mkdirSync(this.#system, { recursive: true, mode: 0o755 });
+    return new PosixNode({ root: this.#system, runner: this.runner, ...options });
+  }
+
+  /** A program of this release, as it was fetched. */
+  program(version: string): StagedProgram {
+    const file = path.join(this.root, `fetched-${version}`);
+    const content = `#!/bin/sh\necho ${version}\n`;
+    writeFileSync(file, content);
+    return { file, version, sha256: digestOf(content) };
+  }
+
+  /** Puts a file where it belongs, with the folders above. */
+  put(file: string, content: string, mode = 0o600): void {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+    writeFileSync(file, content, { mode });
+  }
+
+  /** All that is on the node, byte for byte, with modes, and what runs. */
+  snapshot(): readonly string[] {
+    const lines = namesIn(this.#system)
+      .sort()
+      .map((name) => {
+        const stats = lstatSync(path.join(this.#system, name));
+        const content = stats.isFile() ? readFileSync(path.join(this.#system, name), 'utf8') : '';
+        return `${name} ${stats.mode.toString(8)} ${name === 'system.json' ? canonical(content) : content}`;
+      });
+    // A file of the stand-in itself, which its first write makes.
+    const empty = lines.filter((line) => !line.startsWith('system.json ') || !line.endsWith(EMPTY));
+    return [...empty, `running ${[...this.running].sort().join()}`];
+  }
+
+  context(
+    faults: ReadonlyMap<number, Fault> = new Map(),
+    options: Partial<StandInOptions> = {},
+  ): Life {
+    this.effects = [];
+    let die: () => void = () => undefined;
+    const death = new Promise<'died'>((resolve) => (die = () => resolve('died')));
+    const around: Around = async (effect, act) => {
+      const fault = faults.get(this.effects.push(effect));
+      if (fault === 'EIO')
+        throw Object.assign(new Error('EIO: made up'), { code: 'EIO', errno: -5 });
+      if (fault === 'before') {
+        die();
+        return new Promise<never>(() => undefined);
+      }
+      const result = await act();
+      if (fault === 'after') {
+        die();
+        return new Promise<never>(() => undefined);
+      }
+      return result;
+    };
+    const versionOf = (program: string): Promise<string | undefined> =>
+      Promise.resolve(/echo (\S+)/.exec(readFileSync(program, 'utf8'))?.[1]);
+    const host = this.host({ around, versionOf, ...options });
+    return { context: { host, places: this.places, around }, death };
+  }
+
+  facts(wish: InstallWish): Promise<NodeFacts> {
+    return readFacts(this.context().context, wish);
+  }
+
+  /** One life of an installer: it ends what an earlier one left, plans and applies. */
+  async install(
+    wish: InstallWish,
+    faults?: ReadonlyMap<number, Fault>,
+    options?: Partial<StandInOptions>,
+  ): Promise<
+    ApplyOutcome | { readonly outcome: 'died' | 'nothing' | 'refused'; readonly reason?: string }
+  > {
+    const { context, death } = this.context(faults, options);
+    const life = async (): ReturnType<TestNode['install']> => {
+      await finishOrUndo(context);
+      const plan = planInstall(await readFacts(context, wish), wish, editConfig);
+      if (plan.kind === 'steps') return applyPlan(context, plan);
+      return { outcome: plan.kind === 'nothing' ? 'nothing' : 'refused', reason: plan.reason };
+    };
+    return Promise.race([life(), death.then((outcome) => ({ outcome }))]);
+  }
+
+  /** What the next run of any command does first. */
+  async recover(
+    faults?: ReadonlyMap<number, Fault>,
+  ): Promise<Recovered['outcome'] | 'died' | 'none'> {
+    const { context, death } = this.context(faults);
+    const life = finishOrUndo(context).then((found) => found?.outcome ?? ('none' as const));
+    return Promise.race([life, death]);
+  }
+
+  async uninstall(
+    wish: InstallWish,
+    how: { readonly isForced?: boolean; readonly keepsData?: boolean } = {},
+    faults?: ReadonlyMap<number, Fault>,
+  ): Promise<
+    UninstallReport | 'died' | { readonly kind: 'nothing' | 'refusal'; readonly reason: string }
+  > {
+    const { context, death } = this.context(faults);
+    const { service, places } = wish;
+    const life = async (): ReturnType<TestNode['uninstall']> => {
+      const facts = await readFacts(context, wish);
+      const programs = [places.program, ...(facts.program ? [facts.program.path] : [])];
+      const plan = planUninstall(facts, { service, programs, ...how });
+      return plan.kind === 'uninstall' ? uninstall(context, plan) : plan;
+    };
+    return Promise.race([life(), death]);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+interface Life {
+  readonly context: InstallContext;
+  readonly death: Promise<'died'>;
+}
+
+/** Lines `key: JSON`, with what else is in the text kept: as much of a config as an installation needs. */
+export function editConfig(text: string, changes: ConfigChanges): string {
+  let edited = text;
+  for (const [key, value] of Object.entries(changes)) {
+    const line = new RegExp(`^${key.replace(/\./g, '\\.')}(\\.\\S+)?: .*\\n`, 'gm');
+    const without = edited.replace(line, '');
+    const wanted = `${key}: ${JSON.stringify(value)}\n`;
+    if (value === null) edited = without;
+    else if (!edited.includes(wanted)) edited = without + wanted;
+  }
+  return edited;
+}
+
+/** The wish that most tests begin with. */
+export function plainWish(node: TestNode, more: Partial<InstallWish> = {}): InstallWish {
+  return { places: node.places, service: 'rancher-wins', program: node.program('v1.1.0'), ...more };
+}
+
+/** All names below a folder; links are not followed. */
+function namesIn(folder: string, prefix = ''): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(prefix, entry.name);
+    return entry.isDirectory() ? [name, ...namesIn(path.join(folder, entry.name), name)] : [name];
+  });
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const EMPTY = '{"path":"/usr/bin","services":{},"certificates":{},"eventSources":[]}';
+
+function canonical(json: string): string {
+  const {
+    path: elements,
+    services,
+    ...others
+  } = sorted(JSON.parse(json)) as Record<string, unknown>;
+  const { certificates, eventSources, ...more } = others;
+  return JSON.stringify({ path: elements, services, certificates, eventSources, ...more });
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
+}

@@ -1,0 +1,211 @@
+import { inspect } from 'node:util';
+import * as fc from 'fast-check';
+import { InstallError } from '../install-error.js';
+import { canonicalPath } from './canonical-path.js';
+import { wishFromEnvironment } from './environment-wish.js';
+import { installWish } from './install-wish.js';
+import { sucWishFromEnvironment } from './suc-wish.js';
+
+const JOIN = { CATTLE_SERVER: 'https://rancher.example.com/', CATTLE_TOKEN: 'canary-token' };
+
+function read(more: Readonly<Record<string, string>>, platform: NodeJS.Platform = 'win32') {
+  return wishFromEnvironment({ ...JOIN, ...more }, {}, platform);
+}
+
+describe('the wish of an environment', () => {
+  it('has the defaults of the original installer', () => {
+    const { token, places, ...wish } = read({});
+    expect(wish).toEqual({
+      ...{ mode: 'remote', server: 'https://rancher.example.com', isWorker: false },
+      ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {} },
+    });
+    expect(token?.reveal()).toBe('canary-token');
+    expect(places).toMatchObject({
+      config: 'C:\\etc\\rancher\\wins\\config',
+      connectionInfo: 'C:\\var\\lib\\rancher\\agent\\rancher2_connection_info.json',
+      program: 'C:\\usr\\local\\bin\\wins.exe',
+    });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, object]>([
+    [
+      'booleans in any letter case',
+      { CATTLE_ROLE_WORKER: 'True', STRICT_VERIFY: 'FALSE' },
+      { isWorker: true, isStrictTls: false },
+    ],
+    [
+      'booleans of PowerShell',
+      { CATTLE_ENABLE_WINS_DELAYED_START: '$True' },
+      { isDelayedStart: true },
+    ],
+    [
+      'a local node',
+      { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' },
+      { mode: 'local' },
+    ],
+    [
+      'labels and taints',
+      { CATTLE_LABELS: 'a=b, c=d,a=b', CATTLE_TAINTS: 'k=v:NoSchedule' },
+      { labels: ['a=b', 'c=d'], taints: ['k=v:NoSchedule'] },
+    ],
+    [
+      'an adapter with a blank',
+      { CATTLE_ADDRESS: 'vEthernet (Ethernet)' },
+      { address: 'vEthernet (Ethernet)' },
+    ],
+    [
+      'a checksum in lower case',
+      { CATTLE_CA_CHECKSUM: 'AB'.repeat(32) },
+      { caChecksum: 'ab'.repeat(32) },
+    ],
+    ['an empty value as none', { CATTLE_CA_CHECKSUM: '', CATTLE_LABELS: '' }, { labels: [] }],
+    [
+      'a program by its address',
+      { CATTLE_AGENT_BINARY_URL: 'https://x/y.exe', CATTLE_AGENT_BINARY_BASE_URL: 'https://z' },
+      { program: { kind: 'url', url: 'https://x/y.exe' } },
+    ],
+    [
+      'a program by its base',
+      { CATTLE_AGENT_BINARY_BASE_URL: 'https://z/assets/' },
+      { program: { kind: 'url', url: 'https://z/assets/wins.exe' } },
+    ],
+    [
+      'a local program',
+      { CATTLE_AGENT_BINARY_LOCAL: 'true', CATTLE_AGENT_BINARY_LOCAL_LOCATION: 'c:/x/wins.exe' },
+      { program: { kind: 'file', file: 'C:\\x\\wins.exe' } },
+    ],
+    [
+      'csi-proxy only where all is set',
+      { CSI_PROXY_URL: 'https://x/%s', CSI_PROXY_VERSION: 'v1' },
+      { proxies: {} },
+    ],
+    ['a name in lower case', { cattle_node_name: 'node-1' }, { nodeName: 'node-1' }],
+  ])('reads %s', (_what, more, wanted) => {
+    expect(read(more)).toMatchObject(wanted);
+  });
+
+  it.each([
+    ['CATTLE_REMOTE_ENABLED and CATTLE_LOCAL_ENABLED', { CATTLE_LOCAL_ENABLED: 'true' }],
+    ['CATTLE_SERVER', { CATTLE_SERVER: '' }],
+    ['CATTLE_SERVER', { CATTLE_SERVER: 'ftp://x' }],
+    ['CATTLE_SERVER', { CATTLE_SERVER: 'https://u:canary-token@x' }],
+    ['CATTLE_TOKEN', { CATTLE_TOKEN: '' }],
+    ['CATTLE_TOKEN', { CATTLE_TOKEN: 'canary-token\r\nX-Other: 1' }],
+    ['CATTLE_CA_CHECKSUM', { CATTLE_CA_CHECKSUM: 'abc' }],
+    ['CATTLE_ROLE_WORKER', { CATTLE_ROLE_WORKER: 'yes' }],
+    ['CATTLE_LABELS', { CATTLE_LABELS: 'a=ü' }],
+    ['CATTLE_NODE_NAME', { CATTLE_NODE_NAME: 'a b' }],
+    ['CATTLE_ID', { CATTLE_ID: 'x'.repeat(64) }],
+    ['CATTLE_AGENT_CONFIG_DIR', { CATTLE_AGENT_CONFIG_DIR: 'etc' }],
+    ['CATTLE_AGENT_BIN_PREFIX', { CATTLE_AGENT_BIN_PREFIX: 'C:\\a;C:\\b' }],
+    ['CATTLE_AGENT_BINARY_LOCAL_LOCATION', { CATTLE_AGENT_BINARY_LOCAL: 'true' }],
+    ['HTTPS_PROXY', { HTTPS_PROXY: 'http://u:canary-token@p\nX=1' }],
+  ])('is refused by the name of the variable %s, without what may be secret: %j', (name, more) => {
+    const error = errorOf(() => read(more));
+    expect(error).toMatchObject({ code: 'usage' });
+    expect(error.message).toContain(`cannot read ${name}:`);
+    expect(inspect(error)).not.toContain('canary');
+  });
+
+  it('lets parameters go before variables, but for labels and taints, which it adds', () => {
+    const environment = {
+      ...JOIN,
+      CATTLE_LABELS: 'a=b',
+      CATTLE_NODE_NAME: 'one',
+      cattle_taints: 'x=y:NoExecute',
+    };
+    const given = {
+      label: 'c=d',
+      nodeName: 'two',
+      taint: 'z=:NoSchedule',
+      worker: true,
+      delayedStart: true,
+    };
+    expect(wishFromEnvironment(environment, given, 'win32')).toMatchObject({
+      ...{ labels: ['a=b', 'c=d'], nodeName: 'two', taints: ['x=y:NoExecute', 'z=:NoSchedule'] },
+      ...{ isWorker: true, isDelayedStart: true },
+    });
+  });
+
+  it('shows its secrets to no one', () => {
+    const wish = read({ HTTPS_PROXY: 'http://u:canary-password@p', no_proxy: 'canary-x' });
+    expect(Object.keys(wish.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
+    expect(`${JSON.stringify(wish)}${inspect(wish, { depth: 9, showHidden: true })}`).not.toContain(
+      'canary',
+    );
+    expect(wish.proxies['HTTPS_PROXY']?.reveal()).toBe('http://u:canary-password@p');
+  });
+
+  it('becomes the keys of the config that the original wrote', () => {
+    const wish = installWish(read({ STRICT_VERIFY: 'true' }), { authorities: 'PEM' });
+    expect(wish.config).toMatchObject({
+      'systemagent.remoteEnabled': true,
+      'systemagent.localEnabled': false,
+      agentStrictTLSMode: true,
+      'tls-config.certFilePath': 'C:\\etc\\rancher\\wins\\ranchercert',
+    });
+  });
+});
+
+describe('the wish of the upgrade controller', () => {
+  const flags = ['isDebug', 'isDelayedStart', 'isRke2Dependent', 'isStrictTls'] as const;
+
+  it('leaves what is not set as it is, unless it is to mean what it meant to the original', () => {
+    const mine = sucWishFromEnvironment({}, { platform: 'win32' });
+    const theirs = sucWishFromEnvironment({}, { platform: 'win32', rancherCompatible: true });
+    expect(flags.map((flag) => mine[flag])).toEqual([undefined, undefined, undefined, undefined]);
+    expect(flags.map((flag) => theirs[flag])).toEqual([false, false, false, undefined]);
+  });
+
+  it('does not read the folder of data, which is one of Linux there', () => {
+    const wish = sucWishFromEnvironment(
+      { CATTLE_AGENT_VAR_DIR: '/var/lib/x', CATTLE_WINS_SKIP_BINARY_UPGRADE: '$true' },
+      { platform: 'win32' },
+    );
+    expect(wish.places.dataFolder).toBe('C:\\var\\lib\\rancher\\agent');
+    expect(wish.skipsProgram).toBe(true);
+  });
+});
+
+describe('a path', () => {
+  it.each<[string, string | undefined]>([
+    ['c:/etc/rancher', 'C:\\etc\\rancher'],
+    ['C:\\a b\\ü\\', 'C:\\a b\\ü'],
+    ['C:', undefined],
+    ['\\\\server\\share', undefined],
+    ['\\\\?\\C:\\x', undefined],
+    ['C:\\a\\..\\b', undefined],
+    ['C:\\a.\\b', undefined],
+    ['C:\\nul\\b', undefined],
+    ['C:\\a:stream', undefined],
+    ['C:\\%TEMP%', undefined],
+    ['C:\\a"b', undefined],
+    ['/etc', undefined],
+  ])('of Windows, %j, is %j', (text, wanted) => {
+    expect(canonicalPath(text, 'win32')).toBe(wanted);
+  });
+
+  it('that is taken is taken as it is the second time', () => {
+    for (const platform of ['win32', 'linux'] as const) {
+      fc.assert(
+        fc.property(
+          fc.string({ unit: fc.constantFrom('a', 'C', ':', '/', '\\', '.', ' ', 'ü', ';', '%') }),
+          (text) => {
+            const once = canonicalPath(text, platform);
+            if (once !== undefined) expect(canonicalPath(once, platform)).toBe(once);
+          },
+        ),
+      );
+    }
+  });
+});
+
+function errorOf(act: () => unknown): InstallError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof InstallError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}

@@ -1,0 +1,157 @@
+import { SERVICE_NAME } from '@wins/wins-program';
+import type { Access, Item, ServiceState, StateOf } from '../item/item.js';
+import type { EnvironmentWish } from './environment-wish.js';
+import type { InstallPlaces } from './install-places.js';
+import { Secret } from './secret.js';
+
+/** Changes of the config by key path; null removes a key. As `editConfig` of `@wins/config` takes them. */
+export type ConfigChanges = Readonly<
+  Record<string, string | number | boolean | readonly string[] | null>
+>;
+
+/** A program that was fetched and judged, and lies in a private folder. */
+export interface StagedProgram {
+  readonly file: string;
+  readonly sha256: string;
+  /** What it says of its release. */
+  readonly version: string;
+}
+
+/** The proxy of WinHTTP: `host:port`, and where it is not used, with `;` between. */
+export type WinHttpProxy = StateOf<'winHttpProxy'>;
+
+/** A file beside those that every installation has. */
+export interface WishedFile {
+  readonly path: string;
+  readonly content: string | Uint8Array;
+  readonly access: Access;
+}
+
+/** What a node is to be. All that is undefined stays as it is; null removes. */
+export interface InstallWish {
+  readonly places: InstallPlaces;
+  readonly service: string;
+  readonly program?: StagedProgram;
+  /** Takes an older release, one that cannot be compared, and another program of the same release. */
+  readonly allowDowngrade?: boolean;
+  readonly config?: ConfigChanges;
+  /** The text that the changes are made to where there is no config. Default: an empty one. */
+  readonly newConfig?: string;
+  /** The authorities of the server: PEM, certificates alone. */
+  readonly authorities?: string | null;
+  /** Also puts the authorities into the root store of the machine. */
+  readonly trustMachineStore?: boolean;
+  /** The text of `rancher2_connection_info.json`. */
+  readonly connectionInfo?: Secret;
+  readonly nodeId?: string;
+  readonly startType?: 'automatic' | 'delayed';
+  /** Whether rke2 is started only after the service. */
+  readonly isRke2Dependent?: boolean;
+  /** Variables of the service; others of it are not touched. */
+  readonly environment?: Readonly<Record<string, Secret | null>>;
+  /** The proxy of WinHTTP for the whole machine, without credentials. */
+  readonly winHttpProxy?: WinHttpProxy | null;
+  readonly files?: readonly WishedFile[];
+}
+
+/** The service of rke2, which runs what wins serves. */
+export const RKE2_SERVICE = 'rke2';
+
+/** What was fetched from the server, and judged. */
+export interface FetchedParts {
+  readonly program?: StagedProgram;
+  /** Null where the server needs none. */
+  readonly authorities?: string | null;
+  readonly connectionInfo?: Secret;
+  readonly nodeId?: string;
+  readonly trustMachineStore?: boolean;
+  readonly allowDowngrade?: boolean;
+  readonly winHttpProxy?: WinHttpProxy | null;
+}
+
+/** What the node is to be, by the environment and what was fetched. Pure. */
+export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
+  const { places, isDelayedStart } = wish;
+  const startType =
+    isDelayedStart === undefined ? undefined : isDelayedStart ? 'delayed' : 'automatic';
+  const { winHttpProxy, ...parts } = fetched;
+  return {
+    ...parts,
+    ...{ places, service: SERVICE_NAME, config: configOf(wish, fetched) },
+    ...(startType !== undefined && { startType }),
+    ...(Object.keys(wish.proxies).length > 0 && { environment: wish.proxies }),
+    ...(winHttpProxy !== undefined && { winHttpProxy }),
+  };
+}
+
+function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigChanges {
+  const { places, mode, isStrictTls, csiProxy } = wish;
+  return {
+    'systemagent.workDirectory': places.workFolder,
+    'systemagent.appliedPlanDirectory': places.appliedFolder,
+    'systemagent.remoteEnabled': mode === 'remote',
+    'systemagent.localEnabled': mode === 'local',
+    'systemagent.preserveWorkDirectory': wish.preservesWorkDirectory,
+    'systemagent.connectionInfoFile': places.connectionInfo,
+    ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
+    ...tlsConfig(places, authorities),
+    ...(csiProxy !== undefined && {
+      'csi-proxy.url': csiProxy.url,
+      'csi-proxy.version': csiProxy.version,
+      'csi-proxy.kubeletPath': csiProxy.kubeletPath,
+    }),
+  };
+}
+
+/** The section `tls-config` for authorities; the whole section goes when there are none. */
+export function tlsConfig(
+  places: InstallPlaces,
+  authorities: string | null | undefined,
+): ConfigChanges {
+  if (authorities === undefined) return {};
+  return authorities === null
+    ? { 'tls-config': null }
+    : { 'tls-config.certFilePath': places.authorities };
+}
+
+/** The service as a new installation registers it. The program is quoted: of an unquoted path with blanks the system tries the parts. */
+export function newService({ places, startType }: InstallWish): ServiceState {
+  const command = `"${places.program}" srv app run --config "${places.config}"`;
+  return { command, startType: startType ?? 'automatic' };
+}
+
+/** Folders whose whole content the daemon makes: they go with what is in them. */
+export function dataFolders(places: InstallPlaces): readonly string[] {
+  return [places.workFolder, places.appliedFolder];
+}
+
+/** The things of a node that a wish may be about, to look at before. `program` is the one that the service runs now. */
+export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
+  const { places, service } = wish;
+  const path =
+    (kind: 'folder' | 'file') =>
+    (each: string): Item => ({ kind, path: each });
+  return [
+    ...[places.configFolder, places.dataFolder, places.programFolder].map(path('folder')),
+    ...dataFolders(places).map((each): Item => ({ kind: 'folder', path: each, isData: true })),
+    ...[places.config, places.authorities, places.nodeId, places.connectionInfo].map(path('file')),
+    ...[places.program, ...(wish.files ?? []).map((file) => file.path)].map(path('file')),
+    ...(program === undefined ? [] : [{ kind: 'program', path: program } as const]),
+    ...[places.programFolder, ...places.morePathElements].map((each): Item => ({
+      kind: 'pathElement',
+      path: each,
+    })),
+    ...(wish.winHttpProxy === undefined ? [] : [{ kind: 'winHttpProxy' } as const]),
+    { kind: 'eventSource', name: service },
+    { kind: 'service', name: service },
+    ...Object.keys(wish.environment ?? {}).map((name): Item => ({
+      kind: 'variable',
+      service,
+      name,
+    })),
+    { kind: 'dependency', service: RKE2_SERVICE, on: service },
+    { kind: 'running', service },
+    { kind: 'running', service: RKE2_SERVICE },
+    { kind: 'service', name: RKE2_SERVICE },
+  ];
+}

@@ -1,0 +1,107 @@
+import { quoteText } from '@wins/wins-program';
+import { InstallError } from '../install-error.js';
+import { canonicalPath } from './canonical-path.js';
+import { Secret } from './secret.js';
+
+const MAX_CHARACTERS = 32_767;
+/** What may stand in a header as it is. */
+const HEADER_WORD = /^[\x21-\x7e]+$/;
+
+/**
+ * The variables of an environment, each read as what it is. An empty one counts as unset, as PowerShell sees it. Errors name the
+ * variable; a value is shown only where it cannot be secret.
+ */
+export class Variables {
+  readonly #values: ReadonlyMap<string, string>;
+
+  /** @param environment - Names in any letter case, as on Windows; the one in upper case wins. */
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    const values = new Map<string, string>();
+    for (const [name, value] of Object.entries(environment)) {
+      const upper = name.toUpperCase();
+      if (value === undefined || value === '' || (values.has(upper) && name !== upper)) continue;
+      values.set(upper, value);
+    }
+    this.#values = values;
+  }
+
+  /** A text without characters that no one sees. @throws InstallError `usage`. */
+  text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value)) {
+      throw this.refuse(name, 'an invisible character', 'text of one line');
+    }
+    if (value.length > maxCharacters) {
+      throw this.refuse(name, `${value.length} characters`, `at most ${maxCharacters}`);
+    }
+    return value;
+  }
+
+  /** @throws InstallError `usage` */
+  secret(name: string): Secret | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : new Secret(value);
+  }
+
+  /** `true` or `false` in any letter case, also as PowerShell writes them. @throws InstallError `usage`. */
+  flag(name: string): boolean | undefined {
+    const value = this.text(name);
+    const word = value?.toLowerCase().replace(/^\$/, '');
+    if (word === undefined || word === 'true' || word === 'false') {
+      return word === undefined ? undefined : word === 'true';
+    }
+    throw this.refuse(name, quoteText(value ?? ''), 'true or false');
+  }
+
+  /** @throws InstallError `usage` */
+  path(name: string, platform: NodeJS.Platform): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const canonical = canonicalPath(value, platform);
+    if (canonical !== undefined) return canonical;
+    throw this.refuse(name, quoteText(value), 'an absolute path without detours');
+  }
+
+  /** In lower case. @throws InstallError `usage`. */
+  sha256(name: string): string | undefined {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined || /^[0-9a-f]{64}$/.test(value)) return value;
+    throw this.refuse(name, quoteText(value), '64 hexadecimal digits of a SHA-256');
+  }
+
+  /** Without `/` at its end. Its value is not shown: it may hold a password. @throws InstallError `usage`. */
+  url(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+      throw this.refuse(name, 'something else', 'an address that begins with https://');
+    }
+    if (url.username !== '' || url.password !== '' || url.hash !== '') {
+      throw this.refuse(name, 'a name, a password or a # in it', 'an address without');
+    }
+    return url.href.replace(/\/+$/, '');
+  }
+
+  /** Words with commas between them, none twice. @throws InstallError `usage`. */
+  words(name: string): readonly string[] {
+    const all = (this.text(name) ?? '').split(',').map((word) => word.trim());
+    const words = [...new Set(all.filter((word) => word !== ''))];
+    const bad = words.find((word) => !HEADER_WORD.test(word));
+    if (bad === undefined) return words;
+    throw this.refuse(name, quoteText(bad), 'words of ASCII without blanks, with commas between');
+  }
+
+  /** One word that may stand in a header. @throws InstallError `usage`. */
+  word(name: string, pattern: RegExp, wanted: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined || pattern.test(value)) return value;
+    throw this.refuse(name, quoteText(value), wanted);
+  }
+
+  /** The error for a variable. */
+  refuse(name: string, found: string, wanted: string): InstallError {
+    return new InstallError('usage', `cannot read ${name}: found ${found}; wanted ${wanted}`);
+  }
+}
