@@ -46,6 +46,7 @@ export type {
 export type {
   Clock,
   ImageStore,
+  PendingPlanFile,
   PlanFileRights,
   PlanFiles,
   ProgramCommand,
