@@ -1,5 +1,5 @@
 import { escapeJson } from '@wins/wins-program';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AuditError } from './audit-error.js';
 
 /** The longest line of a log, in bytes, its end not counted. */
@@ -70,7 +70,7 @@ export function encodeLine(seq: number, prev: string, facts: string): string {
 
 /** The digest that the next line names. */
 export function hashOf(line: string | Buffer): string {
-  return createHash('sha256').update(line).digest('hex');
+  return hash('sha256', line, 'hex');
 }
 
 /** The record of a line; undefined when the line is none. */

@@ -45,6 +45,7 @@ export type {
 export type {
   Clock,
   ImageStore,
+  PendingPlanFile,
   PlanFileRights,
   PlanFiles,
   ProgramCommand,

@@ -20,6 +20,14 @@ export interface PlanFileRights {
   readonly gid: number;
 }
 
+/** A file that is written beside its place; it is placed or discarded by who has it. */
+export interface PendingPlanFile {
+  /** Gives it its name, over the file that has it. When that fails, it is discarded. @throws AgentError `fileFailed`. */
+  place(): Promise<void>;
+  /** Removes it. Never rejects. */
+  discard(): Promise<void>;
+}
+
 /** Files with permissions. Each has its rights from its first byte. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
   /** Makes a folder, and those above it with the same mode; sets the rights of the folder itself in any case. */
@@ -29,6 +37,15 @@ export interface PlanFiles {
    * are made with 0755. A link is followed, so that the file that it leads to is replaced.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
+  /**
+   * Begins what `writeFile` would do, before it is the file's turn: writes the new file beside its place, and nothing else. Undefined
+   * where more than that is to be done or known: `writeFile` does it all then, in its turn. It never rejects. Absent: as if undefined.
+   */
+  writeAhead?(
+    path: string,
+    content: Buffer,
+    rights: PlanFileRights,
+  ): Promise<PendingPlanFile | undefined>;
   /** Removes a file, or a folder when `directory` says so with all that is in it. What is absent is removed already. */
   remove(path: string, directory: boolean): Promise<void>;
   /** Makes a folder that only administrators and this account can look into, or checks that it is one. */

@@ -46,6 +46,7 @@ export {
   type PendingFile,
   type PendingOptions,
   type PlaceOptions,
+  type WriteAt,
 } from './write/pending-file.js';
 export { removeLeftovers } from './write/remove-leftovers.js';
 export { replaceFile, type ReplaceOptions } from './write/replace-file.js';

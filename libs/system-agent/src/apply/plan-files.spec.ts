@@ -204,6 +204,115 @@ describe('a file of a plan', () => {
   });
 });
 
+describe('files of a plan', () => {
+  const names = Array.from({ length: 40 }, (_, index) => String(index).padStart(2, '0'));
+  const write = (name: string, text: string, rights: Partial<PlanFile> = {}) => ({
+    ...{ path: at(name), content: base64(text) },
+    ...rights,
+  });
+
+  it('are in place before one that fails; of it and of those after it nothing is left', async () => {
+    mkdirSync(at('20'));
+    await expect(reconcile(...names.map((name) => write(name, name)))).rejects.toMatchObject({
+      code: 'fileFailed',
+      message: expect.stringContaining('it is a folder') as string,
+    });
+    expect(readdirSync(folder).sort()).toEqual(names.slice(0, 21));
+    expect(readFileSync(at('19'), 'utf8')).toBe('19');
+  });
+
+  it('are made as the list says where entries are about one path', async () => {
+    writeFileSync(at('a'), 'same');
+    const a = { path: at('a') };
+    await reconcile(write('a', 'other'), write('a', 'same'), write('a', 'third'), write('a', 'x'));
+    expect(readFileSync(at('a'), 'utf8')).toBe('x');
+    await reconcile({ ...a, action: 'delete' }, write('a', 'again', { permissions: '0644' }));
+    expect([readFileSync(at('a'), 'utf8'), modeOf('a')]).toEqual(['again', '644']);
+    await reconcile(write('a', 'new'), { ...a, action: 'delete' }, write('b', 'new'));
+    expect(readdirSync(folder)).toEqual(['b']);
+  });
+
+  it('are made as the list says where folders come between them', async () => {
+    await reconcile(
+      write('d/1', '1'),
+      { path: at('d'), action: 'delete', directory: true },
+      { path: at('d'), directory: true, permissions: '0700' },
+      write('d/2', '2'),
+      write('d/e/3', '3'),
+      write('d/e/4', '4'),
+      { path: at('d', 'e'), action: 'delete', directory: true },
+      write('d/5', '5'),
+    );
+    expect(readdirSync(at('d')).sort()).toEqual(['2', '5']);
+    expect(modeOf('d')).toBe('700');
+  });
+
+  it('are made as the list says where two paths lead to one file', async () => {
+    mkdirSync(at('real'));
+    symlinkSync('real', at('link'));
+    symlinkSync('real/a', at('a'));
+    writeFileSync(at('real', 'a'), 'first');
+    await reconcile(write('real/a', 'other'), write('link/a', 'first'));
+    expect(readFileSync(at('real', 'a'), 'utf8')).toBe('first');
+    await reconcile(write('a', 'one'), write('real/a', 'two'), write('a', 'first'));
+    expect(readFileSync(at('real', 'a'), 'utf8')).toBe('first');
+    expect(lstatSync(at('a')).isSymbolicLink()).toBe(true);
+    expect(readdirSync(at('real'))).toEqual(['a']);
+  });
+
+  itAsRoot('keep the owner that an entry before gave', async () => {
+    const keep = { uid: -1, gid: -1 };
+    await reconcile(
+      write('a', 'before', { uid: 1000, gid: 1001 }),
+      write('a', 'after', keep),
+      write('b', 'b', keep),
+      write('b', 'c', { uid: 1000, gid: -1 }),
+    );
+    const { uid, gid } = statSync(at('a'));
+    expect([uid, gid, statSync(at('b')).uid]).toEqual([1000, 1001, 1000]);
+  });
+
+  it('that are large are made in their order too', async () => {
+    const large = 'x'.repeat(100_000);
+    await reconcile(...names.map((name, index) => write(name, index % 3 ? name : large)));
+    expect(readdirSync(folder)).toEqual(names);
+    expect(readFileSync(at('39'), 'utf8')).toBe(large);
+    expect(readFileSync(at('38'), 'utf8')).toBe('38');
+  });
+
+  it('that the disk has no room for leave those before them, and nothing else', async () => {
+    await onSmallDisk(folder, 100, async () => {
+      const text = 'x'.repeat(8192);
+      await expect(reconcile(...names.map((name) => write(name, text)))).rejects.toMatchObject({
+        code: 'fileFailed',
+        message: expect.stringContaining('the disk is full') as string,
+      });
+      const there = readdirSync(folder);
+      expect(there).toEqual(names.slice(0, there.length));
+      expect(there.map((name) => statSync(at(name)).size)).toEqual(there.map(() => text.length));
+    });
+  });
+
+  it('are not made any more once the pass is to end', async () => {
+    const ending = new AbortController();
+    const watcher = watch(folder, () => {
+      if (readdirSync(folder).some((name) => name === '05')) ending.abort(new Error('the end'));
+    });
+    const entries = Array.from({ length: 5000 }, (_, index) =>
+      write(String(index).padStart(2, '0'), 'x'),
+    );
+    const made = reconcileFiles(
+      entries.map((entry) => ({ directory: false, ...own, ...entry })),
+      { files: posixPlanFiles(), onFiles: () => Promise.resolve(), signal: ending.signal },
+    );
+    await expect(made).rejects.toThrow('the end');
+    watcher.close();
+    const there = readdirSync(folder);
+    expect(there.length).toBeLessThan(5000);
+    expect(there.filter((name) => !/^\d+$/.test(name))).toEqual([]);
+  });
+});
+
 describe('a folder of a plan', () => {
   it('has its mode, as have the folders above it that are made', async () => {
     await reconcile(

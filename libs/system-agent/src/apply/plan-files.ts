@@ -1,21 +1,36 @@
 import {
   type FileTrust,
   fileSystemError,
+  type PendingFile,
   openRegularFile,
   posixFileTrust,
   readWhole,
   replaceFile,
   TrustedFileError,
+  writePendingFile,
 } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
 import { chmodSync, constants, lstatSync } from 'node:fs';
-import { lstat, mkdir, open, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readlink,
+  realpath,
+  rm,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
-import type { PlanFileRights, PlanFiles } from '../ports.js';
+import type { PendingPlanFile, PlanFileRights, PlanFiles } from '../ports.js';
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
+
+/** As the original: flushing takes longer than all else together. */
+const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
  * Files of plans on systems with POSIX permissions. Only root can give a file away: as any other user, each `uid` and `gid` that is
@@ -28,6 +43,7 @@ export function posixPlanFiles(): PlanFiles {
       translated('make the folder', folder, () => ensureFolder(folder, rights)),
     writeFile: (file, content, rights) =>
       translated('write', file, () => writeFile(file, content, rights)),
+    writeAhead,
     remove: (file, directory) => translated('remove', file, () => remove(file, directory)),
     ensurePrivateFolder: (folder) =>
       translated('make the folder', folder, () => {
@@ -79,24 +95,50 @@ async function writeFile(file: string, content: Buffer, rights: PlanFileRights):
   }
 }
 
-async function writeAt(
+async function writeAt(place: string, content: Buffer, rights: PlanFileRights): Promise<void> {
+  const pending = await replacementOf(place, content, rights, async (handle) => {
+    await handle.chown(rights.uid, rights.gid);
+    await handle.chmod(rights.mode);
+  });
+  await pending?.place(NOT_FLUSHED);
+}
+
+/** Only where it is plain what `writeFile` will do: it alone follows links, makes folders, and says why it cannot. */
+async function writeAhead(
+  file: string,
+  content: Buffer,
+  rights: PlanFileRights,
+): Promise<PendingPlanFile | undefined> {
+  try {
+    const pending = await replacementOf(file, content, rights, () => Promise.resolve());
+    if (pending === undefined) return undefined;
+    // What was found may have changed meanwhile.
+    const anew = (): Promise<void> => writeFile(file, content, rights);
+    return {
+      place: () => translated('write', file, () => pending.place(NOT_FLUSHED).catch(anew)),
+      discard: () => pending.discard(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a file beside the one that it is to replace; undefined after `keep` where that one has the content already. */
+async function replacementOf(
   place: string,
   content: Buffer,
   { mode, uid, gid }: PlanFileRights,
-): Promise<void> {
-  const before = await openRegularFile(place).catch((error: unknown) => {
-    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
-    throw error;
-  });
+  keep: (handle: FileHandle) => Promise<void>,
+): Promise<PendingFile | undefined> {
   let owner = uid === -1 && gid === -1 ? undefined : { uid, gid };
-  if (before !== undefined) {
+  if (!isAbsent(place)) {
+    const before = await openRegularFile(place);
     const { handle, stats } = before;
     try {
       if (stats.size === content.length) {
         if (content.equals(await readWhole(before, { maxBytes: content.length }))) {
-          await handle.chown(uid, gid);
-          await handle.chmod(mode);
-          return;
+          await keep(handle);
+          return undefined;
         }
       }
     } finally {
@@ -104,8 +146,17 @@ async function writeAt(
     }
     owner = { uid: uid === -1 ? stats.uid : uid, gid: gid === -1 ? stats.gid : gid };
   }
-  // As the original, not flushed: that takes longer than all else together.
-  await replaceFile(place, content, { mode, owner, isFlushed: false, isDurable: false });
+  const rights = { mode, owner, isFlushed: NOT_FLUSHED.isFlushed };
+  return writePendingFile(place, rights, (write) => write(content, 0));
+}
+
+/** Asked first, for most files are new; why one cannot be looked at, opening it tells. */
+function isAbsent(place: string): boolean {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The path that a file has or would have; parts of it that are links are followed by the system. */

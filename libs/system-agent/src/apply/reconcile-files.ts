@@ -3,9 +3,13 @@ import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles } from '../ports.js';
+import { filesInOrder, type FileStep } from './files-in-order.js';
 
 /** Each record is flushed, which takes longer than to write a small file: so many are flushed together. */
 const FILES_OF_A_GROUP = 100;
+
+/** A larger file is written in its turn: it takes its time anyway, and the disk needs room only for one. */
+const MAX_AHEAD_BYTES = 16 * 1024;
 
 /** What is done to a file, as it is recorded. */
 export interface FileAct {
@@ -36,25 +40,20 @@ export async function reconcileFiles(
     const group = wanted.slice(first, first + FILES_OF_A_GROUP);
     const { steps, failure } = prepared(group, first, files);
     await onFiles(steps.map(({ act }) => act));
-    for (const { run } of steps) {
-      signal.throwIfAborted();
-      await run();
-    }
+    await filesInOrder(steps, signal);
     if (failure !== undefined) throw failure;
   }
 }
 
-type Act = () => Promise<void>;
-
 /** What is to be done up to the first file that cannot be used, and why that one cannot. */
 function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
-  const steps: { readonly act: FileAct; readonly run: Act }[] = [];
+  const steps: (FileStep & { readonly act: FileAct })[] = [];
   try {
     for (const [index, file] of group.entries()) {
       const action = file.action === 'delete' ? 'delete' : 'write';
       const prepare = action === 'delete' ? deletion : making;
-      const run = prepare(file, first + index, files);
-      if (run !== undefined) steps.push({ act: { path: file.path, action }, run });
+      const step = prepare(file, first + index, files);
+      if (step !== undefined) steps.push({ act: { path: file.path, action }, ...step });
     }
   } catch (error) {
     return { steps, failure: error as AgentError };
@@ -62,21 +61,24 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
   return { steps };
 }
 
-function deletion(file: PlanFile, index: number, files: PlanFiles): Act | undefined {
+function deletion(file: PlanFile, index: number, files: PlanFiles): FileStep | undefined {
   // Where there is no name there is nothing to remove, and the plan goes on.
   if (file.path === '') return undefined;
   const place = absolute(file, index);
   if (path.parse(place).root === place) throw failed(file, index, 'the root', 'what lies below it');
-  return () => files.remove(place, file.directory);
+  return { run: () => files.remove(place, file.directory) };
 }
 
-function making(file: PlanFile, index: number, files: PlanFiles): Act {
+function making(file: PlanFile, index: number, files: PlanFiles): FileStep {
   const place = absolute(file, index);
   const mode = modeOf(file, index);
   const rights = { mode, uid: file.uid, gid: file.gid };
-  if (file.directory) return () => files.ensureFolder(place, rights);
+  if (file.directory) return { run: () => files.ensureFolder(place, rights) };
   const content = contentOf(file, index);
-  return () => files.writeFile(place, content, rights);
+  const run = (): Promise<void> => files.writeFile(place, content, rights);
+  if (content.length > MAX_AHEAD_BYTES || files.writeAhead === undefined) return { run };
+  const begin = async () => files.writeAhead?.(place, content, rights);
+  return { run, ahead: { owner: `${file.uid}:${file.gid}`, begin } };
 }
 
 function absolute(file: PlanFile, index: number): string {

@@ -43,13 +43,19 @@ function foldStruct(
 ): unknown {
   const folded = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
-    const known = Object.entries(keys).find(([name]) => name.toLowerCase() === key.toLowerCase());
-    if (!known) unknown.push(join(path, key));
-    else if (member !== null) {
-      folded.set(known[0], fold(member, known[1], join(path, known[0]), unknown));
-    }
+    const name = nameOf(key, keys);
+    const shape = name === undefined ? undefined : keys[name];
+    if (name === undefined || shape === undefined) unknown.push(join(path, key));
+    else if (member !== null) folded.set(name, fold(member, shape, join(path, name), unknown));
   }
   return Object.fromEntries(folded);
+}
+
+function nameOf(key: string, keys: Readonly<Record<string, KeyShape>>): string | undefined {
+  // As nearly all are written; a plan may have thousands.
+  if (Object.hasOwn(keys, key)) return key;
+  const folded = key.toLowerCase();
+  return Object.keys(keys).find((name) => name.toLowerCase() === folded);
 }
 
 function emptyOf(shape: KeyShape): unknown {

@@ -1,5 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
-import { fileSystemError } from '../file-system-error.js';
 import type { ReadableFile } from '../read/open-file.js';
 import {
   type DigestAlgorithm,
@@ -7,7 +5,12 @@ import {
   hashFile,
   type HashOptions,
 } from '../read/hash-file.js';
-import { type FileRights, type PendingFile, writePendingFile } from './pending-file.js';
+import {
+  type FileRights,
+  type PendingFile,
+  type WriteAt,
+  writePendingFile,
+} from './pending-file.js';
 
 /** How a file is copied. */
 export interface CopyOptions<A extends DigestAlgorithm> extends HashOptions, FileRights {
@@ -37,11 +40,11 @@ export async function copyPendingFile<A extends DigestAlgorithm>(
   { algorithms, temporary, accept, mode, owner, onBlock, ...limits }: CopyOptions<A>,
 ): Promise<PendingCopy<A>> {
   let digests: Digests<A> | undefined;
-  const fill = async (copy: FileHandle): Promise<void> => {
+  const fill = async (write: WriteAt): Promise<void> => {
     digests = await hashFile(source, algorithms, {
       ...limits,
       onBlock: async (block, position) => {
-        await writeAll(copy, target, block, position);
+        await write(block, position);
         await onBlock?.(block, position);
       },
     });
@@ -49,20 +52,4 @@ export async function copyPendingFile<A extends DigestAlgorithm>(
   };
   const pending = await writePendingFile(target, { mode, owner }, fill, temporary);
   return { ...pending, digests: digests as Digests<A> };
-}
-
-async function writeAll(
-  copy: FileHandle,
-  target: string,
-  bytes: Buffer,
-  position: number,
-): Promise<void> {
-  try {
-    for (let from = 0; from < bytes.length;) {
-      const left = bytes.length - from;
-      from += (await copy.write(bytes, from, left, position + from)).bytesWritten;
-    }
-  } catch (error) {
-    throw fileSystemError(error, 'write', target);
-  }
 }

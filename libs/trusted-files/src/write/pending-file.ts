@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import fs, { constants } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { fileSystemError } from '../file-system-error.js';
 import { syncFolder } from './sync-folder.js';
 import { type HeldPatience, whenNotHeld } from './when-not-held.js';
@@ -9,6 +9,16 @@ import { type HeldPatience, whenNotHeld } from './when-not-held.js';
 // Windows has no such flag; the name is taken exclusively there as well.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
+
+// By descriptor: with a handle of `node:fs/promises`, a small file takes half as long again.
+const open = promisify(fs.open);
+const write = promisify(fs.write);
+const fchown = promisify(fs.fchown);
+const fchmod = promisify(fs.fchmod);
+const fsync = promisify(fs.fsync);
+const close = promisify(fs.close);
+const rename = promisify(fs.rename);
+const unlink = promisify(fs.unlink);
 
 /** Who may use a new file, on POSIX. On Windows it gets the access list that its folder gives. */
 export interface FileRights {
@@ -26,6 +36,9 @@ export interface PendingOptions extends FileRights {
    */
   readonly isFlushed?: boolean | undefined;
 }
+
+/** Writes all of some bytes at a position of a new file. @throws TrustedFileError `noSpace`, `unknown`. */
+export type WriteAt = (bytes: Uint8Array, position: number) => Promise<void>;
 
 /** How a file gets its final name. */
 export interface PlaceOptions extends HeldPatience {
@@ -51,7 +64,8 @@ export interface PendingFile {
 
 /** The default temporary name: hidden, in the same folder, and not to be guessed. */
 export function temporaryPath(target: string): string {
-  const random = randomBytes(8).toString('hex');
+  // From a supply: `randomBytes` takes four times as long.
+  const random = randomUUID().replaceAll('-', '').slice(0, 16);
   return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);
 }
 
@@ -66,7 +80,7 @@ export function temporaryPath(target: string): string {
 export async function writePendingFile(
   target: string,
   { mode, owner, isFlushed = true }: PendingOptions,
-  fill: (handle: FileHandle) => Promise<void>,
+  fill: (write: WriteAt) => Promise<void>,
   temporary: string = temporaryPath(target),
 ): Promise<PendingFile> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
@@ -91,23 +105,44 @@ export async function writePendingFile(
     }
   };
   try {
-    const handle = await open(temporary, flags, PRIVATE);
+    const file = await open(temporary, flags, PRIVATE);
     isOurs = true;
     try {
-      await fill(handle);
+      await fill((bytes, position) => writeAll(file, target, bytes, position));
       if (process.platform !== 'win32') {
         // The owner first: giving a file away clears bits of its mode.
-        if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
-        await handle.chmod(mode);
+        if (owner !== undefined) await fchown(file, owner.uid, owner.gid);
+        if (owner !== undefined || modeOf(file) !== mode) await fchmod(file, mode);
       }
-      if (isFlushed) await handle.sync();
+      if (isFlushed) await fsync(file);
     } finally {
       // Linux refuses to run a file that is still open for writing.
-      await handle.close();
+      await close(file);
     }
     return { temporary, place, discard };
   } catch (error) {
     await discard();
     throw fileSystemError(error, 'write', target);
   }
+}
+
+async function writeAll(
+  file: number,
+  target: string,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  try {
+    for (let from = 0; from < bytes.length;) {
+      const left = bytes.length - from;
+      from += (await write(file, bytes, from, left, position + from)).bytesWritten;
+    }
+  } catch (error) {
+    throw fileSystemError(error, 'write', target);
+  }
+}
+
+/** What the creation mask and the folder have left of the mode. A look at a file that is open waits for no disk. */
+function modeOf(file: number): number {
+  return fs.fstatSync(file).mode & 0o7777;
 }

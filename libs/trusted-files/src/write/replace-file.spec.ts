@@ -49,14 +49,18 @@ describe('a file that is replaced', () => {
   });
 
   it('gets the mode and the owner that it is to have, whatever the creation mask says', async () => {
-    const umask = process.umask(0o077);
+    const umask = process.umask(0o277);
     const { uid, gid } = statSync(folder);
+    const modes: number[] = [];
     try {
-      await replaceFile(file, 'new', { mode: 0o4755, owner: { uid, gid } });
+      for (const options of [{}, { mode: 0o640 }, { mode: 0o4755, owner: { uid, gid } }]) {
+        await replaceFile(file, 'new', options);
+        modes.push(modeOf(file));
+      }
     } finally {
       process.umask(umask);
     }
-    expect(modeOf(file)).toBe(0o4755);
+    expect(modes).toEqual([0o600, 0o640, 0o4755]);
   });
 
   it('replaces a symbolic link, and does not write through it', async () => {

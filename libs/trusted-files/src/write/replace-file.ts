@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { type PendingOptions, type PlaceOptions, writePendingFile } from './pending-file.js';
 
 /** How a file is replaced. */
@@ -21,7 +20,7 @@ export async function replaceFile(
   { mode = 0o600, owner, isFlushed, temporary, ...place }: ReplaceOptions = {},
 ): Promise<void> {
   const rights = { mode, owner, isFlushed };
-  const fill = (file: FileHandle): Promise<void> => file.writeFile(content);
-  const pending = await writePendingFile(path, rights, fill, temporary);
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const pending = await writePendingFile(path, rights, (write) => write(bytes, 0), temporary);
   await pending.place(place);
 }

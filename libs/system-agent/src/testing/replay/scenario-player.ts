@@ -228,5 +228,6 @@ function ownPlanFiles(): PlanFiles {
     ...files,
     ensureFolder: (folder, rights) => files.ensureFolder(folder, own(rights)),
     writeFile: (file, content, rights) => files.writeFile(file, content, own(rights)),
+    writeAhead: async (file, content, rights) => files.writeAhead?.(file, content, own(rights)),
   };
 }
