@@ -79,7 +79,7 @@ async function systemParts(
 }
 
 /** The program that this process is; a script counts, not what runs it. */
-function ownFile(): string {
+export function ownFile(): string {
   const file = process.argv[1] ?? process.execPath;
   try {
     return realpathSync(file);
@@ -89,7 +89,7 @@ function ownFile(): string {
 }
 
 /** Reads the config as the daemon will. */
-async function pipeOf(args: readonly string[]): Promise<string> {
+export async function pipeOf(args: readonly string[]): Promise<string> {
   const file = serviceOption(args, 'config') ?? defaultConfigPath();
   try {
     return (await loadConfig(file)).config.listen;

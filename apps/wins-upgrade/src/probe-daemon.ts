@@ -7,14 +7,15 @@ import {
   type WinsClientOptions,
 } from '@wins/wins-api';
 
+/** Gives what connects to a pipe and judges who serves it. */
+export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
+
 /**
  * Makes a probe. Each one connects anew, so that it judges the process that serves the pipe now.
  *
  * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: any server is asked.
  */
-export function createDaemonProbe(
-  dialOf?: (pipe: string) => NonNullable<WinsClientOptions['dial']>,
-): ProbeDaemon {
+export function createDaemonProbe(dialOf?: DialPipe): ProbeDaemon {
   // What gRPC logs may hold text of the server, which could be any process; the answers say what is wrong with the daemon.
   routeGrpcLog(() => undefined);
   return async (pipe, limitMs) => {

@@ -18,3 +18,8 @@ export function server() {
 export function upgradeHelper() {
   return require('./wins-upgrade.cjs') as typeof import('@wins/wins-upgrade');
 }
+
+/** Loads what installs a node. */
+export function installer() {
+  return require('./wins-install.cjs') as typeof import('@wins/wins-upgrade/install');
+}

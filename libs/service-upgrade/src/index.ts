@@ -49,6 +49,7 @@ export {
   type RecoverOptions,
 } from './run/recover-at-start.js';
 export { runProgram } from './run/run-program.js';
+export { settleUpgrade } from './run/settle-upgrade.js';
 export type {
   ServiceControl,
   ServiceState,

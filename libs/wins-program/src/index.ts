@@ -7,6 +7,7 @@
  * @packageDocumentation
  */
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
+export { DAEMON_SERVICE } from './daemon-service.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';

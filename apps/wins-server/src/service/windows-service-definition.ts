@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@wins/windows-host';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import type { LogFileOptions, LogOptions } from '../log/logger.js';
 
@@ -30,20 +30,14 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
     ...(files === undefined ? [] : ['--log-files', String(files)]),
   ];
   return {
+    ...DAEMON_SERVICE,
     name: SERVICE_NAME,
-    displayName: 'Rancher Wins',
-    description:
-      'Lets containers on this node run the host programs that its configuration lists, and reach the listed ports.',
     command,
     startType: options['delayed-start'] === true ? 'delayed' : 'automatic',
     dependencies: (options['depends-on'] ?? '').split(/[\s,]+/).filter((word) => word !== ''),
-    failurePolicy: { restartDelaysMs: [5000, 10_000, 15_000], resetAfterSeconds: 600 },
-    preshutdownTimeoutMs: PRESHUTDOWN_TIMEOUT_MS,
   };
 }
 
-/** Longer than the daemon takes to end what it runs, with its own limit. */
-const PRESHUTDOWN_TIMEOUT_MS = 45_000;
 /** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */
 function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';

@@ -36,16 +36,21 @@ const REGISTER_MS = 30_000;
 export class WindowsServiceControl implements ServiceControl {
   readonly #services = serviceControlManager();
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
+  readonly #defaultTarget: string | undefined;
 
+  /** @param defaultTarget - Default: where the original's installer puts it. */
   constructor(
     readonly name: string,
     upgrade: Pick<UpgradeContext, 'effects' | 'host'>,
+    defaultTarget?: string,
   ) {
     this.#upgrade = upgrade;
+    this.#defaultTarget = defaultTarget;
   }
 
-  /** Where the original's installer puts it. The environment is not asked: it may come from a container. */
+  /** The environment is not asked where Windows is: it may come from a container. */
   get defaultTarget(): string {
+    if (this.#defaultTarget !== undefined) return this.#defaultTarget;
     const key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
     try {
       const root = key?.value('SystemRoot');

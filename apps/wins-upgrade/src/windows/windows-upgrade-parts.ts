@@ -2,7 +2,7 @@ import { connectPipe } from '@wins/pipe-transport';
 import { securedPipeClient } from '@wins/windows-host';
 import { type Effects, type UpgradeContext } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
-import { createDaemonProbe } from '../probe-daemon.js';
+import { createDaemonProbe, type DialPipe } from '../probe-daemon.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
@@ -10,13 +10,18 @@ import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 export function windowsUpgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
+  defaultTarget?: string,
 ): Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
-  const security = securedPipeClient({ service: name });
   const host = createWindowsUpgradeHost();
   return {
     host,
-    service: new WindowsServiceControl(name, { effects, host }),
-    // Whoever is there first may have the name of a pipe: only the service, or who has privileges, is asked.
-    probe: createDaemonProbe((pipe) => () => connectPipe(pipe, { security })),
+    service: new WindowsServiceControl(name, { effects, host }, defaultTarget),
+    probe: createDaemonProbe(dialService(name)),
   };
+}
+
+/** Connects to the pipe of a service. Any process may have taken its name before: only the service, or an account with privileges, is asked. */
+export function dialService(name: string): DialPipe {
+  const security = securedPipeClient({ service: name });
+  return (pipe) => () => connectPipe(pipe, { security });
 }

@@ -51,6 +51,11 @@ export class WantedItems {
     if (isChanged && isRead) this.disturbs = true;
   }
 
+  /** That a file is not there any more. */
+  wantNoFile(path: string): void {
+    this.want(this.files, { kind: 'file', path }, undefined);
+  }
+
   /** Remembers what a digest stands for. */
   put(content: Content | string, sha256?: string): string {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -116,10 +121,12 @@ export function wantParts(
   if (typeof authorities === 'string') {
     wanted.wantFile(places.authorities, authorities, 'private', true);
   }
-  if (nodeId !== undefined && validNodeId(facts.nodeId) === undefined) {
+  if (nodeId === null) wanted.wantNoFile(places.nodeId);
+  else if (nodeId !== undefined && validNodeId(facts.nodeId) === undefined) {
     wanted.wantFile(places.nodeId, `${nodeId}\n`, 'private', false);
   }
-  if (connectionInfo !== undefined) {
+  if (connectionInfo === null) wanted.wantNoFile(places.connectionInfo);
+  else if (connectionInfo !== undefined) {
     wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
   }
   const service = stateIn(facts, { kind: 'service', name });
@@ -128,9 +135,7 @@ export function wantParts(
     wanted.wantFile(places.config, config, 'private', true);
   }
   // The place of a config that the service does not run with would stay behind otherwise.
-  if (authorities === null) {
-    wanted.want(wanted.files, { kind: 'file', path: places.authorities }, undefined);
-  }
+  if (authorities === null) wanted.wantNoFile(places.authorities);
   for (const [variable, value] of Object.entries(wish.environment ?? {})) {
     const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
     const isChanged = wanted.want(

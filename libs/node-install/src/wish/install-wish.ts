@@ -42,8 +42,9 @@ export interface InstallWish {
   /** Also puts the authorities into the root store of the machine. */
   readonly trustMachineStore?: boolean;
   /** The text of `rancher2_connection_info.json`. */
-  readonly connectionInfo?: Secret;
-  readonly nodeId?: string;
+  readonly connectionInfo?: Secret | null;
+  /** Written where there is no valid one. */
+  readonly nodeId?: string | null;
   readonly startType?: 'automatic' | 'delayed';
   /** Whether rke2 is started only after the service. */
   readonly isRke2Dependent?: boolean;

@@ -1,0 +1,96 @@
+import { InstallError, Secret, type EnvironmentWish, type FetchedParts } from '@wins/node-install';
+import {
+  checkHealth,
+  establishTrust,
+  judgeNodeId,
+  newNodeId,
+  registerNode,
+  resolveAddress,
+  type HttpSettings,
+} from '@wins/rancher-server';
+import { errnoOf } from '@wins/wins-program';
+import { openRegularFile, readWhole } from '@wins/trusted-files';
+
+/** What a server is asked with. */
+export interface Asker {
+  readonly settings: HttpSettings;
+  /** For how long a server is waited for. */
+  readonly timeoutMs: number;
+  /** Asks for nothing that the server remembers: who registers a node makes a machine of it. */
+  readonly isDryRun: boolean;
+}
+
+/** What of the wish a server is asked about. */
+export type AskedWish = Pick<EnvironmentWish, 'server' | 'token' | 'caChecksum' | 'isStrictTls'> &
+  Partial<
+    Pick<
+      EnvironmentWish,
+      'isWorker' | 'labels' | 'taints' | 'nodeName' | 'address' | 'internalAddress'
+    >
+  >;
+
+/**
+ * Judges the server and registers this node with it. Nothing of the node is changed.
+ *
+ * @throws RancherError
+ */
+export async function askServer(
+  wish: AskedWish & { readonly server: string; readonly token: Secret },
+  nodeId: string,
+  { settings, timeoutMs, isDryRun }: Asker,
+): Promise<Required<Pick<FetchedParts, 'authorities' | 'connectionInfo' | 'nodeId'>>> {
+  const { server, caChecksum, isStrictTls: strictTls = false } = wish;
+  const token = wish.token.reveal();
+  const trust = await establishTrust(
+    { server, token, strictTls, timeoutMs, ...(caChecksum !== undefined && { caChecksum }) },
+    settings,
+  );
+  await checkHealth(trust, settings);
+  const address = await resolveAddress(wish.address ?? '', settings);
+  const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
+  // Where the system vouches for the server no file of ours has to.
+  const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
+  const authorities = usesOwn ? trust.caPem : null;
+  if (isDryRun) return { authorities, connectionInfo: new Secret('{}'), nodeId };
+  const node = {
+    ...{ id: nodeId, isWorker: wish.isWorker ?? false, address, internalAddress },
+    ...(wish.nodeName !== undefined && { nodeName: wish.nodeName }),
+    ...{ labels: (wish.labels ?? []).join(','), taints: (wish.taints ?? []).join(',') },
+  };
+  const { text } = await registerNode(trust, { node, token, strictTls, timeoutMs }, settings);
+  return { authorities, connectionInfo: new Secret(text), nodeId };
+}
+
+const MAX_ID_BYTES = 4096;
+
+/**
+ * The id of this node: the one in its file, the one given, or a new one.
+ *
+ * @throws InstallError `refused` when the file has another valid one than was given: the server knows the node by that.
+ */
+export async function findNodeId(file: string, given: string | undefined): Promise<string> {
+  const text = await readIfThere(file);
+  const verdict = text === undefined ? undefined : judgeNodeId(text);
+  if (verdict === undefined || verdict.kind === 'refused') return given ?? newNodeId();
+  if (given === undefined || given === verdict.id) return verdict.id;
+  const next = 'to join as another machine, run "wins leave" first';
+  throw new InstallError(
+    'refused',
+    `cannot use CATTLE_ID: found another id in ${file}, by which the server knows this node; ${next}`,
+  );
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    const opened = await openRegularFile(file);
+    try {
+      return (await readWhole(opened, { maxBytes: MAX_ID_BYTES })).toString('utf8');
+    } finally {
+      await opened.handle.close();
+    }
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'notFound' || errnoOf(error) === 'ENOENT')
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  installWish,
+  installWishOfSuc,
+  sucWishFromEnvironment,
+  wishFromEnvironment,
+  type FetchedParts,
+  type InstallParameters,
+  type InstallPlaces,
+  type InstallWish,
+  type StagedProgram,
+} from '@wins/node-install';
+import { InstallError } from '@wins/node-install';
+import { hashFile } from '@wins/trusted-files';
+import { escapeText, SERVICE_NAME, VERSION, type CommandSurroundings } from '@wins/wins-program';
+import { agentProof } from './agent-proof.js';
+import { askServer, findNodeId, type AskedWish } from './ask-server.js';
+import { composeNode } from './compose-node.js';
+import type {
+  InstallOptions,
+  JoinOptions,
+  NodeOptions,
+  ServerOptions,
+  SucCommandOptions,
+  UninstallOptions,
+} from './node-options.js';
+import type { NodeParts } from './node-parts.js';
+import { adoptNode, changeNode, removeNode, type NodeTask } from './node-task.js';
+import { readToken } from './read-token.js';
+import { reportNode } from './report-node.js';
+import { winHttpProxyOf } from './win-http-proxy.js';
+
+type Handler<Options> = (options: Options, surroundings: CommandSurroundings) => Promise<number>;
+
+/** `wins install`: this node, and no server. */
+export const runInstall: Handler<InstallOptions> = (options, surroundings) =>
+  reportNode(options, surroundings, async (task) => {
+    const given = { ...process.env, ...LOCAL };
+    const wish = wishFromEnvironment(given, {
+      delayedStart: options['delayed-start'] || undefined,
+    });
+    const node = await nodeOf(options, wish.places);
+    const fetched = { program: await ownProgram(node), allowDowngrade: options['allow-downgrade'] };
+    const wanted = installWish({ ...wish, places: node.places }, fetched);
+    return options.adopt
+      ? adoptNode(node, wanted, task)
+      : changeNode(node, wanted, 'install', task);
+  });
+
+/** `wins join`: installs this node and registers it with a server. */
+export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
+  reportNode(options, surroundings, async (task) => {
+    const token = await readToken(options['token-file']);
+    const wish = wishFromEnvironment(process.env, { ...parametersOf(options), ...token });
+    const node = await nodeOf(options, wish.places);
+    const { places } = node;
+    const nodeId = await findNodeId(places.nodeId, wish.nodeId);
+    const program = await ownProgram(node);
+    requireDigest(program.sha256, wish.programSha256);
+    const fetched = await ask(wish, nodeId, options, task);
+    const wanted = installWish(
+      { ...wish, places },
+      {
+        ...fetched,
+        ...{ program, allowDowngrade: options['allow-downgrade'] },
+        trustMachineStore: options['trust-machine'],
+        ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) }),
+      },
+    );
+    const proofs = wish.mode === 'remote' ? [agentProof(node)] : [];
+    return changeNode(node, wanted, 'install', { ...task, proofs });
+  });
+
+/** `wins leave`: the node follows no server any more; what is installed stays. */
+export const runLeave: Handler<NodeOptions> = (options, surroundings) =>
+  reportNode(options, surroundings, async (task) => {
+    const node = await nodeOf(options, localPlaces());
+    const { places } = node;
+    const wish: InstallWish = {
+      ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
+      config: { 'systemagent.remoteEnabled': false, 'tls-config': null },
+    };
+    const outcome = await changeNode(node, wish, 'keep', task);
+    if (outcome.outcome !== 'installed') return outcome;
+    return { ...outcome, outcome: 'left', reason: 'this node follows no server any more' };
+  });
+
+/** `wins uninstall`: takes away what was installed. */
+export const runUninstall: Handler<UninstallOptions> = (options, surroundings) =>
+  reportNode(options, surroundings, async (task) => {
+    const node = await nodeOf(options, localPlaces());
+    const how = {
+      ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
+    };
+    return removeNode(node, { places: node.places, service: SERVICE_NAME }, how, task);
+  });
+
+/** `wins suc`: keeps an installation up to date, as a job of the system-upgrade-controller. */
+export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
+  reportNode(options, surroundings, async (task) => {
+    const rancherCompatible = options['rancher-compatible'];
+    const wish = sucWishFromEnvironment(process.env, { rancherCompatible });
+    const node = await nodeOf(options, wish.places);
+    const { places } = node;
+    const nodeId = await findNodeId(places.nodeId, undefined);
+    const program = await ownProgram(node);
+    const fetched = await ask(wish, nodeId, options, task);
+    const wanted = installWishOfSuc({ ...wish, places }, { ...fetched, program });
+    const proofs = fetched.connectionInfo === undefined ? [] : [agentProof(node)];
+    return changeNode(node, wanted, 'keep', { ...task, proofs });
+  });
+
+const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
+const WAIT_MS = 60_000;
+const SERVER_MS = 900_000;
+
+function localPlaces(): InstallPlaces {
+  return wishFromEnvironment({ ...process.env, ...LOCAL }).places;
+}
+
+function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<NodeParts> {
+  const log = (line: string): void => void (debug === true && process.stderr.write(line));
+  return composeNode(places, { waitMs: wait ?? WAIT_MS, log });
+}
+
+/** What is installed is this very program. */
+async function ownProgram({ upgrade: { ownFile } }: NodeParts): Promise<StagedProgram> {
+  const { sha256 } = await hashFile(ownFile, ['sha256'], { followLinks: true });
+  return { file: ownFile, sha256, version: VERSION };
+}
+
+/** @throws InstallError `refused`. */
+function requireDigest(found: string, wanted: string | undefined): void {
+  if (wanted === undefined || wanted === found) return;
+  const message = `cannot install this program: found the SHA-256 digest ${found}; wanted ${wanted}, as CATTLE_AGENT_BINARY_CHECKSUM says`;
+  throw new InstallError('refused', message);
+}
+
+/** Asks the server, where there is one. */
+async function ask(
+  wish: AskedWish,
+  nodeId: string,
+  { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
+  { isDryRun, signal }: NodeTask,
+): Promise<FetchedParts> {
+  const { server, token } = wish;
+  if (server === undefined || token === undefined) return {};
+  const onWarning = (message: string): void =>
+    void (quiet !== true && process.stderr.write(`wins: ${escapeText(message)}\n`));
+  const settings = { allowHttp, onWarning, signal };
+  return await askServer({ ...wish, server, token }, nodeId, {
+    ...{ settings, isDryRun, timeoutMs: timeout ?? SERVER_MS },
+  });
+}
+
+function parametersOf(options: Omit<JoinOptions, 'token-file'>): InstallParameters {
+  const flag = (value: boolean): boolean | undefined => value || undefined;
+  const list = (values: readonly string[]): string | undefined => values.join(',') || undefined;
+  return {
+    ...{ server: options.server, caChecksum: options['ca-checksum'] },
+    ...{ worker: flag(options.worker), nodeName: options['node-name'] },
+    ...{ label: list(options.label), taint: list(options.taint) },
+    ...{ address: options.address, internalAddress: options['internal-address'] },
+    strictTlsVerification: flag(options['strict-tls-verification']),
+    delayedStart: flag(options['delayed-start']),
+  };
+}

@@ -1,0 +1,58 @@
+import type { InstallPlaces, NodeHost } from '@wins/node-install';
+import { UpgradeError, type UpgradeContext } from '@wins/service-upgrade';
+import type { DialPipe } from '../probe-daemon.js';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A node that can be installed, and how its daemon is replaced. */
+export interface NodeParts {
+  readonly places: InstallPlaces;
+  readonly upgrade: UpgradeContext;
+  /** Connects to the pipe of the service alone. Absent: to whatever serves it, as the owner of the socket says. */
+  readonly dialOf?: DialPipe;
+  /** All that an installation needs but what {@link nodeHost} adds. */
+  readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
+}
+
+/** What a daemon that was started must show before an installation counts. */
+export type Proof = (pipe: string, limitMs: number) => Promise<boolean>;
+
+const LOOK_EVERY_MS = 100;
+const ONE_ANSWER_MS = 5_000;
+
+/** Asks the daemon of the service again and again, until all that is wanted of it is so. */
+export async function proveService(
+  { service, pipeOf, probe, waitMs }: UpgradeContext,
+  more: readonly Proof[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const end = performance.now() + waitMs;
+  let found = 'no answer of the daemon';
+  for (;;) {
+    signal?.throwIfAborted();
+    const status = await service.query();
+    if (status !== undefined) {
+      const pipe = await pipeOf(status.command.args);
+      const limitMs = Math.max(1, Math.min(ONE_ANSWER_MS, end - performance.now()));
+      const answer = await probe(pipe, limitMs);
+      found =
+        answer === undefined ? `no daemon on the pipe ${pipe}` : 'a daemon that is not well yet';
+      if (answer !== undefined && answer.serving !== false) {
+        found = 'a daemon whose agent has not reached its server';
+        if (await allHold(more, pipe, limitMs)) return;
+      }
+    } else found = `no service ${service.name}`;
+    if (performance.now() >= end) {
+      const wanted = `wanted one that serves within ${Math.round(waitMs / 1000)} s; "wins doctor" says more`;
+      throw new UpgradeError(
+        'unhealthy',
+        `cannot prove that the node works: found ${found}; ${wanted}`,
+      );
+    }
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+async function allHold(more: readonly Proof[], pipe: string, limitMs: number): Promise<boolean> {
+  for (const holds of more) if (!(await holds(pipe, limitMs))) return false;
+  return true;
+}

@@ -1,0 +1,149 @@
+import { editConfig } from '@wins/config';
+import {
+  adopt,
+  applyPlan,
+  describePlan,
+  describeStep,
+  finishOrUndo,
+  planAdopt,
+  planInstall,
+  planSuc,
+  planUninstall,
+  readFacts,
+  uninstall,
+  withInstallLock,
+  type InstallContext,
+  type InstallWish,
+  type UninstallWish,
+} from '@wins/node-install';
+import { messageOf } from '@wins/wins-program';
+import { nodeHost } from './node-host.js';
+import type { NodeParts, Proof } from './node-parts.js';
+
+/** What became of a command about a node. */
+export interface NodeOutcome {
+  readonly outcome:
+    | 'adopted'
+    | 'failed'
+    | 'installed'
+    | 'left'
+    | 'nothing'
+    | 'planned'
+    | 'refused'
+    | 'rolledBack'
+    | 'uninstalled';
+  readonly reason: string;
+  /** What was done, or would be. */
+  readonly steps?: readonly string[];
+  /** What stays, or could not be taken away, with the reason. */
+  readonly kept?: readonly string[];
+  /** What an earlier command that was interrupted came to. */
+  readonly recovered?: 'finished' | 'undone';
+}
+
+/** How a node is changed. */
+export interface NodeTask {
+  readonly isDryRun: boolean;
+  readonly proofs: readonly Proof[];
+  /** Ends it between two steps; what was done is undone. */
+  readonly signal: AbortSignal;
+}
+
+/** Makes the node what it is to be; `keep` changes only what the wish names. */
+export function changeNode(
+  node: NodeParts,
+  wish: InstallWish,
+  how: 'install' | 'keep',
+  task: NodeTask,
+): Promise<NodeOutcome> {
+  return withNode(node, task, async (context) => {
+    const facts = await readFacts(context, wish);
+    const decide = how === 'install' ? planInstall : planSuc;
+    const plan = decide(facts, wish, (text, changes) => editConfig(text, changes));
+    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
+    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    const steps = linesOf(describePlan(plan));
+    if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} steps`, steps };
+    const applied = await applyPlan(context, plan);
+    if (applied.outcome === 'installed')
+      return { outcome: 'installed', reason: 'the node is as it is wanted', steps };
+    return {
+      outcome: 'rolledBack',
+      reason: messageOf(applied.cause),
+      ...(applied.left.length > 0 && { kept: applied.left.map(describeStep) }),
+    };
+  });
+}
+
+/** Takes the installation away, or first over. */
+export function removeNode(
+  node: NodeParts,
+  wish: Pick<InstallWish, 'places' | 'service'>,
+  how: Omit<UninstallWish, 'service' | 'programs'> & { readonly adopts: boolean },
+  task: NodeTask,
+): Promise<NodeOutcome> {
+  return withNode(node, task, async (context) => {
+    if (how.adopts) {
+      const taken = planAdopt(await readFacts(context, wish), wish);
+      if (taken.kind === 'refusal') return { outcome: 'refused', reason: taken.reason };
+      if (taken.kind === 'adopt' && task.isDryRun)
+        return { outcome: 'planned', reason: 'the manifest', steps: linesOf(describePlan(taken)) };
+      if (taken.kind === 'adopt') await adopt(context, taken);
+    }
+    const facts = await readFacts(context, wish);
+    const programs = [wish.places.program, ...(facts.program ? [facts.program.path] : [])];
+    const plan = planUninstall(facts, { ...how, service: wish.service, programs });
+    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
+    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    const steps = plan.steps.map(describeStep);
+    if (task.isDryRun) {
+      const kept = plan.kept.map(({ entry, reason }) => `${describeStep(entry)}: ${reason}`);
+      return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
+    }
+    const { kept, failed } = await uninstall(context, plan);
+    const told = [...kept, ...failed].map(
+      ({ entry, reason }) => `${describeStep(entry)}: ${reason}`,
+    );
+    return {
+      outcome: failed.length > 0 ? 'failed' : 'uninstalled',
+      reason: failed.length > 0 ? 'some of it could not be removed' : 'wins is gone from this node',
+      ...{ steps, ...(told.length > 0 && { kept: told }) },
+    };
+  });
+}
+
+/** Takes over what another program installed: nothing changes but the manifest. */
+export function adoptNode(
+  node: NodeParts,
+  wish: InstallWish,
+  task: NodeTask,
+): Promise<NodeOutcome> {
+  return withNode(node, task, async (context) => {
+    const plan = planAdopt(await readFacts(context, wish), wish);
+    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
+    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    const steps = linesOf(describePlan(plan));
+    if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} things`, steps };
+    await adopt(context, plan);
+    return { outcome: 'adopted', reason: 'the installation has a manifest now', steps };
+  });
+}
+
+/** With the lock that `wins up` takes too; what an earlier command left is ended first, unless nothing is to change. */
+async function withNode(
+  node: NodeParts,
+  { proofs, signal, isDryRun }: NodeTask,
+  task: (context: InstallContext) => Promise<NodeOutcome>,
+): Promise<NodeOutcome> {
+  const host = nodeHost(node, proofs);
+  const context = { host, places: node.places, signal };
+  return await withInstallLock(host, async () => {
+    const recovered = isDryRun ? undefined : await finishOrUndo(context);
+    const outcome = await task(context);
+    return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
+  });
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.trimEnd().split('\n');
+}

@@ -1,0 +1,84 @@
+import { InstallError, type InstallErrorCode } from '@wins/node-install';
+import { RancherError, type RancherErrorCode } from '@wins/rancher-server';
+import { UpgradeError } from '@wins/service-upgrade';
+import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import type { NodeOptions } from './node-options.js';
+import type { NodeOutcome, NodeTask } from './node-task.js';
+
+const { ok, rolledBack, usage, refused, failed, busy } = EXIT.upgrade;
+const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
+  ...{ adopted: ok, installed: ok, left: ok, nothing: ok, planned: ok, uninstalled: ok },
+  ...{ failed, refused, rolledBack },
+};
+const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
+  ...{ usage, refused, busy },
+};
+/** What the server is, or what it was asked with, is wrong: another try gives the same. */
+const REFUSED: ReadonlySet<RancherErrorCode> = new Set([
+  ...([
+    'untrusted',
+    'checksumMismatch',
+    'proofFailed',
+    'strictWithoutCa',
+    'invalidRequest',
+  ] as const),
+  ...(['redirectRefused', 'digestMismatch', 'unknownAuthority', 'otherHost'] as const),
+]);
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Does a command about the node, says what came of it, and gives the exit code. */
+export async function reportNode(
+  options: NodeOptions,
+  { show }: CommandSurroundings,
+  task: (task: NodeTask) => Promise<NodeOutcome>,
+): Promise<number> {
+  const stop = new AbortController();
+  // Undone, not left half-way; a second one changes nothing.
+  const end = (signal: NodeJS.Signals): void => stop.abort(new Error(`${signal} was received`));
+  for (const signal of SIGNALS) process.on(signal, end);
+  let exitCode: number = failed;
+  let outcome: NodeOutcome;
+  try {
+    const isDryRun = options['dry-run'];
+    outcome = await task({ isDryRun, proofs: [], signal: stop.signal });
+    exitCode = EXIT_OF[outcome.outcome];
+  } catch (error) {
+    exitCode = exitCodeOf(error);
+    const isRefusal = exitCode === refused || exitCode === usage || exitCode === busy;
+    outcome = { outcome: isRefusal ? 'refused' : 'failed', reason: messageOf(error) };
+    if (options.debug === true && error instanceof Error) complain(error.stack ?? '');
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+  const isText = options.output === undefined || options.output === 'text';
+  if (!isText) await show({ value: outcome, names: [outcome.outcome] });
+  else if (exitCode !== ok) complain(textOf(outcome));
+  else if (options.quiet !== true)
+    await show({ value: outcome, text: `${printable(textOf(outcome))}\n` });
+  return exitCode;
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof InstallError) return EXIT_OF_INSTALL[error.code] ?? failed;
+  if (error instanceof RancherError) return REFUSED.has(error.code) ? refused : failed;
+  if (!(error instanceof UpgradeError)) return failed;
+  return error.code === 'refused' ? refused : error.code === 'busy' ? busy : failed;
+}
+
+function textOf({ outcome, reason, steps = [], kept = [], recovered }: NodeOutcome): string {
+  const before =
+    recovered === undefined ? [] : [`an installation that was interrupted was ${recovered}`];
+  const what = outcome === 'planned' ? steps : [`wins: ${outcome}: ${reason}`];
+  return [...before, ...what, ...kept.map((each) => `stays: ${each}`)].join('\n');
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
+}
+
+function printable(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => escapeText(line))
+    .join('\n');
+}

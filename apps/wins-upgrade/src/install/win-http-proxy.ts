@@ -1,0 +1,20 @@
+import type { EnvironmentWish, WinHttpProxy } from '@wins/node-install';
+
+/**
+ * The proxy of WinHTTP for the proxies of the environment: without user and password, which every program of the machine could read.
+ * Undefined when there is none for HTTPS, or it cannot be read.
+ */
+export function winHttpProxyOf(proxies: EnvironmentWish['proxies']): WinHttpProxy | undefined {
+  const text = (proxies['HTTPS_PROXY'] ?? proxies['HTTP_PROXY'])?.reveal();
+  const url = text && (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  if (!url || !URL.canParse(url)) return undefined;
+  const { hostname, port, protocol } = new URL(url);
+  const bypass = proxies['NO_PROXY']?.reveal().split(',') ?? [];
+  return {
+    proxy: `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`,
+    bypass: bypass
+      .map((each) => each.trim().replace(/^\./, '*.'))
+      .filter(Boolean)
+      .join(';'),
+  };
+}

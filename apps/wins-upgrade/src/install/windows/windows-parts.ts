@@ -1,0 +1,19 @@
+import type { InstallPlaces } from '@wins/node-install';
+import type { Effects, UpgradeContext } from '@wins/service-upgrade';
+import { windowsNode } from '@wins/windows-host';
+import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
+import { dialService, windowsUpgradeParts } from '../../windows/windows-upgrade-parts.js';
+import type { NodeParts } from '../node-parts.js';
+
+/** What a Windows node gives to an installation. */
+export function windowsParts(
+  places: InstallPlaces,
+  effects: Effects,
+): Pick<NodeParts, 'places' | 'system' | 'dialOf'> &
+  Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
+  return {
+    ...{ places, dialOf: dialService(SERVICE_NAME) },
+    system: { platform: 'win32', ...windowsNode(DAEMON_SERVICE) },
+    ...windowsUpgradeParts(SERVICE_NAME, effects, places.program),
+  };
+}
