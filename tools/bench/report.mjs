@@ -7,7 +7,7 @@ import {
   floorOf,
   isMet,
   ROLES,
-  summary,
+  valuesOf,
   winsOf,
 } from './summary.mjs';
 
@@ -87,23 +87,29 @@ function comparisonTable(before, run) {
     same: 'no',
     unknown: 'not known: one round',
   };
+  let last;
   const lines = compareRuns(before, run).map((compared) => {
     const { row, number, change, verdict } = compared;
-    const [role, cost] = number.split(' ');
-    const show = (value) => {
-      if (cost !== undefined) return amountOfCost(cost, value);
-      return role === 'ratio' ? value.toFixed(2) : amount(value, row.unit);
-    };
+    const { name, show } = shownNumber(row, number);
+    const title = row === last ? '' : row.name;
+    last = row;
     const percent = `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)} %`;
-    const name = cost === undefined ? role : `${role}, ${COST_NAMES[cost]} per ${row.per}`;
-    return [row.name, name, show(compared.before), show(compared.after), percent, words[verdict]];
+    return [title, name, show(compared.before), show(compared.after), percent, words[verdict]];
   });
   return table(['what', 'number', 'before', 'after', 'change', 'beyond the spread'], lines);
 }
 
-const COST_NAMES = { cpuMs: 'CPU', heapBytes: 'heap', systemCalls: 'calls' };
+function shownNumber({ unit, per }, number) {
+  const asRatio = (value) => value.toFixed(2);
+  if (number === 'ratio') return { name: 'ratio to the floor', show: asRatio };
+  if (number === 'cpuRatio') return { name: 'CPU, ratio to the floor', show: asRatio };
+  const [role, cost] = number.split(' ');
+  if (cost === undefined) return { name: number, show: (value) => amount(value, unit) };
+  const show = (value) => amountOfCost(cost, value);
+  return { name: `${role}, ${COST_NAMES[cost]} per ${per}`, show };
+}
 
-const valuesOf = (way) => summary(way.rounds.map(({ value }) => value));
+const COST_NAMES = { cpuMs: 'CPU', heapBytes: 'heap', systemCalls: 'calls' };
 
 function range({ min, max, rounds }, show) {
   return rounds === 1 ? NONE : `${show(min)} .. ${show(max)}`;

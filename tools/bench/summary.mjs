@@ -30,6 +30,8 @@ const figures = {
   value: (wins) => wins,
 };
 
+export const valuesOf = (way) => summary(way.rounds.map(({ value }) => value));
+
 /** The figure of a row, in each round. */
 export function figureOf(row) {
   const floor = floorOf(row).rounds;
@@ -52,20 +54,33 @@ export function costOf(way, role, cost) {
   return summary(way.rounds.map((round) => round[role]?.[cost]));
 }
 
-/** Everything about wins in a row that can be compared with another run, by its name. */
+/** What both programs of a way take of the processors, in each round. */
+function processorTimes({ rounds }) {
+  return rounds.map((round) => {
+    const times = ROLES.map((role) => round[role]?.cpuMs).filter((ms) => ms !== undefined);
+    return times.length === 0 ? undefined : times.reduce((sum, ms) => sum + ms);
+  });
+}
+
+/** Everything about wins in a row that can be compared with another run, by a name. */
 function numbersOf(row) {
+  const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);
-  const numbers = {
-    value: { ...summary(winsOf(row).rounds.map(({ value }) => value)), moreIsBetter },
-  };
-  if (row.figure.is !== 'value') numbers[row.figure.is] = { ...figureOf(row), moreIsBetter };
-  for (const role of ROLES) {
-    for (const cost of COSTS) {
-      const found = costOf(winsOf(row), role, cost);
-      if (found) numbers[`${role} ${cost}`] = { ...found, moreIsBetter: false };
-    }
-  }
-  return numbers;
+  const floor = processorTimes(floorOf(row));
+  const numbers = [
+    ['value', valuesOf(winsOf(row)), moreIsBetter],
+    [is, figureOf(row), moreIsBetter],
+    // What else the machine does moves processor times too, and those of the floor as well.
+    ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
+    ...ROLES.flatMap((role) =>
+      COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),
+    ),
+  ];
+  return new Map(
+    numbers
+      .filter(([, found]) => found !== undefined)
+      .map(([name, found, isBetter]) => [name, { ...found, moreIsBetter: isBetter }]),
+  );
 }
 
 /**
@@ -78,8 +93,8 @@ export function compareRuns(before, after) {
   const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));
   const compared = [];
   for (const row of after.rows) {
-    for (const [number, is] of Object.entries(numbersOf(row))) {
-      const was = earlier.get(row.name)?.[number];
+    for (const [number, is] of numbersOf(row)) {
+      const was = earlier.get(row.name)?.get(number);
       if (was === undefined) continue;
       const change = (is.median - was.median) / was.median;
       const verdict = verdictOf(was, is);
