@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { readOptions, UsageError } from './bench-options.mjs';
+import { countedCommand } from './costs.mjs';
 import { reportOf } from './report.mjs';
 import { compareRuns, costOf, figureOf, isMet, median, summary, winsOf } from './summary.mjs';
 
@@ -144,5 +146,22 @@ describe('the command line', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+describe('what a program puts on its heap', () => {
+  const bytesOf = (script) => {
+    const { command, environment, counts } = countedCommand(process.execPath, ['-e', script], true);
+    const [file, ...args] = command;
+    const { status } = spawnSync(file, args, { env: { ...process.env, ...environment } });
+    assert.equal(status, 0);
+    return counts().heapBytes;
+  };
+
+  it('is counted whether it lives or not', () => {
+    // Twelve words of eight bytes and a header: 1,000,000 arrays in a heap that never holds so many.
+    const script = 'let last; for (let i = 0; i < 1e6; i += 1) last = new Array(12).fill(i)';
+    const bytes = bytesOf(script) - bytesOf('0');
+    assert.ok(bytes > 96e6 && bytes < 150e6, `found ${bytes} bytes`);
   });
 });

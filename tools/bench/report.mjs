@@ -34,7 +34,7 @@ function figuresTable(rows) {
     const met = isMet(row);
     return [
       row.name,
-      `${floorOf(row).name}: ${amount(valuesOf(floorOf(row)).median, row.unit)}`,
+      floorText(row),
       amount(valuesOf(winsOf(row)).median, row.unit),
       show(figureOf(row).median),
       range(figureOf(row), show),
@@ -43,6 +43,12 @@ function figuresTable(rows) {
     ];
   });
   return table(['what', 'floor', 'wins', 'figure', 'min..max', 'target', 'verdict'], lines);
+}
+
+function floorText(row) {
+  if (row.ways.length === 1) return NONE;
+  const floor = floorOf(row);
+  return `${floor.name}: ${amount(valuesOf(floor).median, row.unit)}`;
 }
 
 function target({ atLeast, atMost }, show) {
