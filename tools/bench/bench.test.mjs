@@ -69,6 +69,11 @@ describe('two runs', () => {
     assert.equal(verdictOf([50, 51, 52], [53, 54, 55], { unit: 'ms' }), 'worse');
   });
 
+  it('do not differ by less than 2 %, however small the spread', () => {
+    assert.equal(verdictOf([100, 100], [101.9, 101.9]), 'same');
+    assert.equal(verdictOf([100, 100], [102, 102]), 'better');
+  });
+
   it('do not differ by a single round', () => {
     assert.equal(verdictOf([50], [60, 61, 62]), 'unknown');
   });

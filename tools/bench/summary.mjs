@@ -1,5 +1,7 @@
 // What the rounds of a row come to, and whether two runs differ.
 
+/** Counts differ by less without spread, depending on what the programs did before. */
+const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
 export function median(values) {
@@ -87,7 +89,7 @@ function numbersOf(row) {
  * Compares the rows that two runs share.
  *
  * @returns For each number of wins in each row: its medians `before` and `after`, the `change` as a part of the former, and a `verdict`: `better` or
- *   `worse` where the rounds of the two runs do not overlap, `same` where they do, `unknown` where a run has only one round of it.
+ *   `worse` where the rounds of the two runs do not overlap, `same` where they do or the change is below 2 %, `unknown` where a run has only one round of it.
  */
 export function compareRuns(before, after) {
   const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));
@@ -97,15 +99,16 @@ export function compareRuns(before, after) {
       const was = earlier.get(row.name)?.get(number);
       if (was === undefined) continue;
       const change = (is.median - was.median) / was.median;
-      const verdict = verdictOf(was, is);
+      const verdict = verdictOf(was, is, change);
       compared.push({ row, number, before: was.median, after: is.median, change, verdict });
     }
   }
   return compared;
 }
 
-function verdictOf(was, is) {
+function verdictOf(was, is, change) {
   if (was.rounds < 2 || is.rounds < 2) return 'unknown';
+  if (Math.abs(change) < SMALLEST_CHANGE) return 'same';
   if (is.min <= was.max && was.min <= is.max) return 'same';
   return is.min > was.max === is.moreIsBetter ? 'better' : 'worse';
 }
