@@ -88,8 +88,9 @@ function numbersOf(row) {
 /**
  * Compares the rows that two runs share.
  *
- * @returns For each number of wins in each row: its medians `before` and `after`, the `change` as a part of the former, and a `verdict`: `better` or
- *   `worse` where the rounds of the two runs do not overlap, `same` where they do or the change is below 2 %, `unknown` where a run has only one round of it.
+ * @returns For each number of wins in each row: its medians `before` and `after`, the `change` as a part of the former, and a `verdict`: `better`
+ *   or `worse` where the rounds of the two runs do not overlap, `same` where they do or the change is below 2 %, `unknown` where a run has
+ *   only one round of it.
  */
 export function compareRuns(before, after) {
   const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));
