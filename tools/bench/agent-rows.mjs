@@ -1,22 +1,28 @@
 // The rows of the agent: a daemon that follows a Secret against one that does not, bare writes and a bare start of a program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
+import { medianTime, ROUNDS } from './measure.mjs';
 
 const FILES = 500;
-const FILE_PAIRS = 7;
-const PLANS = 31;
+const FILE_PLANS = 2;
+const PLANS = 7;
 const IDLE_MS = 60_000;
-/** Of a processor; what /proc counts. */
-const TICK_MS = 10;
 const OWN = { uid: -1, gid: -1 };
 
-/** Measures and reports every row. `floor` is a daemon without an agent that has nothing to do. */
-export async function measureAgent({ programs, wins, folder, floor, residentMegabytes, ...rest }) {
-  const { pairs, report } = rest;
+const MEMORY = 'idle agent, memory';
+const IDLE = 'idle agent, 60 s';
+const PLAN_OF_FILES = `plan, ${FILES} files`;
+const INSTRUCTION = 'Secret to instruction';
+
+export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION];
+
+/** @param floor - The process id of a daemon without an agent that has nothing to do. */
+export async function measureAgent({ run, programs, wins, folder, floor }) {
   // Built by now: the module is read when it is wanted.
   const { startApiServer } = await import('@wins/system-agent/testing');
   const { createWinsClient } = await import('@wins/wins-api');
@@ -29,54 +35,56 @@ export async function measureAgent({ programs, wins, folder, floor, residentMega
       line.includes('"msg":"ready"'),
     );
     await applied(api, undefined);
+    const both = { 'no agent': floor, wins: daemon.child.pid };
 
-    const idle = { floor: residentMegabytes(floor), subject: residentMegabytes(daemon.child) };
-    const growth = idle.subject - idle.floor;
-    const grown = `+${growth.toFixed(1)} MB`;
-    report('idle agent, memory', 'MB', idle, grown, 'at most +25 MB', growth <= 25);
-
-    const used = await processorTimes({ floor, subject: daemon.child });
-    const percent = ((used.subject - used.floor) / IDLE_MS) * 100;
-    report(
-      'idle agent, 60 s',
-      'ms',
-      used,
-      `${percent.toFixed(2)} %`,
-      'below 0.20 %',
-      percent < 0.2,
+    run.addOnce(
+      { name: MEMORY, unit: 'MiB', figure: { is: 'growth', atMost: 25 } },
+      mapValues(both, residentMebibytes),
     );
+    if (run.wants(IDLE))
+      // 0.2 % of a processor.
+      run.add(
+        { name: IDLE, unit: 'ms', figure: { is: 'growth', atMost: 0.002 * IDLE_MS } },
+        await idleRounds(both, run.share),
+      );
 
     const client = createWinsClient({ address: JSON.parse(daemon.line).address });
-    const writes = await pairs(
-      FILE_PAIRS,
-      () => timeOf(folder, writeBare),
-      () =>
-        timeOf(folder, async (files) => {
-          const plan = files.map((file) => ({ path: file, content: 'eA==', ...OWN }));
-          const Text = Buffer.from(JSON.stringify({ files: plan }));
-          const answer = await client.call(planServiceDefinition.apply, { Text, DryRun: false });
-          if (!answer.Succeeded) throw new Error('the plan has failed');
-        }),
-    );
-    await client.close();
-    const { ratio } = writes;
-    report(`plan, ${FILES} files`, 'ms', writes, ratio.toFixed(2), 'at most 2.00', ratio <= 2);
-
-    const starts = await pairs(
-      PLANS,
-      () => untilMade(folder, (file) => spawn('/usr/bin/touch', [file])),
-      async () => {
-        const before = String(api.data()['applied-checksum']);
-        const took = await untilMade(folder, (file) => {
-          const instructions = [{ name: 'first', command: '/usr/bin/touch', args: [file] }];
-          api.update({ plan: JSON.stringify({ instructions }) });
-        });
-        await applied(api, before);
-        return took;
+    const apply = async (files) => {
+      const plan = files.map((file) => ({ path: file, content: 'eA==', ...OWN }));
+      const Text = Buffer.from(JSON.stringify({ files: plan }));
+      const answer = await client.call(planServiceDefinition.apply, { Text, DryRun: false });
+      if (!answer.Succeeded) throw new Error('the plan has failed');
+    };
+    const filesBy = (write) => ({
+      client: process.pid,
+      work: medianTime(FILE_PLANS, () => timeOf(folder, write)),
+    });
+    await run.measure(
+      { name: PLAN_OF_FILES, unit: 'ms', per: 'plan', figure: { is: 'ratio', atMost: 2 } },
+      {
+        'bare writes': filesBy(writeBare),
+        wins: { ...filesBy(apply), daemon: daemon.child.pid },
       },
     );
-    const took = `${starts.subject.toFixed(1)} ms`;
-    report('Secret to instruction', 'ms', starts, took, 'at most 30 ms', starts.subject <= 30);
+    await client.close();
+
+    const instruct = async () => {
+      const before = String(api.data()['applied-checksum']);
+      const took = await untilMade(folder, (file) => {
+        const instructions = [{ name: 'first', command: '/usr/bin/touch', args: [file] }];
+        api.update({ plan: JSON.stringify({ instructions }) });
+      });
+      await applied(api, before);
+      return took;
+    };
+    const start = () => untilMade(folder, (file) => spawn('/usr/bin/touch', [file]));
+    await run.measure(
+      { name: INSTRUCTION, unit: 'ms', per: 'plan', figure: { is: 'value', atMost: 30 } },
+      {
+        'bare start': { work: medianTime(PLANS, start) },
+        wins: { daemon: daemon.child.pid, work: medianTime(PLANS, instruct) },
+      },
+    );
   } finally {
     await api.close();
   }
@@ -110,20 +118,18 @@ async function applied(api, before) {
   }
 }
 
-/** What each of some processes took of the processors within the same minute, in ms. */
-async function processorTimes(processes) {
-  const entries = Object.entries(processes);
-  const before = entries.map(([, child]) => processorTime(child));
-  await delay(IDLE_MS);
-  return Object.fromEntries(
-    entries.map(([name, child], index) => [name, processorTime(child) - before[index]]),
-  );
-}
-
-function processorTime({ pid }) {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+/** What each of some processes takes of the processors in a minute, in ms: measured at the same time. */
+async function idleRounds(pids, share) {
+  const ways = Object.keys(pids).map((name) => ({ name, rounds: [] }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = mapValues(pids, processorMs);
+    await delay((IDLE_MS / ROUNDS) * share);
+    for (const { name, rounds } of ways) {
+      const ms = processorMs(pids[name]) - before[name];
+      rounds.push({ value: (ms * ROUNDS) / share });
+    }
+  }
+  return ways;
 }
 
 let folders = 0;

@@ -1,6 +1,6 @@
 // The floor that wins is measured against: grpc-js and nothing else, on a Unix socket or a named pipe.
-//   node bare-grpc.mjs serve ENDPOINT           serves until killed; prints "ready"
-//   node bare-grpc.mjs stream ENDPOINT BYTES    receives BYTES in 64 KiB messages
+//   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
+//   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of that size
 import grpc from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -21,8 +21,8 @@ const definition = { stream: method('Stream', true), echo: method('Echo', false)
 
 export const BareClient = grpc.makeGenericClientConstructor(definition, 'Bare');
 
-export function bareClient(socket) {
-  return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure());
+export function bareClient(socket, options) {
+  return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure(), options);
 }
 
 async function serve(socket) {
@@ -49,8 +49,9 @@ async function serve(socket) {
   console.log('ready');
 }
 
-function stream(socket, bytes) {
-  const client = bareClient(socket);
+function stream(socket, bytes, window) {
+  const options = window === undefined ? {} : { 'grpc-node.flow_control_window': Number(window) };
+  const client = bareClient(socket, options);
   let received = 0;
   client
     .stream(Buffer.from(String(bytes)))
@@ -63,6 +64,6 @@ function stream(socket, bytes) {
     });
 }
 
-const [command, socket, bytes] = process.argv.slice(2);
+const [command, socket, bytes, window] = process.argv.slice(2);
 if (command === 'serve') await serve(socket);
-if (command === 'stream') stream(socket, Number(bytes));
+if (command === 'stream') stream(socket, Number(bytes), window);

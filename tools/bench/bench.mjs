@@ -1,33 +1,34 @@
-// npm run bench: what wins costs, each figure as a ratio against a bare floor in the same run.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+// npm run bench: what wins costs, each figure beside floors that were measured in the same run. docs/performance.md says how to read it.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
-import { startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
 import { wine } from '../windows/wine.mjs';
-import { measureAgent } from './agent-rows.mjs';
-import { executableRows } from './executable-rows.mjs';
-import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
-import { pairs, Programs, Report } from './measure.mjs';
-import { measureTunnel } from './tunnel-rows.mjs';
-import { windowsRows } from './windows-rows.mjs';
+import { agentRows, measureAgent } from './agent-rows.mjs';
+import { readOptions, USAGE, UsageError } from './bench-options.mjs';
+import { executableRows, measureExecutables, wineExecutableRows } from './executable-rows.mjs';
+import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
+// This program is a client that is measured too.
+import './heap-report.cjs';
+import { Programs, Run } from './measure.mjs';
+import { reportOf } from './report.mjs';
+import { measureMemory, measureStarts, startRows } from './start-rows.mjs';
+import { measureTunnel, tunnelRows } from './tunnel-rows.mjs';
+import { measureWindows, windowsRows } from './windows-rows.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
 const wins = path.join(root, 'dist', 'wins.cjs');
 
-const START_PAIRS = 15;
+const ofDaemon = [...startRows, ...agentRows, ...grpcRows()];
+const ofExecutables = [...executableRows, ...(wine ? wineExecutableRows : [])];
+const ofWindows = wine ? windowsRows : [];
+
+const options = optionsOrExit();
+const { quick, json, before, wants } = options;
+const run = new Run({ quick, wants });
+const loadBefore = loadavg()[0];
 
 execFileSync(process.execPath, [nx, 'run-many', '-t', 'build'], {
   cwd: root,
@@ -36,49 +37,60 @@ execFileSync(process.execPath, [nx, 'run-many', '-t', 'build'], {
 const { createWinsClient } = await import('@wins/wins-api');
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-bench-')));
-const environment = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
-const programs = new Programs(environment);
-const { rows, add: report } = new Report();
-
-/** A target, and two ways to it: a relay, and the tunnel of a daemon whose log goes to a file, not through this process. */
-async function startTunnel() {
-  const target = await startProgram('target');
-  const relay = await startProgram('relay', target.port);
-  const config = path.join(folder, 'tunnel');
-  const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };
-  writeFileSync(config, JSON.stringify({ ...names, white_list: { proxyPorts: [target.port] } }));
-  chmodSync(config, 0o600);
-  const daemon = spawn(process.execPath, [wins, 'srv', 'app', 'run', '--config', config], {
-    env: environment,
-    stdio: ['ignore', 'ignore', openSync(path.join(folder, 'log'), 'w')],
-  });
-  programs.own(target.child, relay.child, daemon);
-  const published = await freePort();
-  const publish = ['--publish', `TCP:${published}:${target.port}`];
-  const client = await programs.start(
-    [wins, 'cli', 'proxy', ...publish, '--proxy', names.proxy, '--wait-timeout', '60s'],
-    (line) => line.includes('the tunnel is ready'),
-  );
-  return {
-    ways: { relay: relay.port, tunnel: published },
-    programs: { relay: [relay.child], tunnel: [daemon, client.child] },
-  };
-}
-
-async function freePort() {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
-  await once(server.close(), 'close');
-  return port;
-}
-
-function residentMegabytes({ pid }) {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(kilobytes) / 1024;
-}
-
+const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
+const parts = { run, programs, wins, folder };
 try {
+  await group(ofDaemon, measureDaemon);
+  await group(tunnelRows, () => measureTunnel(parts));
+} finally {
+  programs.end();
+  rmSync(folder, { recursive: true, force: true });
+}
+await group(ofWindows, () => measureWindows({ run, quick }));
+await group(ofExecutables, () => measureExecutables({ run, quick, hasWine: wine !== undefined }));
+
+const result = {
+  node: process.version.slice(1),
+  processors: availableParallelism(),
+  quick,
+  loadBefore,
+  loadAfter: loadavg()[0],
+  rows: run.rows,
+};
+if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+(json ? process.stderr : process.stdout).write(`\n${reportOf(result, before)}`);
+
+/** Measures a group of which a row is wanted. When it fails, what the others have measured in minutes is shown all the same. */
+async function group(names, measure) {
+  if (!names.some(wants)) return;
+  try {
+    await measure();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+}
+
+function optionsOrExit() {
+  try {
+    const found = readOptions(process.argv.slice(2), [
+      ...ofDaemon,
+      ...tunnelRows,
+      ...ofWindows,
+      ...ofExecutables,
+    ]);
+    if (!found.help) return found;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+/** The rows of a daemon and its pipe. */
+async function measureDaemon() {
   const writer = path.join(folder, 'writer');
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');
   chmodSync(writer, 0o755);
@@ -86,51 +98,30 @@ try {
   writeFileSync(config, JSON.stringify({ white_list: { processPaths: [writer] } }));
   chmodSync(config, 0o600);
 
-  const bareEndpoint = path.join(folder, 'bare.sock');
-  const bareServer = await programs.start(
-    [bare, 'serve', bareEndpoint],
-    (line) => line === 'ready',
+  const endpoint = path.join(folder, 'bare.sock');
+  const grpc = await programs.start([bareGrpc, 'serve', endpoint], (line) => line === 'ready');
+  const socket = path.join(folder, 'plain.sock');
+  const plain = await programs.start([bareSockets, 'serve', socket, writer], (line) =>
+    line.startsWith('port '),
   );
-  const daemon = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
+  const floors = {
+    grpc: { pid: grpc.child.pid, endpoint },
+    sockets: {
+      pid: plain.child.pid,
+      endpoints: { 'plain TCP': plain.line.split(' ')[1], 'plain Unix socket': socket },
+    },
+  };
+  const started = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
     line.includes('"msg":"ready"'),
   );
-  const { address } = JSON.parse(daemon.line);
+  const daemon = started.child.pid;
 
-  const memory = {
-    floor: residentMegabytes(bareServer.child),
-    subject: residentMegabytes(daemon.child),
-  };
-  const growth = memory.subject - memory.floor;
-  report('idle memory', 'MB', memory, `+${growth.toFixed(1)} MB`, 'at most +25 MB', growth <= 25);
-
-  const parts = { residentMegabytes, pairs, report };
-  await measureAgent({ programs, wins, folder, floor: daemon.child, ...parts });
-
-  const run = { programs, wins, bareEndpoint, report };
-  await measureOutput({ ...run, writer: { path: writer, args: [] } });
-  const client = createWinsClient({ address });
-  await measureInfo({ ...run, client });
+  measureMemory({ run, daemon, floor: grpc.child.pid });
+  if (agentRows.some(wants)) await measureAgent({ ...parts, floor: daemon });
+  const ofPipe = { ...parts, daemon, floors };
+  await measureOutput({ ...ofPipe, server: 'rancher_wins', writer: { path: writer, args: [] } });
+  const client = createWinsClient({ address: JSON.parse(started.line).address });
+  await measureInfo({ ...ofPipe, client });
   await client.close();
-
-  for (const [words, most] of [
-    ['cli --version', 1.4],
-    ['cli app info', 1.6],
-  ]) {
-    const start = await pairs(
-      START_PAIRS,
-      () => programs.time(['-e', '0']),
-      () => programs.time([wins, ...words.split(' ')]),
-    );
-    const { ratio } = start;
-    report(words, 'ms', start, ratio.toFixed(2), `at most ${most.toFixed(2)}`, ratio <= most);
-  }
-
-  const tunnel = await startTunnel();
-  await measureTunnel({ ...tunnel, residentMegabytes, pairs, report });
-} finally {
-  programs.end();
-  rmSync(folder, { recursive: true, force: true });
+  await measureStarts({ ...parts, daemon });
 }
-if (wine !== undefined) rows.push(...(await windowsRows()));
-rows.push(...(await executableRows()));
-console.table(rows);

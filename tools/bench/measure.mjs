@@ -1,21 +1,32 @@
-// How things are measured: floor and subject alternate, and the median of the pairs counts: machines drift, ratios hold.
+// How things are measured: floors and wins by turns, in rounds: machines drift, ratios hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import {
+  beginCounts,
+  beginProcessorTime,
+  canCount,
+  countedCommand,
+  mapValues,
+  MEASURED,
+} from './costs.mjs';
+import { median } from './summary.mjs';
 
+export const ROUNDS = 5;
+const WARM_CALLS = 200;
 const CALLS = 2000;
+/** How much of the work is done again to count what it takes, and before everything to warm up. */
+const COUNTED_SHARE = 0.1;
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const now = () => performance.now();
 
 /** Programs that a benchmark starts and ends. */
 export class Programs {
   #running = [];
+  #counts;
 
-  /** @param largeBytes the larger of two transfers, whose times are compared; the smaller is a sixteenth of it */
-  constructor(environment, largeBytes = 1024 * 1024 * 1024) {
+  constructor(environment) {
     this.environment = environment;
-    this.largeBytes = largeBytes;
   }
 
   own(...children) {
@@ -24,7 +35,7 @@ export class Programs {
 
   /** Resolves with the first line that says that the program is ready. */
   start(args, isReady) {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, [...(canCount ? MEASURED : []), ...args], {
       env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -40,23 +51,31 @@ export class Programs {
   }
 
   /** Wall time in ms of a command whose output nobody keeps. */
-  async time(args) {
+  async time(args, { file = process.execPath, isNode = true } = {}) {
+    const counted = this.#counts && countedCommand(file, args, isNode);
+    const [program, ...rest] = counted?.command ?? [file, ...args];
     const start = now();
-    const child = spawn(process.execPath, args, {
-      env: this.environment,
+    const child = spawn(program, rest, {
+      env: { ...this.environment, ...counted?.environment },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const [code] = await once(child, 'exit');
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
-    return now() - start;
+    if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
+    const ms = now() - start;
+    if (counted) this.#counts.push(counted.counts());
+    return ms;
   }
 
-  /** MB/s of what one size takes longer than the other: start-up cancels out. */
-  async throughput(argsFor) {
-    const smallBytes = this.largeBytes / 16;
-    const small = await this.time(argsFor(smallBytes));
-    const large = await this.time(argsFor(this.largeBytes));
-    return (this.largeBytes - smallBytes) / 1e3 / (large - small);
+  /** Counts what commands take from now on, each from its start; what is returned ends it and returns the sums. */
+  countNew() {
+    this.#counts = [];
+    return () => {
+      const counts = this.#counts;
+      this.#counts = undefined;
+      const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
+      // One that is not known makes the sum no number.
+      return { systemCalls: sum('systemCalls'), heapBytes: sum('heapBytes') };
+    };
   }
 
   end() {
@@ -64,43 +83,98 @@ export class Programs {
   }
 }
 
-/** The median time of a call in ms, once it is warm. */
-export async function p50(call) {
-  for (let index = 0; index < 200; index += 1) await call();
+/**
+ * The rows of a run. A row is its `name`; the `unit` of its values; `per`, the unit of work that costs are told for; and its `figure`, which `is` the
+ * `ratio` of wins to the floor, what it has more (`growth`) or its `value`, with the target, `atLeast` or `atMost`.
+ */
+export class Run {
+  rows = [];
+
+  /** @param wants - Says of a name whether that row is wanted. */
+  constructor({ quick, wants }) {
+    this.wants = wants;
+    this.share = quick ? COUNTED_SHARE : 1;
+  }
+
+  /**
+   * Measures each way to do some work, in {@link ROUNDS} rounds. The first is the floor, the last is wins.
+   *
+   * @param ways - By name, each with its `work(share)`, which does that share of the work and resolves with its `units`, how many `ms` they
+   *   took, and its `value` where that is not what `valueOf` makes of the two; with `less(share)`, work that is subtracted from it, such as a
+   *   start; and with the roles whose costs are wanted, `client` and `daemon`.
+   */
+  async measure(row, ways, valueOf) {
+    if (!this.wants(row.name)) return;
+    const results = Object.keys(ways).map((name) => ({ name, rounds: [] }));
+    for (const way of Object.values(ways)) await way.work(COUNTED_SHARE);
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const { name, rounds } of results)
+        rounds.push(await roundOf(ways[name], this.share, valueOf));
+    this.add(row, results);
+  }
+
+  /** A row that was measured in its own manner: `ways` are names with their rounds. */
+  add(row, ways) {
+    if (!this.wants(row.name)) return;
+    this.rows.push({ ...row, ways });
+    process.stderr.write(`measured: ${row.name}\n`);
+  }
+
+  /** A row of one round. */
+  addOnce(row, values) {
+    this.add(
+      row,
+      Object.entries(values).map(([name, value]) => ({ name, rounds: [{ value }] })),
+    );
+  }
+}
+
+async function roundOf(way, share, valueOf) {
+  const roles = rolesOf(way);
+  const { units, ms, ...timed } = await take(way, share, () => beginProcessorTime(roles));
+  const round = { value: timed.value ?? valueOf({ units, ms }), ...timed.costs };
+  if (Object.keys(roles).length === 0) return round;
+  const { costs } = await take(way, COUNTED_SHARE, () => beginCounts(roles));
+  for (const role of Object.keys(roles)) Object.assign(round[role], costs[role]);
+  return round;
+}
+
+function rolesOf({ client, daemon }) {
+  if (!canCount) return {};
+  return { ...(client && { client }), ...(daemon && { daemon }) };
+}
+
+/** Does the work, and tells what the programs of its roles took for a unit of it. */
+async function take({ work, less }, share, begin) {
+  const run = async (act) => {
+    const end = await begin();
+    const done = await act(share);
+    return { ...done, costs: await end() };
+  };
+  const subtracted = less && (await run(less));
+  const done = await run(work);
+  const units = done.units - (subtracted?.units ?? 0);
+  const costs = mapValues(done.costs, (of, role) =>
+    mapValues(of, (cost, name) => (cost - (subtracted?.costs[role][name] ?? 0)) / units),
+  );
+  return { ...done, units, ms: done.ms - (subtracted?.ms ?? 0), costs };
+}
+
+/** A call that is made again and again: the median of its times in ms, once it is warm. */
+export const medianCall = (call) => async (share) => {
   const times = [];
-  for (let index = 0; index < CALLS; index += 1) {
+  const warm = Math.ceil(WARM_CALLS * share);
+  for (let index = 0; index < warm + CALLS * share; index += 1) {
     const start = now();
     await call();
     times.push(now() - start);
   }
-  return median(times);
-}
+  return { units: times.length, value: median(times.slice(warm)) };
+};
 
-export async function pairs(count, floor, subject) {
-  const results = [];
-  for (let index = 0; index < count; index += 1) {
-    results.push({ floor: await floor(), subject: await subject() });
-  }
-  return {
-    floor: median(results.map((pair) => pair.floor)),
-    subject: median(results.map((pair) => pair.subject)),
-    ratio: median(results.map((pair) => pair.subject / pair.floor)),
-    difference: median(results.map((pair) => pair.subject - pair.floor)),
-  };
-}
-
-/** The table: one row for each figure and its target. */
-export class Report {
-  rows = [];
-
-  add = (what, unit, { floor, subject }, figure, target, good) => {
-    this.rows.push({
-      what,
-      floor: `${floor.toFixed(unit === 'ms' ? 2 : 0)} ${unit}`,
-      wins: `${subject.toFixed(unit === 'ms' ? 2 : 0)} ${unit}`,
-      figure,
-      target,
-      verdict: good ? 'met' : 'MISSED',
-    });
-  };
-}
+/** What says how many ms it took, done a number of times: the median of these. */
+export const medianTime = (count, act) => async (share) => {
+  const times = [];
+  for (let left = count * share; left > 0; left -= 1) times.push(await act());
+  return { units: times.length, value: median(times) };
+};

@@ -1,5 +1,11 @@
-// The rows of the tunnel: the built daemon and client against a plain TCP relay (`a.pipe(b).pipe(a)`), by the same load.
+// The rows of the tunnel: the built daemon and client against plain relays (`a.pipe(b).pipe(a)`), by the same load. The targets are set
+// against one relay. Two of them in a row are what a tunnel of two programs could be at best, if it had no protocol.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, openSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   connectionsPerSecond,
   download,
@@ -11,87 +17,137 @@ import {
   startProgram,
   upload,
 } from '../../libs/tcp-tunnel/bench/load.mjs';
+import { mapValues, MEASURED, residentMebibytes } from './costs.mjs';
 
-const PAIRS = 5;
 const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
+const CONNECTIONS = 3000;
 const STALLED = 100;
 /** Until back pressure has stopped every writer. */
 const STALL_MS = 3000;
 
-async function median64ByteEcho(port) {
-  return quantile(await echoes(port, TRIPS), 0.5) / 1000;
-}
+const speed = { unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.4 } };
+const ECHO = 'tunnel, 64 B echo, median';
+const CONNECTS = 'tunnel, connections';
+const BESIDE_BULK = 'tunnel, echo under bulk, p99';
+const STALLS = 'tunnel, 100 stalled readers';
+const echo = { unit: 'ms', per: 'echo', figure: { is: 'ratio', atMost: 2.2 } };
+const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.7 } };
 
-async function p99EchoUnderBulk(port) {
-  const bulk = await startProgram('reader', port);
-  const p99 = quantile(await echoes(port, TRIPS), 0.99) / 1000;
+/** What is done through a port, of that share. */
+const moves = (streams, way) => async (port, share) => {
+  const bytes = BYTES * share;
+  return { units: bytes / 1e9, value: await rate(bytes, streams, port, way) };
+};
+async function echo64(port, share) {
+  const units = Math.ceil(TRIPS * share);
+  return { units, value: quantile(await echoes(port, units), 0.5) / 1000 };
+}
+async function opens(port, share) {
+  const units = Math.ceil(CONNECTIONS * share);
+  return { units, value: await connectionsPerSecond(port, units) };
+}
+async function echoBesideBulk(port, share) {
+  const bulk = await startProgram('reader', { to: port });
+  const p99 = quantile(await echoes(port, Math.ceil(TRIPS * share)), 0.99) / 1000;
   bulk.child.kill();
   await once(bulk.child, 'exit');
-  return p99;
+  return { value: p99 };
 }
 
-/** Measures and reports every row. `ways` are the ports of relay and tunnel to the same target, `programs` their processes. */
-export async function measureTunnel({ ways, programs, residentMegabytes, pairs, report }) {
-  const largest = (way) => Math.max(...programs[way].map(residentMegabytes));
-  const compare = (count, measure) =>
-    pairs(
-      count,
-      () => measure(ways.relay),
-      () => measure(ways.tunnel),
+const ROWS = [
+  [{ name: 'tunnel, 1 stream down', ...speed }, moves(1, download)],
+  [{ name: 'tunnel, 1 stream up', ...speed }, moves(1, upload)],
+  [{ name: 'tunnel, 8 streams down', ...speed }, moves(8, download)],
+  [{ name: 'tunnel, 8 streams up', ...speed }, moves(8, upload)],
+  [{ name: ECHO, ...echo }, echo64],
+  [{ name: CONNECTS, ...connects }, opens],
+  [{ name: BESIDE_BULK, unit: 'ms', figure: { is: 'value', atMost: 10 } }, echoBesideBulk],
+];
+
+export const tunnelRows = [...ROWS.map(([{ name }]) => name), STALLS];
+
+export async function measureTunnel({ run, programs, wins, folder }) {
+  const ways = await startWays({ programs, wins, folder });
+  for (const [row, work] of ROWS) {
+    // Beside a bulk stream, what an echo takes is not to be told from what the stream takes.
+    const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
+    await run.measure(
+      row,
+      mapValues(ways, (way) => ({ ...costs(way), work: (share) => work(way.port, share) })),
     );
-  const transfer = (streams, way) => (port) => rate(BYTES, streams, port, way);
-  for (const port of Object.values(ways)) await transfer(1, download)(port);
-
-  const ratios = [
-    [
-      'tunnel, 1 stream down',
-      'MB/s',
-      transfer(1, download),
-      (ratio) => ratio >= 0.4,
-      'at least 0.40',
-    ],
-    ['tunnel, 1 stream up', 'MB/s', transfer(1, upload), (ratio) => ratio >= 0.4, 'at least 0.40'],
-    [
-      'tunnel, 8 streams down',
-      'MB/s',
-      transfer(8, download),
-      (ratio) => ratio >= 0.4,
-      'at least 0.40',
-    ],
-    ['tunnel, 8 streams up', 'MB/s', transfer(8, upload), (ratio) => ratio >= 0.4, 'at least 0.40'],
-    ['tunnel, 64 B echo, median', 'ms', median64ByteEcho, (ratio) => ratio <= 2.2, 'at most 2.20'],
-    [
-      'tunnel, connections',
-      'per s',
-      connectionsPerSecond,
-      (ratio) => ratio >= 0.7,
-      'at least 0.70',
-    ],
-  ];
-  for (const [what, unit, measure, isGood, target] of ratios) {
-    const result = await compare(PAIRS, measure);
-    report(what, unit, result, result.ratio.toFixed(2), target, isGood(result.ratio));
   }
+  if (!run.wants(STALLS)) return;
+  const grown = {};
+  for (const [name, way] of Object.entries(ways)) grown[name] = await growthByStalled(way);
+  run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
+}
 
-  const echo = await compare(3, p99EchoUnderBulk);
-  const p99 = `${echo.subject.toFixed(2)} ms`;
-  report('tunnel, echo under bulk, p99', 'ms', echo, p99, 'at most 10 ms', echo.subject <= 10);
+/** What the larger of its programs grows by, in MiB. */
+async function growthByStalled({ port, client, daemon }) {
+  const pids = [client, daemon].filter((pid) => pid !== undefined);
+  const largest = () => Math.max(...pids.map(residentMebibytes));
+  const before = largest();
+  const stalled = Array.from({ length: STALLED }, () => flood(port));
+  await pause(STALL_MS);
+  const growth = largest() - before;
+  for (const socket of stalled) socket.destroy();
+  return growth;
+}
 
-  const growth = {};
-  for (const [way, port] of Object.entries(ways)) {
-    const before = largest(way);
-    const stalled = Array.from({ length: STALLED }, () => flood(port));
-    await new Promise((resolve) => setTimeout(resolve, STALL_MS));
-    growth[way] = largest(way) - before;
-    for (const socket of stalled) socket.destroy();
-  }
-  report(
-    'tunnel, 100 stalled readers',
-    'MiB',
-    { floor: growth.relay, subject: growth.tunnel },
-    `+${growth.tunnel.toFixed(0)} MiB`,
-    'at most +64 MiB',
-    growth.tunnel <= 64,
+/** The ways to one target: their ports, and their programs by the roles that these have in a tunnel. */
+async function startWays({ programs, wins, folder }) {
+  const start = async (role, ends) => {
+    const { child, port } = await startProgram(role, { ...ends, execArgv: MEASURED });
+    programs.own(child);
+    return { pid: child.pid, port };
+  };
+  const target = await start('target');
+  const oneRelay = async (to) => {
+    const { pid, port } = await start('relay', { to });
+    return { port, client: pid };
+  };
+  const twoRelays = async (middle) => {
+    const far = await start('relay', { from: middle, to: target.port });
+    const near = await start('relay', { to: far.port });
+    return { port: near.port, client: near.pid, daemon: far.pid };
+  };
+  return {
+    'one relay, TCP': await oneRelay(target.port),
+    'two relays, TCP': await twoRelays(0),
+    'two relays, Unix socket': await twoRelays(path.join(folder, 'relay.sock')),
+    wins: await startTunnel({ programs, wins, folder, target: target.port }),
+  };
+}
+
+/** A tunnel whose daemon logs to a file, not through this process. */
+async function startTunnel({ programs, wins, folder, target }) {
+  const config = path.join(folder, 'tunnel');
+  const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };
+  writeFileSync(config, JSON.stringify({ ...names, white_list: { proxyPorts: [target] } }));
+  chmodSync(config, 0o600);
+  const daemon = spawn(
+    process.execPath,
+    [...MEASURED, wins, 'srv', 'app', 'run', '--config', config],
+    {
+      env: programs.environment,
+      stdio: ['ignore', 'ignore', openSync(path.join(folder, 'log'), 'w')],
+    },
   );
+  programs.own(daemon);
+  const port = await freePort();
+  const publish = ['--publish', `TCP:${port}:${target}`];
+  const { child } = await programs.start(
+    [wins, 'cli', 'proxy', ...publish, '--proxy', names.proxy, '--wait-timeout', '60s'],
+    (line) => line.includes('the tunnel is ready'),
+  );
+  return { port, client: child.pid, daemon: daemon.pid };
+}
+
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  await once(server.close(), 'close');
+  return port;
 }

@@ -1,5 +1,5 @@
 // The rows of Windows: the same programs on named pipes, run by the Windows node.exe (under Wine).
-//   node windows-rows.mjs FILE    as a program of Windows: measures and leaves the rows in FILE
+//   node windows-rows.mjs FILE WANTED    as a program of Windows: measures and leaves the rows in FILE
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { placeFile } from '../place-file.mjs';
-import { bare, measureInfo, measureOutput } from './grpc-rows.mjs';
-import { Programs, Report } from './measure.mjs';
+import { bareGrpc, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
+import { Programs, Run } from './measure.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const WRITER = `
@@ -23,10 +23,15 @@ const write = () => {
 write();
 `;
 
-if (process.platform === 'win32') await measure(process.argv[2]);
+const WHERE = ', Wine';
+const LARGE_BYTES = 128 * 1024 * 1024;
 
-/** Runs this file as a program of Windows and returns its rows. */
-export async function windowsRows() {
+export const windowsRows = grpcRows(WHERE);
+
+if (process.platform === 'win32') await measure(process.argv[2], JSON.parse(process.argv[3]));
+
+/** Runs this file as a program of Windows. */
+export async function measureWindows({ run, quick }) {
   const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const { windowsFile } = await import('../windows/packages.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
@@ -36,24 +41,25 @@ export async function windowsRows() {
     placeFile(windowsFile('@koromix/koffi-win32-x64'), addon);
     const file = path.join(folder, 'rows.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
-    const child = spawn(wine.program, [wine.node, self, windowsPath(file)], {
+    const wanted = JSON.stringify({ quick, names: windowsRows.filter(run.wants) });
+    const child = spawn(wine.program, [wine.node, self, windowsPath(file), wanted], {
       env: wine.environment,
       stdio: ['ignore', 'ignore', 'ignore'],
     });
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`the benchmark under Wine ended with ${code}`);
-    return JSON.parse(readFileSync(file, 'utf8'));
+    for (const { ways, ...row } of JSON.parse(readFileSync(file, 'utf8'))) run.add(row, ways);
   } finally {
     wine.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function measure(file) {
+async function measure(file, { quick, names }) {
   const { createWinsClient } = await import('@wins/wins-api');
   const folder = mkdtempSync(path.join(process.env.SystemDrive ?? 'C:', '\\wins-bench-'));
-  const programs = new Programs(process.env, 128 * 1024 * 1024);
-  const { rows, add: report } = new Report();
+  const programs = new Programs(process.env);
+  const run = new Run({ quick, wants: (name) => names.includes(name) });
   const wins = path.join(root, 'dist/wins.cjs');
   try {
     const program = path.join(folder, 'bin', 'writer.exe');
@@ -62,25 +68,22 @@ async function measure(file) {
     const script = path.join(folder, 'writer.cjs');
     writeFileSync(script, WRITER);
     const config = path.join(folder, 'config');
-    const names = { listen: 'wins_bench', proxy: 'wins_bench_proxy' };
-    writeFileSync(config, JSON.stringify({ ...names, white_list: { processPaths: [program] } }));
+    const pipes = { listen: 'wins_bench', proxy: 'wins_bench_proxy' };
+    writeFileSync(config, JSON.stringify({ ...pipes, white_list: { processPaths: [program] } }));
 
-    const bareEndpoint = '\\\\.\\pipe\\wins_bench_bare';
-    await programs.start([bare, 'serve', bareEndpoint], (line) => line === 'ready');
+    const grpc = { endpoint: '\\\\.\\pipe\\wins_bench_bare' };
+    await programs.start([bareGrpc, 'serve', grpc.endpoint], (line) => line === 'ready');
     const daemon = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
       line.includes('"msg":"ready"'),
     );
     const { address } = JSON.parse(daemon.line);
-    const run = { programs, wins, bareEndpoint, report, where: ', Wine', count: 3 };
-    await measureOutput({
-      ...run,
-      server: names.listen,
-      writer: { path: program, args: [script] },
-    });
     const client = createWinsClient({ address });
-    await measureInfo({ ...run, client });
+    const writer = { path: program, args: [script] };
+    const parts = { run, programs, wins, client, server: pipes.listen, writer, floors: { grpc } };
+    await measureOutput({ ...parts, largeBytes: LARGE_BYTES, where: WHERE });
+    await measureInfo({ ...parts, where: WHERE });
     await client.close();
-    writeFileSync(file, JSON.stringify(rows));
+    writeFileSync(file, JSON.stringify(run.rows));
   } finally {
     programs.end();
     rmSync(folder, { recursive: true, force: true });

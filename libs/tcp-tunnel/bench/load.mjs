@@ -1,6 +1,6 @@
 // The load that the tunnel and a plain TCP relay are measured with, and those two programs beside them that are not
-// the tunnel. `node load.mjs target`, `relay PORT` and `reader PORT` (which reads a stream without end) are processes of
-// their own: they say their port to the parent, and the relay answers any message with its resident bytes.
+// the tunnel. `node load.mjs target`, `relay` and `reader` (which reads a stream without end) are processes of their own: they say their
+// port to the parent, and the relay answers any message with its resident bytes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -11,15 +11,20 @@ export const MEGABYTE = 1e6;
 const KEPT_BYTES = 256 * 1024;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [role, port] = process.argv.slice(2);
+  const [role, ends] = process.argv.slice(2);
+  const { from = 0, to } = JSON.parse(ends);
   if (role === 'target') await target();
-  else if (role === 'reader') await reader(Number(port));
-  else await relay(Number(port));
+  else if (role === 'reader') await reader(to);
+  else await relay(from, to);
 }
 
-/** Starts `target`, `relay` or `reader` as a process. */
-export async function startProgram(role, port = 0) {
-  const child = fork(fileURLToPath(import.meta.url), [role, String(port)]);
+/**
+ * Starts `target`, `relay` or `reader` as a process.
+ *
+ * @param ends - `from`: where a relay listens, a free port by default; `to`: where it or a reader connects. Each is a port or a Unix socket.
+ */
+export async function startProgram(role, { execArgv = [], ...ends } = {}) {
+  const child = fork(fileURLToPath(import.meta.url), [role, JSON.stringify(ends)], { execArgv });
   const [answer] = await once(child, 'message');
   return { child, port: answer };
 }
@@ -71,14 +76,15 @@ async function reader(port) {
   process.send(port);
 }
 
-async function relay(port) {
+async function relay(from, to) {
+  const where = typeof to === 'string' ? { path: to } : { host: '127.0.0.1', port: to };
   const listening = createServer({ noDelay: true, allowHalfOpen: true }, (a) => {
-    const b = connect({ host: '127.0.0.1', port, noDelay: true, allowHalfOpen: true });
+    const b = connect({ ...where, noDelay: true, allowHalfOpen: true });
     a.on('error', () => b.destroy());
     b.on('error', () => a.destroy());
     a.pipe(b).pipe(a);
   });
-  process.send(await listenOn(listening, 0));
+  process.send((await listenOn(listening, from)) ?? from);
   answerMemory();
 }
 
@@ -138,8 +144,7 @@ export async function echoes(port, count) {
   return trips.slice(count / 10);
 }
 
-export async function connectionsPerSecond(port) {
-  const total = 3000;
+export async function connectionsPerSecond(port, total = 3000) {
   let left = total;
   const worker = async () => {
     while (left > 0) {

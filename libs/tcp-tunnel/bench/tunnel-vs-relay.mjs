@@ -72,7 +72,7 @@ async function main(megabytes) {
   };
   const target = await startProgram('target');
   const { port } = target;
-  const relayed = await startProgram('relay', port);
+  const relayed = await startProgram('relay', { to: port });
   children.push(target.child, relayed.child);
   const served = await start('server', { port, socketPath });
   const tunnelled = await start('client', { port, socketPath });

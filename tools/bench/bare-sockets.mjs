@@ -1,0 +1,55 @@
+// A floor that wins is measured against: plain sockets without any protocol. A connection says in one line what it wants.
+//   node bare-sockets.mjs serve SOCKET WRITER    serves on that Unix socket and on a port until killed; prints the port
+//   node bare-sockets.mjs output ENDPOINT BYTES  prints what the writer prints, which is run with BYTES
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+const [command, endpoint, argument] = process.argv.slice(2);
+if (command === 'serve') await serve(endpoint, argument);
+if (command === 'output') output(endpoint, Number(argument));
+
+/** An open connection to an endpoint, a path or a port, that answers whatever is written to it with the same bytes. */
+export async function echoConnection(to) {
+  const socket = connectTo(to).setNoDelay(true);
+  socket.write('echo\n');
+  // The server has read that line when it answers, and takes nothing else for a part of it.
+  await once(socket, 'data');
+  return socket;
+}
+
+function connectTo(to) {
+  return /^\d+$/.test(to) ? connect(Number(to), '127.0.0.1') : connect(to);
+}
+
+async function serve(socket, writer) {
+  const onConnection = (connection) => {
+    connection.setNoDelay(true).on('error', () => connection.destroy());
+    connection.once('data', (line) => {
+      const [want, bytes] = line.toString().trim().split(' ');
+      if (want === 'output') {
+        spawn(writer, [bytes], { stdio: ['ignore', 'pipe', 'ignore'] }).stdout.pipe(connection);
+      } else {
+        connection.write(line);
+        connection.pipe(connection);
+      }
+    });
+  };
+  await once(createServer(onConnection).listen(socket), 'listening');
+  const tcp = createServer(onConnection).listen(0, '127.0.0.1');
+  await once(tcp, 'listening');
+  console.log(`port ${tcp.address().port}`);
+}
+
+function output(to, bytes) {
+  const connection = connectTo(to);
+  let received = 0;
+  connection.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  connection.once('end', () => {
+    if (received < bytes) throw new Error(`received ${received} of ${bytes} bytes`);
+  });
+  connection.write(`output ${bytes}\n`);
+  connection.pipe(process.stdout);
+}

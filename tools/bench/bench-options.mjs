@@ -1,0 +1,72 @@
+// The command line of npm run bench.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+export const USAGE = `npm run bench -- [--only PATTERN] [--quick] [--json] [--against FILE]
+
+  --only PATTERN   the rows alone whose name this regular expression finds, in upper or lower case
+  --quick          a tenth of the work: shows that all runs, and large differences
+  --json           every round as JSON on standard output; tables go to standard error
+  --against FILE   compares with the run that --json left in FILE
+
+docs/performance.md says what the numbers mean.`;
+
+/** What is wrong with a command line. */
+export class UsageError extends Error {}
+
+/**
+ * @param names - Of all rows.
+ * @throws {@link UsageError}
+ */
+export function readOptions(args, names) {
+  const { only, quick, json, against, help } = parse(args);
+  if (help) return { help };
+  const pattern = patternOf(only);
+  if (!names.some((name) => pattern.test(name)))
+    throw new UsageError(`--only ${only} finds no row of:\n  ${names.join('\n  ')}`);
+  const before = against === undefined ? undefined : readRun(against);
+  if (before && before.quick !== quick)
+    throw new UsageError(
+      `cannot compare with ${against}: it was measured ${before.quick ? 'with' : 'without'} --quick; measure both alike`,
+    );
+  return { quick, json, before, wants: (name) => pattern.test(name) };
+}
+
+function parse(args) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        only: { type: 'string', default: '' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        against: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error.message, { cause: error });
+  }
+}
+
+function patternOf(only) {
+  try {
+    return new RegExp(only, 'i');
+  } catch (error) {
+    throw new UsageError(`--only ${only} is no regular expression: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function readRun(file) {
+  let run;
+  try {
+    run = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`cannot read --against ${file}: ${error.message}`, { cause: error });
+  }
+  if (!Array.isArray(run?.rows) || !run.rows.every((row) => Array.isArray(row?.ways)))
+    throw new UsageError(`--against ${file} is not what --json prints: wanted rows with ways`);
+  return run;
+}

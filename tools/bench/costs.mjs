@@ -1,0 +1,146 @@
+// What programs take while they work, each program by itself.
+//
+// - Processor time, user and system, of all threads: what the scheduler has counted in nanoseconds (/proc/PID/task/*/schedstat). Of
+//   programs that have ended: what the system adds up for their parent, which it tells in steps of 10 ms.
+// - Bytes on the JavaScript heap: heap-report.cjs, which measured programs preload.
+// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`. Where perf is not there, or may not count, there are none to tell.
+//
+// The last two cost time themselves. So work is measured for its time, and a part of it again for what is counted.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const TICK_MS = 10;
+const POLL_MS = 2;
+const PERF = ['stat', '-x,', '-e', 'raw_syscalls:sys_enter'];
+
+/** Arguments of Node that make a program one that can be measured. */
+export const MEASURED = ['--require', path.join(import.meta.dirname, 'heap-report.cjs')];
+
+export const canCount = process.platform === 'linux';
+const hasPerf = canCount && spawnSync('perf', [...PERF, 'true'], { stdio: 'ignore' }).status === 0;
+
+const reports = mkdtempSync(path.join(tmpdir(), 'wins-bench-reports-'));
+process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
+process.env.WINS_BENCH_HEAP_FOLDER = reports;
+
+/** Of a running program. */
+export function processorMs(pid) {
+  const tasks = `/proc/${pid}/task`;
+  let nanoseconds = 0;
+  for (const task of readdirSync(tasks))
+    nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ', 1)[0]);
+  return nanoseconds / 1e6;
+}
+
+/** What a running program has in memory, in MiB. */
+export function residentMebibytes(pid) {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(kilobytes) / 1024;
+}
+
+/** Of all programs that this one has started and that have ended. */
+function processorMsOfEnded() {
+  const text = readFileSync('/proc/self/stat', 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
+}
+
+/**
+ * What the programs of each role take while work is done. A role is the process id of a program that runs, or the {@link Programs}
+ * of which each new one is meant.
+ */
+export function beginProcessorTime(roles) {
+  const read = () =>
+    mapValues(roles, (role) =>
+      typeof role === 'number' ? processorMs(role) : processorMsOfEnded(),
+    );
+  const before = read();
+  return async () => mapValues(read(), (after, name) => ({ cpuMs: after - before[name] }));
+}
+
+/** Like {@link beginProcessorTime}, of what is counted. */
+export async function beginCounts(roles) {
+  const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
+  const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
+  // This program comes last, and ends first: what it does to count others is none of its work.
+  running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
+  const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
+  for (const { pid } of counters) await heapReport(pid);
+  for (const { perf } of counters) await perf?.tell('enable');
+  const ends = ofNew.map(([name, programs]) => [name, programs.countNew()]);
+  return async () => {
+    const counts = Object.fromEntries(ends.map(([name, end]) => [name, end()]));
+    for (const { perf } of counters) await perf?.tell('disable');
+    for (const { name, pid } of counters.toReversed())
+      counts[name] = { heapBytes: Number(await heapReport(pid)) };
+    for (const { name, perf } of counters) counts[name].systemCalls = await perf?.end();
+    return counts;
+  };
+}
+
+/** Resolves with what a program says at the signal: nothing at the first, at the second what it has allocated since. */
+async function heapReport(pid) {
+  const file = path.join(reports, String(pid));
+  process.kill(pid, 'SIGUSR2');
+  while (!existsSync(file)) await pause(POLL_MS);
+  const text = readFileSync(file, 'utf8');
+  rmSync(file);
+  return text;
+}
+
+/** Counts system calls of a program, not of its children, once it is told to. */
+function attachPerf(pid) {
+  if (!hasPerf) return undefined;
+  const args = [...PERF, '--no-inherit', '--delay=-1', '--control=fd:3,4', `--pid=${pid}`];
+  const perf = spawn('perf', args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+  let text = '';
+  perf.stderr.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  return {
+    async tell(word) {
+      perf.stdio[3].write(`${word}\n`);
+      await once(perf.stdio[4], 'data');
+    },
+    async end() {
+      perf.kill('SIGINT');
+      await once(perf, 'close');
+      return systemCallsIn(text);
+    },
+  };
+}
+
+let started = 0;
+
+/**
+ * A command of which is counted what it does from its start to its end; Node's own start is in its system calls, and on its heap what comes
+ * after it.
+ *
+ * @param isNode - Whether the file is Node: of another program the heap is not known.
+ */
+export function countedCommand(file, args, isNode) {
+  const own = path.join(reports, `started-${(started += 1)}`);
+  const command = [file, ...(isNode ? MEASURED : []), ...args];
+  const wrapped = hasPerf ? ['perf', ...PERF, '-o', `${own}.perf`, '--', ...command] : command;
+  return {
+    command: wrapped,
+    environment: { WINS_BENCH_HEAP_FILE: own },
+    /** Once it has ended. */
+    counts: () => ({
+      systemCalls: hasPerf ? systemCallsIn(readFileSync(`${own}.perf`, 'utf8')) : undefined,
+      heapBytes: isNode ? Number(readFileSync(own, 'utf8')) : undefined,
+    }),
+  };
+}
+
+function systemCallsIn(text) {
+  const found = /^(\d+),.*raw_syscalls/m.exec(text);
+  if (found === null) throw new Error(`perf has counted nothing: ${text}`);
+  return Number(found[1]);
+}
+
+export function mapValues(object, map) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
+}

@@ -1,0 +1,35 @@
+// The rows of the client's start, against a Node that does nothing, and of what a daemon has in memory that has nothing to do.
+import { residentMebibytes } from './costs.mjs';
+import { medianTime } from './measure.mjs';
+
+const STARTS = 10;
+const MEMORY = 'idle memory';
+const ROWS = [
+  ['cli --version', 1.4],
+  ['cli app info', 1.6],
+];
+
+export const startRows = [MEMORY, ...ROWS.map(([words]) => words)];
+
+/** @param floor - The process id of a program that serves bare grpc-js. */
+export function measureMemory({ run, daemon, floor }) {
+  run.addOnce(
+    { name: MEMORY, unit: 'MiB', figure: { is: 'growth', atMost: 25 } },
+    { 'grpc-js': residentMebibytes(floor), wins: residentMebibytes(daemon) },
+  );
+}
+
+export async function measureStarts({ run, programs, wins, daemon }) {
+  const way = (args) => ({
+    client: programs,
+    work: medianTime(STARTS, () => programs.time(args)),
+  });
+  for (const [words, atMost] of ROWS)
+    await run.measure(
+      { name: words, unit: 'ms', per: 'start', figure: { is: 'ratio', atMost } },
+      {
+        'node -e 0': way(['-e', '0']),
+        wins: { ...way([wins, ...words.split(' ')]), ...(words.endsWith('info') && { daemon }) },
+      },
+    );
+}

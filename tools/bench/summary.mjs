@@ -1,0 +1,115 @@
+// What the rounds of a row come to, and whether two runs differ.
+
+/** Counts differ by less without spread, depending on what the programs did before. */
+const SMALLEST_CHANGE = 0.02;
+const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Undefined where a round has no such number. */
+export function summary(values) {
+  if (!values.every((value) => typeof value === 'number' && Number.isFinite(value)))
+    return undefined;
+  return {
+    median: median(values),
+    min: Math.min(...values),
+    max: Math.max(...values),
+    rounds: values.length,
+  };
+}
+
+/** The first way is the floor that the target is set against, the last is wins. */
+export const floorOf = (row) => row.ways[0];
+export const winsOf = (row) => row.ways.at(-1);
+
+const figures = {
+  ratio: (wins, floor) => wins / floor,
+  growth: (wins, floor) => wins - floor,
+  value: (wins) => wins,
+};
+
+export const valuesOf = (way) => summary(way.rounds.map(({ value }) => value));
+
+/** The figure of a row, in each round. */
+export function figureOf(row) {
+  const floor = floorOf(row).rounds;
+  const of = figures[row.figure.is];
+  return summary(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
+}
+
+/** Whether the figure is what it should be; of a figure without a target nothing is said. */
+export function isMet(row) {
+  const { atLeast, atMost } = row.figure;
+  const figure = figureOf(row).median;
+  if (atLeast !== undefined) return figure >= atLeast;
+  return atMost === undefined ? undefined : figure <= atMost;
+}
+
+export const COSTS = ['cpuMs', 'heapBytes', 'systemCalls'];
+export const ROLES = ['client', 'daemon'];
+
+export function costOf(way, role, cost) {
+  return summary(way.rounds.map((round) => round[role]?.[cost]));
+}
+
+/** What both programs of a way take of the processors, in each round. */
+function processorTimes({ rounds }) {
+  return rounds.map((round) => {
+    const times = ROLES.map((role) => round[role]?.cpuMs).filter((ms) => ms !== undefined);
+    return times.length === 0 ? undefined : times.reduce((sum, ms) => sum + ms);
+  });
+}
+
+/** Everything about wins in a row that can be compared with another run, by a name. */
+function numbersOf(row) {
+  const { is } = row.figure;
+  const moreIsBetter = MORE_IS_BETTER.has(row.unit);
+  const floor = processorTimes(floorOf(row));
+  const numbers = [
+    ['value', valuesOf(winsOf(row)), moreIsBetter],
+    [is, figureOf(row), moreIsBetter],
+    // What else the machine does moves processor times too, and those of the floor as well.
+    ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
+    ...ROLES.flatMap((role) =>
+      COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),
+    ),
+  ];
+  return new Map(
+    numbers
+      .filter(([, found]) => found !== undefined)
+      .map(([name, found, isBetter]) => [name, { ...found, moreIsBetter: isBetter }]),
+  );
+}
+
+/**
+ * Compares the rows that two runs share.
+ *
+ * @returns For each number of wins in each row: its medians `before` and `after`, the `change` as a part of the former, and a `verdict`: `better`
+ *   or `worse` where the rounds of the two runs do not overlap, `same` where they do or the change is below 2 %, `unknown` where a run has
+ *   only one round of it.
+ */
+export function compareRuns(before, after) {
+  const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));
+  const compared = [];
+  for (const row of after.rows) {
+    for (const [number, is] of numbersOf(row)) {
+      const was = earlier.get(row.name)?.get(number);
+      if (was === undefined) continue;
+      const change = (is.median - was.median) / was.median;
+      const verdict = verdictOf(was, is, change);
+      compared.push({ row, number, before: was.median, after: is.median, change, verdict });
+    }
+  }
+  return compared;
+}
+
+function verdictOf(was, is, change) {
+  if (was.rounds < 2 || is.rounds < 2) return 'unknown';
+  if (Math.abs(change) < SMALLEST_CHANGE) return 'same';
+  if (is.min <= was.max && was.min <= is.max) return 'same';
+  return is.min > was.max === is.moreIsBetter ? 'better' : 'worse';
+}
