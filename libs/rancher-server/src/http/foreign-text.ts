@@ -7,10 +7,13 @@ export function quoteForeign(text: string, secrets: readonly string[]): string {
   return quoteText(withoutSecrets(text, secrets), { maxLength: MAX_LENGTH });
 }
 
+/** What is shorter is in any text by chance: a message without it could not be read. */
+const SHORTEST_SECRET = 4;
+
 /** Replaces secrets by `***`, in capital or small letters: the host of a URL, for one, has small letters. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let rest = text;
-  for (const secret of secrets.filter((each) => each !== '')) {
+  for (const secret of secrets.filter(({ length }) => length >= SHORTEST_SECRET)) {
     const pattern = secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
     rest = rest.replace(new RegExp(pattern, 'gi'), '***');
   }
