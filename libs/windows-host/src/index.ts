@@ -35,6 +35,8 @@ export { pipeExists } from './pipes/pipe-exists.js';
 export type { PipeClient } from './pipes/pipe-client.js';
 export { securedPipe } from './pipes/secured-pipe.js';
 export { securedPipeClient } from './pipes/secured-pipe-client.js';
+export { windowsNode } from './node/windows-node.js';
+export type { NodeServiceManners } from './node/node-services.js';
 export {
   listenToConsole,
   type ConsoleEvent,

@@ -83,6 +83,13 @@ export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }
 
+/** Whether a source of the application's log is known. */
+export function isEventSource(source: string): boolean {
+  const key = RegistryKey.open(keyOf(source));
+  key?.close();
+  return key !== undefined;
+}
+
 /** A source is one key; it must not name another. */
 function keyOf(source: string): string {
   if (!/^[\w-]+$/.test(source)) throw new RangeError(`named a source of events "${source}"`);

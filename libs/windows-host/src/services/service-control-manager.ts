@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from '../processes/windows-command-line.js';
 import { RegistryKey } from '../registry/registry.js';
 import { readConfig, type ServiceConfig } from './service-config.js';
-import type { ServiceDefinition } from './service-definition.js';
+import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
 import { statusOf, using, withManager, withService } from './service-handle.js';
-import { CHANGE_RIGHTS, writeSettings } from './service-settings.js';
+import { CHANGE_RIGHTS, writeSettings, writeStart } from './service-settings.js';
 import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
 import {
@@ -30,6 +30,14 @@ export interface Registration {
   readonly ignored: readonly string[];
 }
 
+/** What is changed of a service. */
+export interface ServiceChange {
+  /** The whole line, as {@link ServiceControlManager.config} tells it. */
+  readonly commandLine?: string;
+  readonly startType?: ServiceStartType;
+  readonly dependencies?: readonly string[];
+}
+
 /** The services of this machine. It holds nothing open between calls. */
 export interface ServiceControlManager {
   /** @throws WindowsError `notFound`, `accessDenied`. */
@@ -51,6 +59,12 @@ export interface ServiceControlManager {
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
    */
   setCommand(name: string, command: readonly string[]): void;
+  /**
+   * Changes what is given and nothing else, durably. What runs already goes on.
+   *
+   * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`; `busy` while it is being removed.
+   */
+  change(name: string, change: ServiceChange): void;
   /**
    * Starts a service and waits until it runs. One that runs is left alone. Whoever gives up before the service control manager
    * has answered, which takes up to 30 s for a program that never connects to it, leaves it to go on.
@@ -118,6 +132,7 @@ export function serviceControlManager(): ServiceControlManager {
       ),
     register,
     setCommand,
+    change,
     start,
     stop: async (name, options = {}) =>
       withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stopped it', async (service) => {
@@ -168,8 +183,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
 
 function register(definition: ServiceDefinition): Registration {
   const { name } = definition;
-  const [program = '', ...args] = definition.command;
-  const commandLine = windowsCommandLine(program, args);
+  const commandLine = lineOf(definition.command);
   const update = (): Registration =>
     withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
       const changed = services().ChangeServiceConfigW(
@@ -235,24 +249,34 @@ function register(definition: ServiceDefinition): Registration {
   }
 }
 
-function setCommand(name: string, [program = '', ...args]: readonly string[]): void {
-  const commandLine = windowsCommandLine(program, args);
+function setCommand(name: string, command: readonly string[]): void {
+  change(name, { commandLine: lineOf(command) });
+}
+
+function lineOf(command: ServiceDefinition['command']): string {
+  if (typeof command === 'string') return command;
+  const [program = '', ...args] = command;
+  return windowsCommandLine(program, args);
+}
+
+function change(name: string, { commandLine, startType, dependencies }: ServiceChange): void {
   const same = SERVICE_NO_CHANGE;
-  withService(name, SERVICE_CHANGE_CONFIG, 'changed what it runs', (service) => {
+  withService(name, SERVICE_CHANGE_CONFIG, 'changed it', (service) => {
     const changed = services().ChangeServiceConfigW(
       service,
       same,
+      startType === undefined ? same : START_TYPES[startType],
       same,
-      same,
-      commandLine,
+      commandLine ?? null,
       null,
       null,
-      null,
+      dependencies === undefined ? null : multiString(dependencies),
       null,
       null,
       null,
     );
-    check(changed !== 0, 'ChangeServiceConfigW', `changed what the service ${name} runs`);
+    check(changed !== 0, 'ChangeServiceConfigW', `changed the service ${name}`);
+    if (startType !== undefined) writeStart(service, name, startType);
   });
   // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
   const key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);

@@ -1,4 +1,4 @@
-import type { ServiceDefinition } from './service-definition.js';
+import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
 import { failureActions, oneNumber, oneText, type AddressOf } from './service-structures.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { services } from '../win32/services.js';
@@ -61,4 +61,16 @@ export function writeSettings(
     ignored.push(setting);
   }
   return ignored;
+}
+
+/** Sets whether an automatic start is delayed. @throws WindowsError, but not where the system knows no such setting. */
+export function writeStart(service: number, name: string, startType: ServiceStartType): void {
+  if (startType !== 'automatic' && startType !== 'delayed') return;
+  const memory = oneNumber(startType === 'delayed' ? 1 : 0);
+  const { ChangeServiceConfig2W } = services();
+  if (ChangeServiceConfig2W(service, SETTING_LEVELS.delayedStart, memory) !== 0) return;
+  const errorNumber = kernel32().GetLastError();
+  if (errorNumber === ERROR_INVALID_LEVEL) return;
+  const tried = `set delayedStart of the service ${name}`;
+  throw systemError(tried, { functionName: 'ChangeServiceConfig2W', errorNumber });
 }

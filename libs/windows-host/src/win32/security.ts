@@ -9,6 +9,8 @@ export const GROUP_SECURITY_INFORMATION = 2;
 export const DACL_SECURITY_INFORMATION = 4;
 /** With the list: nothing is taken over from the folder above. */
 export const PROTECTED_DACL_SECURITY_INFORMATION = 0x8000_0000;
+/** With the list: what the folder above gives is taken over. */
+export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 
 /** Memory that a call allocated: to be freed with LocalFree. */
 export type LocalMemory = bigint;

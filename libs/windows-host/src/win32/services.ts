@@ -49,7 +49,7 @@ export const services = lazily(() => {
         type: number,
         start: number,
         errorControl: number,
-        commandLine: string,
+        commandLine: string | null,
         group: null,
         tag: null,
         dependencies: Buffer | null,

@@ -1,0 +1,66 @@
+import { RegistryKey } from '../registry/registry.js';
+import type { RegistryValue } from '../registry/registry-value.js';
+import { refused } from './node-access.js';
+import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
+
+const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
+const NAME = 'Path';
+
+/**
+ * Elements of the PATH of the machine. The value is never expanded, and keeps its type: what others wrote as `%NAME%` stays so.
+ * Services see a change when they are started; programs of a session that is open do not, as no message is sent.
+ */
+export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string }, Presence> {
+  return {
+    read: ({ path }) => presence(elementsOf(valueOf(key).value).some((each) => isSame(each, path))),
+    write: ({ path }, state) =>
+      settled(() => {
+        if (/[;%"\0]/.test(path)) throw refused('changed the PATH', 'a character that parts it');
+        const { type, value } = valueOf(key);
+        const isThere = elementsOf(value).some((each) => isSame(each, path));
+        if (isThere === (state !== undefined)) return;
+        const changed =
+          state === undefined
+            ? elementsOf(value)
+                .filter((each) => !isSame(each, path))
+                .join(';')
+            : value === ''
+              ? path
+              : `${value};${path}`;
+        write(key, { type, value: changed });
+      }),
+  };
+}
+
+function valueOf(path: string): Extract<RegistryValue, { value: string }> {
+  const key = RegistryKey.open(path);
+  try {
+    const found = key?.value(NAME);
+    if (found === undefined) return { type: 'expandable-text', value: '' };
+    if (found.type === 'text' || found.type === 'expandable-text') return found;
+    throw refused('read the PATH of the machine', `a value of the type ${found.type}`);
+  } finally {
+    key?.close();
+  }
+}
+
+function write(path: string, value: RegistryValue): void {
+  const key = RegistryKey.create(path);
+  try {
+    key.set(NAME, value);
+    key.flush();
+  } finally {
+    key.close();
+  }
+}
+
+/** As they stand there, the empty ones too, so that what is joined again is what was parted. */
+function elementsOf(value: string): readonly string[] {
+  return value.split(';');
+}
+
+function isSame(a: string, b: string): boolean {
+  const plain = (text: string): string =>
+    text.trim().replace(/\//g, '\\').replace(/\\+$/, '').toLowerCase();
+  return plain(a) === plain(b);
+}

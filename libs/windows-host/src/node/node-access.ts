@@ -1,0 +1,91 @@
+import { quoteText } from '@wins/wins-program';
+import { descriptorFromText } from '../access/file-security.js';
+import { processAccount } from '../access/process-account.js';
+import { accessRights } from '../access/security-descriptor-words.js';
+import { parseSecurityDescriptor } from '../access/security-descriptor.js';
+import { check } from '../win32/kernel32.js';
+import {
+  DACL_SECURITY_INFORMATION,
+  GROUP_SECURITY_INFORMATION,
+  OWNER_SECURITY_INFORMATION,
+  PROTECTED_DACL_SECURITY_INFORMATION,
+  security,
+  UNPROTECTED_DACL_SECURITY_INFORMATION,
+} from '../win32/security.js';
+import { WindowsError } from '../windows-error.js';
+
+/** What everyone gets, by the word for it; accounts are written as SIDs, whose names differ by language. */
+const FOR_EVERYONE: Readonly<Record<string, string>> = {
+  private: '',
+  readable: 'FR',
+  executable: 'FRFX',
+};
+const EVERYONE = 'S-1-1-0';
+/** SYSTEM, administrators, TrustedInstaller. */
+export const SYSTEM_ACCOUNTS: readonly string[] = [
+  'S-1-5-18',
+  'S-1-5-32-544',
+  'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464',
+];
+
+/**
+ * The security descriptor for a word: administrators and SYSTEM may do all, and an account without their rights with what is its own.
+ * `undefined` for text that is no word. Pure but for the account of this process.
+ */
+export function accessDescriptor(word: string, isFolder: boolean): string | undefined {
+  const everyone = FOR_EVERYONE[word];
+  if (everyone === undefined) return undefined;
+  const { user, isPrivileged } = processAccount();
+  const flags = isFolder ? 'OICI' : '';
+  const full = (sid: string): string => `(A;${flags};FA;;;${sid})`;
+  const rights = rightsOf(everyone, isFolder);
+  const others = rights === '' ? '' : `(A;${flags};${rights};;;WD)`;
+  const owner = isPrivileged ? 'O:BAG:SY' : '';
+  return `${owner}D:PAI${full('BA')}${full('SY')}${isPrivileged ? '' : full(user)}${others}`;
+}
+
+/**
+ * The word for a security descriptor, by what it gives to others than administrators and this account, or the descriptor itself when
+ * no word says the same.
+ */
+export function accessOf(sddl: string, isFolder: boolean): string {
+  const { owner, entries } = parseSecurityDescriptor(sddl);
+  const known = [...SYSTEM_ACCOUNTS, processAccount().user];
+  // Another owner could change the list; without one everyone may do all.
+  if (owner === undefined || !known.includes(owner) || entries === undefined) return sddl;
+  const others = entries.filter(({ sid }) => !known.includes(sid));
+  if (others.some(({ type, sid }) => type !== 'A' || sid !== EVERYONE)) return sddl;
+  const given = others.reduce((all, { rights }) => all | rights, 0);
+  const word = Object.entries(FOR_EVERYONE).find(
+    ([, rights]) => accessRights(rightsOf(rights, isFolder)) === given,
+  );
+  return word?.[0] ?? sddl;
+}
+
+/** Who may read a folder may look into it. */
+function rightsOf(rights: string, isFolder: boolean): string {
+  return isFolder && rights !== '' ? 'FRFX' : rights;
+}
+
+/** The descriptor for a word, or for what {@link accessOf} told instead. @throws WindowsError `invalidArgument`. */
+export function descriptorOf(access: string, isFolder: boolean): Buffer {
+  return descriptorFromText(accessDescriptor(access, isFolder) ?? access);
+}
+
+/** Gives a file or folder owner and access list. @throws WindowsError. */
+export function setAccess(place: string, access: string, isFolder: boolean): void {
+  const text = accessDescriptor(access, isFolder) ?? access;
+  const { owner, group, isProtected } = parseSecurityDescriptor(text);
+  const information =
+    (owner === undefined ? 0 : OWNER_SECURITY_INFORMATION) |
+    (group === undefined ? 0 : GROUP_SECURITY_INFORMATION) |
+    DACL_SECURITY_INFORMATION |
+    (isProtected ? PROTECTED_DACL_SECURITY_INFORMATION : UNPROTECTED_DACL_SECURITY_INFORMATION);
+  const set = security().SetFileSecurityW(place, information >>> 0, descriptorFromText(text)) !== 0;
+  check(set, 'SetFileSecurityW', `set the access list of ${quoteText(place)}`);
+}
+
+/** What a room was asked that it does not do. */
+export function refused(tried: string, found: string): WindowsError {
+  return new WindowsError('invalidArgument', `${tried}: found ${found}`);
+}

@@ -1,0 +1,41 @@
+import { copyPendingFile, openRegularFile, readWhole, writePendingFile } from '@wins/trusted-files';
+import { createHash } from 'node:crypto';
+import { refused } from './node-access.js';
+
+const MAX_BYTES = 1024 * 1024;
+/** More than any program. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+
+/** Small content out of a file, once its digest is known to be right. What it holds is told by no error. */
+export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
+  if (file === undefined) throw refused('read content', 'no file with it');
+  const opened = await openRegularFile(file);
+  try {
+    const bytes = await readWhole(opened, { maxBytes: MAX_BYTES });
+    if (digestOf(bytes) === sha256) return bytes;
+    throw refused('read content', `another digest than ${sha256}`);
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** Writes bytes to a new file, durably. */
+export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
+  await writePendingFile(`${file}.kept`, { mode: 0o600 }, (each) => each.writeFile(bytes), file);
+}
+
+/** Copies a file to a new one, durably. */
+export async function keepFile(from: string, to: string): Promise<void> {
+  const source = await openRegularFile(from);
+  try {
+    const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_FILE_BYTES } as const;
+    await (await copyPendingFile(source, to, limits)).place();
+  } finally {
+    await source.handle.close();
+  }
+}
+
+/** SHA-256 in lower-case hexadecimal. */
+export function digestOf(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

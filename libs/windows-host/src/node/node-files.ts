@@ -1,0 +1,176 @@
+import { hashFile, openRegularFile, whenNotHeld } from '@wins/trusted-files';
+import { errnoOf, quoteText } from '@wins/wins-program';
+import { createHash } from 'node:crypto';
+import { lstatSync, type Stats } from 'node:fs';
+import { open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { fileSecurity } from '../access/file-security.js';
+import { processAccount } from '../access/process-account.js';
+import { parseSecurityDescriptor } from '../access/security-descriptor.js';
+import { readFileFacts } from '../access/trusted-file-facts.js';
+import { judgeStep } from '../access/trusted-file-judgement.js';
+import { fileFacts } from '../win32/file-facts.js';
+import { CREATE_NEW, files, GENERIC_WRITE } from '../win32/files.js';
+import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import { accessOf, descriptorOf, refused, setAccess, SYSTEM_ACCOUNTS } from './node-access.js';
+import { keepFile } from './node-content.js';
+import type { ContentRoom, NodeRoom } from './node-room.js';
+
+const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_STRANGERS = 100;
+/** A program that has just ended, or that a scanner looks at, is free soon. */
+const PATIENCE = { heldFileMs: 15_000 };
+/** WRITE_DAC and WRITE_OWNER. */
+const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000;
+
+/** A folder. `isData`: all that is in it goes with it. */
+export interface FolderItem {
+  readonly path: string;
+  readonly isData?: true;
+}
+
+/** Folders with their access lists. One is made with its list; of one that is there list and owner are set. */
+export function nodeFolders(): NodeRoom<FolderItem, { readonly access: string }> {
+  return {
+    read: ({ path: folder }) => {
+      const stats = look(folder);
+      if (stats === undefined) return Promise.resolve(undefined);
+      const access = stats.isDirectory() ? accessOf(fileSecurity(folder), true) : 'no folder';
+      return Promise.resolve({ access });
+    },
+    write: async ({ path: folder, isData }, state) => {
+      const there = look(folder);
+      if (state === undefined) {
+        if (there === undefined) return;
+        const isWhole = isData === true && there.isDirectory();
+        await whenNotHeld(
+          () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder)),
+          PATIENCE,
+        );
+      } else if (there === undefined) {
+        const made = fileFacts().CreateDirectoryW(folder, attributesOf(state.access, true)) !== 0;
+        check(made, 'CreateDirectoryW', `made the folder ${quoteText(folder)}`);
+      } else setAccess(folder, state.access, true);
+    },
+  };
+}
+
+/** A file by its digest, and who may use it. */
+export interface FileState {
+  readonly sha256: string;
+  readonly access: string;
+}
+
+/** Files with their access lists: written beside their place with the list from the first byte on, flushed, and renamed. */
+export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
+  return {
+    read: async ({ path: file }) => {
+      const stats = look(file);
+      if (stats === undefined) return undefined;
+      if (!stats.isFile()) throw refused(`read ${quoteText(file)}`, 'no regular file');
+      const { sha256 } = await hashFile(file, ['sha256'], { maxBytes: MAX_BYTES });
+      return { sha256, access: accessOf(fileSecurity(file), false) };
+    },
+    write: async ({ path: file }, state, content) => {
+      const temporary = path.win32.join(
+        path.win32.dirname(file),
+        `.${path.win32.basename(file)}.installing`,
+      );
+      await rm(temporary, { force: true });
+      if (state === undefined) {
+        if (look(file) !== undefined) await whenNotHeld(() => unlink(file), PATIENCE);
+        return;
+      }
+      try {
+        await writeBeside(temporary, state, content ?? file);
+        await whenNotHeld(() => rename(temporary, file), PATIENCE);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+    },
+    keep: ({ path: file }, to) => keepFile(file, to),
+  };
+}
+
+/**
+ * What in a folder others made or can change, at any depth, and the folder itself when its owner or its list gave others the right
+ * to change the list: they may have kept it open. At most 100 paths; links are not followed.
+ */
+export async function strangersIn(folder: string): Promise<readonly string[]> {
+  const trusted = [processAccount().user];
+  const { owner, entries } = parseSecurityDescriptor(readFileFacts(folder).sddl);
+  const known = [...SYSTEM_ACCOUNTS, ...trusted];
+  const isTheirs =
+    owner === undefined ||
+    !known.includes(owner) ||
+    (entries ?? []).some(
+      ({ type, rights, flags, sid }) =>
+        type !== 'D' &&
+        (rights & MAY_CHANGE_LIST) !== 0 &&
+        !flags.includes('IO') &&
+        !known.includes(sid),
+    );
+  return isTheirs ? [folder] : await below(folder, trusted);
+}
+
+async function below(folder: string, trusted: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (found.length >= MAX_STRANGERS) break;
+    const place = path.win32.join(folder, entry.name);
+    const isFolder = entry.isDirectory();
+    const distrust = judgeStep(readFileFacts(place), isFolder ? 'folder' : 'file', trusted);
+    if (distrust !== undefined) found.push(place);
+    else if (isFolder) found.push(...(await below(place, trusted)));
+  }
+  return found.slice(0, MAX_STRANGERS);
+}
+
+async function writeBeside(temporary: string, state: FileState, content: string): Promise<void> {
+  const { CreateFileW } = files();
+  const attributes = attributesOf(state.access, false);
+  const made = CreateFileW(temporary, GENERIC_WRITE, 0, attributes, CREATE_NEW, 0, 0);
+  check(made !== INVALID_HANDLE_VALUE, 'CreateFileW', `made the file ${quoteText(temporary)}`);
+  new OwnedHandle(made).close();
+  const source = await openRegularFile(content);
+  try {
+    const target = await open(temporary, 'r+');
+    try {
+      const hash = createHash('sha256');
+      await hashFile(source, ['sha256'], {
+        maxBytes: MAX_BYTES,
+        onBlock: async (block, position) => {
+          for (let from = 0; from < block.length;) {
+            from += (await target.write(block, from, block.length - from, position + from))
+              .bytesWritten;
+          }
+          hash.update(block);
+        },
+      });
+      if (hash.digest('hex') !== state.sha256) {
+        throw refused(`wrote ${quoteText(temporary)}`, `another digest than ${state.sha256}`);
+      }
+      await target.sync();
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.handle.close();
+  }
+}
+
+function attributesOf(access: string, isFolder: boolean): Buffer {
+  return securityAttributes({ descriptor: descriptorOf(access, isFolder), inheritable: false });
+}
+
+function look(place: string): Stats | undefined {
+  try {
+    return lstatSync(place);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}

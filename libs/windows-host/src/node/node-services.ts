@@ -1,0 +1,98 @@
+import type { ServiceDefinition, ServiceStartType } from '../services/service-definition.js';
+import { serviceControlManager } from '../services/service-control-manager.js';
+import { WindowsError } from '../windows-error.js';
+import { refused } from './node-access.js';
+import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
+
+/** How a service is registered. */
+export interface NodeServiceState {
+  /** Its command line, as it stands there. */
+  readonly command: string;
+  readonly startType: ServiceStartType;
+}
+
+/** What a service that is made has beside its state: what people read, and what follows a failure. */
+export type NodeServiceManners = Omit<ServiceDefinition, 'name' | 'command' | 'startType'>;
+
+const GONE_WITHIN_MS = 10_000;
+const STOP_WITHIN_MS = 60_000;
+
+/** Services. One that is there keeps all but command and start. One that is removed is stopped first. */
+export function nodeServices(
+  manners: NodeServiceManners,
+): NodeRoom<{ readonly name: string }, NodeServiceState> {
+  const services = serviceControlManager();
+  return {
+    read: ({ name }) => {
+      const config = unlessAbsent(() => services.config(name));
+      const { commandLine, startType } = config ?? {};
+      const isThere = commandLine !== undefined && startType !== undefined;
+      return Promise.resolve(isThere ? { command: commandLine, startType } : undefined);
+    },
+    write: async ({ name }, state) => {
+      if (state === undefined) {
+        if (unlessAbsent(() => services.status(name)) === undefined) return;
+        await services.stop(name, { timeoutMs: STOP_WITHIN_MS });
+        services.remove(name);
+        const isGone = await services.gone(name, { timeoutMs: GONE_WITHIN_MS });
+        if (!isGone)
+          throw new WindowsError('busy', `removed the service ${name}: a program holds it open`);
+        return;
+      }
+      const { command, startType } = state;
+      if (unlessAbsent(() => services.status(name)) === undefined) {
+        services.register({ ...manners, name, startType, command });
+      } else services.change(name, { commandLine: command, startType });
+    },
+  };
+}
+
+/** That a service starts only after another. Groups among its dependencies stay. */
+export function nodeDependencies(): NodeRoom<
+  { readonly service: string; readonly on: string },
+  Presence
+> {
+  const services = serviceControlManager();
+  const of = (service: string): readonly string[] | undefined =>
+    unlessAbsent(() => services.config(service))?.dependencies;
+  const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+  return {
+    read: ({ service, on }) => presence(of(service)?.some((each) => isSame(each, on)) === true),
+    write: ({ service, on }, state) =>
+      settled(() => {
+        const all = of(service);
+        if (all === undefined) {
+          if (state === undefined) return;
+          throw refused(`made the service ${service} depend on ${on}`, 'no such service');
+        }
+        const others = all.filter((each) => !isSame(each, on));
+        services.change(service, { dependencies: state === undefined ? others : [...others, on] });
+      }),
+  };
+}
+
+/** That a service runs, or is about to. */
+export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> {
+  const services = serviceControlManager();
+  return {
+    read: ({ service }) => {
+      const state = unlessAbsent(() => services.status(service))?.state;
+      return presence(state !== undefined && state !== 'stopped');
+    },
+    write: async ({ service }, state) => {
+      if (state !== undefined) await services.start(service);
+      else if (unlessAbsent(() => services.status(service)) !== undefined) {
+        await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
+      }
+    },
+  };
+}
+
+function unlessAbsent<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof WindowsError && error.code === 'notFound') return undefined;
+    throw error;
+  }
+}

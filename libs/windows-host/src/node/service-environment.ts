@@ -1,0 +1,71 @@
+import { RegistryKey } from '../registry/registry.js';
+import { refused } from './node-access.js';
+import { contentIn, digestOf, keepBytes } from './node-content.js';
+import type { ContentRoom } from './node-room.js';
+import { serviceKey } from './service-key.js';
+
+const VALUE = 'Environment';
+
+/** A variable of a service. */
+export interface VariableItem {
+  readonly service: string;
+  readonly name: string;
+}
+
+/** Variables that the service control manager adds to the environment of a service; those of other names are not touched. */
+export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
+  return {
+    read: (item) => {
+      const value = valueOf(item);
+      return Promise.resolve(value === undefined ? undefined : { sha256: digestOf(value) });
+    },
+    write: async (item, state, content) => {
+      const others = linesOf(item.service).filter((line) => !isOf(line, item.name));
+      const line =
+        state && `${item.name}=${(await contentIn(content, state.sha256)).toString('utf8')}`;
+      const lines = line === undefined ? others : [...others, line];
+      if (state === undefined && others.length === linesOf(item.service).length) return;
+      write(item.service, lines);
+    },
+    keep: (item, file) => keepBytes(file, Buffer.from(valueOf(item) ?? '')),
+  };
+}
+
+function valueOf({ service, name }: VariableItem): string | undefined {
+  return linesOf(service)
+    .find((line) => isOf(line, name))
+    ?.slice(name.length + 1);
+}
+
+/** Names of variables have no letter case on Windows. */
+function isOf(line: string, name: string): boolean {
+  return line.slice(0, name.length + 1).toLowerCase() === `${name.toLowerCase()}=`;
+}
+
+function linesOf(service: string): readonly string[] {
+  const key = RegistryKey.open(serviceKey(service));
+  try {
+    const value = key?.value(VALUE);
+    return value?.type === 'texts' ? value.value : [];
+  } finally {
+    key?.close();
+  }
+}
+
+function write(service: string, lines: readonly string[]): void {
+  const path = serviceKey(service);
+  const tried = `changed the environment of the service ${service}`;
+  if (lines.some((line) => line.includes('\0'))) throw refused(tried, 'NUL in a value');
+  const there = RegistryKey.open(path);
+  there?.close();
+  // A key alone would be a service that cannot be registered any more.
+  if (there === undefined) throw refused(tried, 'no such service');
+  const key = RegistryKey.create(path);
+  try {
+    if (lines.length === 0) key.delete(VALUE);
+    else key.set(VALUE, { type: 'texts', value: lines });
+    key.flush();
+  } finally {
+    key.close();
+  }
+}
