@@ -6,6 +6,7 @@ import { registerNode } from './register/register-node.js';
 import {
   answer,
   byteByByte,
+  connectionInfo,
   cutAfter,
   noHttp,
   redirectTo,
@@ -19,7 +20,16 @@ afterEach(closeServers);
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const AGENT_TOKEN = 'canary-of-the-agents-token';
-const secrets = [CANARY, PASSWORD, AGENT_TOKEN, 'canary-of-a-session'];
+/** As Node shows the bytes of an answer. */
+const bytes = Buffer.from('canary')
+  .toString('hex')
+  .replace(/..(?=.)/g, '$& ');
+const secrets = [CANARY, PASSWORD, AGENT_TOKEN, bytes];
+const info = connectionInfo({
+  server: 'https://rancher.invalid',
+  ca: undefined,
+  token: AGENT_TOKEN,
+});
 
 /** What a server may do that has seen everything: say it all again. */
 const echo = `Bearer ${CANARY} ${PASSWORD}`;
@@ -33,6 +43,10 @@ const faults: [string, RancherFault][] = [
   ['repeats it as a user', redirectTo(`https://${CANARY}@rancher.example/`)],
   ['repeats it in the name of an encoding', answer(200, 'x', { 'content-encoding': CANARY })],
   ['answers with JSON that is cut', answer(200, `{"kubeConfig":"token: ${AGENT_TOKEN}`)],
+  [
+    'repeats it as a key',
+    answer(200, JSON.stringify({ ...info, kubeConfig: `${info.kubeConfig}    ${CANARY}: x\n` })),
+  ],
   ['is cut off', cutAfter(100)],
   ['speaks no HTTP', noHttp],
   ['speaks no HTTP, and repeats it', (_request, { socket }) => void socket?.end(`${echo}\r\n\r\n`)],

@@ -102,10 +102,11 @@ describe('a word of a cloud', () => {
   });
 
   it('is asked for without a proxy', async () => {
-    const { services } = await metadata(answer(200, '10.1.2.3'));
     const between = await proxy({ hosts: {} });
+    const services = { linkLocal: 'http://metadata.invalid' };
     const environment = { HTTP_PROXY: between.host };
-    expect(await resolveAddress('dopublic', { ...own, environment, services })).toBe('10.1.2.3');
+    const failure = await failureOf(resolveAddress('dopublic', { ...own, environment, services }));
+    expect(failure.code).toBe('nameResolution');
     expect(between.requests).toEqual([]);
   });
 

@@ -1,3 +1,5 @@
+import { once as eventOnce } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { checkHealth } from '../register/check-health.js';
@@ -134,6 +136,24 @@ describe('a proxy that does not lead to the server', () => {
     const failure = await failureOf(checkHealth(trust, once, own));
     expect(failure).toMatchObject({ code: 'timedOut' });
     expect(failure.message).toContain(`the proxy ${between.host} did not answer within 300 ms`);
+  });
+
+  it('because it speaks in the place of the server', async () => {
+    const { trust } = await start();
+    const between = createServer((client) => {
+      client
+        .on('error', () => undefined)
+        .once('data', () => {
+          client.write('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nok');
+        });
+    });
+    between.listen(0, '127.0.0.1');
+    await eventOnce(between, 'listening');
+    const { port } = between.address() as AddressInfo;
+    const environment = { HTTPS_PROXY: `127.0.0.1:${port}` };
+    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    between.close();
+    expect(failure.code).toBe('tlsFailed');
   });
 
   it('because it is none: its address is not repeated', async () => {

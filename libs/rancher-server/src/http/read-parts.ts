@@ -53,14 +53,9 @@ export async function* readParts(
     } catch (error) {
       throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
     }
-    if (next.done === true) break;
+    if (next.done === true) return;
     sizeBytes += next.value.length;
     if (sizeBytes > maxBytes) throw tooLarge(`more than ${maxBytes}`);
     yield next.value;
   }
-  if (response.complete) return;
-  throw (
-    lifetime.cause ??
-    networkFailure(new Error('the answer is not whole'), 'answer', { what, peer, secrets })
-  );
 }

@@ -36,7 +36,6 @@ export class RequestLifetime {
   /** What is destroyed when it ends. */
   own<T extends Destroyable>(one: T): T {
     this.#owned.add(one);
-    if (this.#cause !== undefined) one.destroy(this.#cause);
     return one;
   }
 

@@ -10,6 +10,7 @@ import {
   redirectTo,
   silent,
   type RancherDouble,
+  type RancherFault,
 } from '../testing/index.js';
 import { LeapingClock } from '../testing/leaping-clock.js';
 import { CANARY, closeServers, failureOf, rancher, settings } from '../testing/server-harness.js';
@@ -137,6 +138,12 @@ describe('an answer that is not what was asked for', () => {
     ['a namespace that is a path', JSON.stringify({ ...info, namespace: '../other' })],
     ['a kubeconfig that is no YAML', withKubeconfig(() => '{ token: canary-in-yaml')],
     ['a kubeconfig that is text', withKubeconfig(() => 'canary')],
+    [
+      'an alias',
+      withKubeconfig((text) =>
+        text.replace('name: agent', 'name: &a agent').replace('cluster: agent', 'cluster: *a'),
+      ),
+    ],
     ['a bomb of aliases', withKubeconfig(() => 'a: &a [x]\nb: &b [*a,*a]\nc: [*b,*b]')],
     ['no token', withKubeconfig((text) => text.replace(/ {4}token: .*\n/, '    x: y\n'))],
     ['a program', withKubeconfig((text) => `${text}    exec: {command: canary}\n`)],
@@ -257,6 +264,38 @@ describe('a server that is not ready', () => {
     const failure = await failureOf(register(server, { timeoutMs: 3000 }, own));
     expect(failure.message).toContain('no machine for ***');
     expect(inspect([failure, own.warnings])).not.toMatch(new RegExp(CANARY, 'i'));
+  });
+
+  it.each([
+    ['at the end of what is told', answer(500, 'x'.repeat(250) + CANARY)],
+    [
+      'and stops in the middle of it',
+      ((_request, response) => {
+        response.writeHead(500).write(CANARY.slice(0, 20));
+      }) satisfies RancherFault,
+    ],
+  ])('repeats the token %s: not even a part of it is told', async (_title, fault) => {
+    const server = await rancher();
+    server.script(PATH, [fault]);
+    const own = settings({ limits: { idleMs: 300 } });
+    await register(server, {}, own);
+    expect(own.warnings).toEqual([expect.stringContaining('found status 500')]);
+    expect(own.warnings[0]).not.toContain(CANARY.slice(0, 5));
+  });
+
+  it('waits for the machine longer than others may take', async () => {
+    const server = await rancher();
+    const late: RancherFault = (_request, _response, proceed) => void setTimeout(proceed, 300);
+    server.script(PATH, [late]);
+    await register(server, {}, settings({ limits: { answerMs: 10 } }));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is silent: no attempt takes longer than there is time', async () => {
+    const server = await rancher();
+    server.script(PATH, [silent], { forEver: true });
+    const failure = await failureOf(register(server, { timeoutMs: 300 }));
+    expect(failure.message).toContain('it had not ended within 300 ms');
   });
 
   it('ends connections at any place, and is asked again', async () => {

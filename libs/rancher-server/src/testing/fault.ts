@@ -6,6 +6,8 @@ export interface RancherRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
+  /** What the client asked for in its handshake (SNI); undefined for none. */
+  readonly serverName: string | undefined;
 }
 
 /** What happens in place of an answer. `proceed` gives the answer that the double would have given. */
@@ -114,7 +116,7 @@ function onBytes(
   if (socket === null) return;
   const write = socket.write.bind(socket) as (part: Buffer, done?: () => void) => boolean;
   let sent = 0;
-  socket.write = ((chunk: string | Buffer, ...rest: unknown[]) => {
+  socket.write = (chunk: string | Buffer, ...rest: unknown[]) => {
     const [encoding] = rest;
     const bytes =
       typeof chunk === 'string'
@@ -123,5 +125,5 @@ function onBytes(
     take(bytes, sent, (part, done) => void write(part, done));
     sent += bytes.length;
     return true;
-  });
+  };
 }

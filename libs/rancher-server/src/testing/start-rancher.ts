@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { createCertificateAuthority, type CertificateAuthority } from '@wins/wins-program/testing';
 import type { RancherFault, RancherRequest } from './fault.js';
 import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
@@ -72,8 +73,9 @@ export async function startRancher(options: RancherOptions = {}): Promise<Ranche
 
   const listener: RequestListener = (incoming, response) => {
     incoming.resume();
-    const { method = '', url: path = '/', headers } = incoming;
-    const request = { method, path, headers };
+    const { method = '', url: path = '/', headers, socket } = incoming;
+    const serverName = (socket instanceof TLSSocket && socket.servername) || undefined;
+    const request = { method, path, headers, serverName };
     requests.push(request);
     for (const report of [...waiting]) report(request);
     const proceed = (): void =>

@@ -42,6 +42,8 @@ describe('a checksum of /cacerts', () => {
       certificates: [{ pem: server.ca, subject: '"CN=rancher-double"' }],
     });
     expect(trust.server.href).toBe(`${server.url}/`);
+    // An address is no name.
+    expect(server.requests[0]?.serverName).toBeUndefined();
   });
 
   it('may be in capital letters, with blanks around it', async () => {
@@ -102,6 +104,13 @@ describe('a checksum of /cacerts', () => {
     const server = await rancher({ certificate: 'chain' });
     const wanted = { server: server.url, caChecksum: server.checksum };
     expect((await establishTrust(wanted, settings())).authority).toBe('checksum');
+  });
+
+  it('is good for an authority that another one has signed', async () => {
+    const above = createCertificateAuthority('above');
+    const server = await rancher({ authority: createCertificateAuthority('below', above) });
+    const wanted = { server: server.url, caChecksum: server.checksum };
+    expect((await establishTrust(wanted, settings())).roots).toEqual([server.ca]);
   });
 
   it.each([
@@ -420,6 +429,7 @@ describe('the address of the server', () => {
     const wanted = { server: 'https://rancher.invalid', caChecksum: server.checksum };
     const trust = await establishTrust(wanted, settings({ environment }));
     expect(trust.authority).toBe('checksum');
+    expect(server.requests[0]?.serverName).toBe('rancher.invalid');
     expect(between.requests[0]).toMatchObject({
       method: 'CONNECT',
       target: 'rancher.invalid:443',
