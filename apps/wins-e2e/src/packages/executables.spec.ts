@@ -101,6 +101,7 @@ describe('the package', () => {
       'wins-cli-windows',
       'wins-server',
       'wins-agent',
+      'wins-csi-proxy',
     ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.

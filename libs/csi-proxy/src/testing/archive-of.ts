@@ -14,5 +14,5 @@ export async function archiveOf(entries: readonly ArchiveEntry[]): Promise<Buffe
   tar.finalize();
   const parts: Buffer[] = [];
   for await (const part of tar) parts.push(part as Buffer);
-  return gzipSync(Buffer.concat(parts));
+  return gzipSync(Buffer.concat(parts), { level: 1 });
 }
