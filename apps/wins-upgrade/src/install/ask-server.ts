@@ -45,7 +45,7 @@ export async function askServer(
     { server, token, strictTls, timeoutMs, ...(caChecksum !== undefined && { caChecksum }) },
     settings,
   );
-  await checkHealth(trust, settings);
+  await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
   // Where the system vouches for the server no file of ours has to.

@@ -63,7 +63,7 @@ export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
         ...fetched,
         ...{ program, allowDowngrade: options['allow-downgrade'] },
         trustMachineStore: options['trust-machine'],
-        ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) }),
+        ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) ?? null }),
       },
     );
     const proofs = wish.mode === 'remote' ? [agentProof(node)] : [];

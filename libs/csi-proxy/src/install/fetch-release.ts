@@ -2,7 +2,7 @@ import { writePendingFile, type FileTrust, type PendingFile } from '@wins/truste
 import { messageOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { unlink, type FileHandle } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { ArchiveLimits } from '../archive/archive-limits.js';
 import { readProgram } from '../archive/read-program.js';
@@ -76,13 +76,13 @@ async function fetchArchive(
 ): Promise<Hashed> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  const file = await writeAside(target, PRIVATE, async (handle) => {
+  const file = await writeAside(target, PRIVATE, async (append) => {
     let write: Promise<void> | undefined;
     const sink = async (part: Uint8Array): Promise<void> => {
       sizeBytes += part.length;
       if (sizeBytes > limits.archiveBytes) throw tooLarge(url, limits.archiveBytes);
       hash.update(part);
-      write = handle.writeFile(part);
+      write = append(part);
       await write;
     };
     const options = { maxBytes: limits.archiveBytes, magic: GZIP_MAGIC, signal };
@@ -111,13 +111,13 @@ async function unpackProgram(
 ): Promise<Hashed> {
   const hash = createHash('sha256');
   let begin = Buffer.alloc(0);
-  const file = await writeAside(program, EXECUTABLE, (handle) =>
+  const file = await writeAside(program, EXECUTABLE, (append) =>
     readProgram(createReadStream(archive), limits, async (part) => {
       signal.throwIfAborted();
       hash.update(part);
       if (begin.length < programMagic.length)
         begin = Buffer.concat([begin, part.subarray(0, programMagic.length - begin.length)]);
-      await handle.writeFile(part);
+      await append(part);
     }),
   );
   if (begin.equals(programMagic)) return { file, sha256: hash.digest('hex') };
@@ -132,7 +132,7 @@ async function unpackProgram(
 async function writeAside(
   target: string,
   mode: number,
-  fill: (handle: FileHandle) => Promise<void>,
+  fill: (append: (part: Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<PendingFile> {
   const temporary = `${target}.part`;
   await unlink(temporary).catch(() => undefined);
@@ -141,9 +141,14 @@ async function writeAside(
     return await writePendingFile(
       target,
       { mode },
-      async (handle) => {
+      async (write) => {
+        let position = 0;
         try {
-          await fill(handle);
+          await fill(async (part) => {
+            const at = position;
+            position += part.length;
+            await write(part, at);
+          });
         } catch (error) {
           thrown = error;
           throw error;

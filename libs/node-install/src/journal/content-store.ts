@@ -40,7 +40,7 @@ export class ContentStore {
         if (createHash('sha256').update(content).digest('hex') !== sha256) throw other(sha256);
         const target = this.pathOf(sha256);
         const fill = { mode: PRIVATE };
-        await writePendingFile(target, fill, (handle) => handle.writeFile(content), temporary);
+        await writePendingFile(target, fill, (write) => write(content, 0), temporary);
         return;
       }
       const source = await openRegularFile(content.file);

@@ -124,7 +124,7 @@ function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefi
     );
   }
   const own = validNodeId(facts.nodeId);
-  if (nodeId !== undefined && own !== undefined && nodeId !== own) {
+  if (typeof nodeId === 'string' && own !== undefined && nodeId !== own) {
     const reason = `this node has the id ${own} and would be another machine with ${quoteText(nodeId)}`;
     return refuse('nodeId', `${reason}; wins leave forgets the old one`);
   }

@@ -186,7 +186,7 @@ async function contentIn(content: string | undefined, sha256: string): Promise<B
 }
 
 async function writeNew(to: string, bytes: Buffer): Promise<void> {
-  await writePendingFile(`${to}.kept`, { mode: 0o600 }, (handle) => handle.writeFile(bytes), to);
+  await writePendingFile(`${to}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), to);
 }
 
 function digestOf(value: string | Buffer): string {

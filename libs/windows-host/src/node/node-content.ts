@@ -21,7 +21,7 @@ export async function contentIn(file: string | undefined, sha256: string): Promi
 
 /** Writes bytes to a new file, durably. */
 export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
-  await writePendingFile(`${file}.kept`, { mode: 0o600 }, (each) => each.writeFile(bytes), file);
+  await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
 }
 
 /** Copies a file to a new one, durably. */
