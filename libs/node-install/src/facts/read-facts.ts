@@ -2,7 +2,7 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
@@ -72,7 +72,7 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   try {
     return await readItem(host, item);
   } catch (error) {
-    const message = `cannot look at ${itemId(item)}: ${messageOf(error)}`;
+    const message = `cannot look at ${itemName(item)}: ${messageOf(error)}`;
     throw new InstallError('refused', message, { cause: error });
   }
 }
