@@ -53,7 +53,12 @@ export async function readFacts(
   }
   const judged: [string, FolderFacts][] = [];
   for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
-  const version = program && existsSync(program) ? await host.versionOf(program) : undefined;
+  for (const file of [places.config, places.nodeId]) {
+    const distrust = distrustOf(() => host.trust.distrustOfFile(file));
+    if (distrust?.path === file) judged.push([file, { distrust, strangers: [] }]);
+  }
+  const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
+  const version = isSafe ? await host.versionOf(program) : undefined;
   const [config, nodeId] = [await readIfThere(places.config), await readIfThere(places.nodeId)];
   return {
     ...{ platform: host.platform, states, folders: new Map(judged) },
@@ -79,15 +84,15 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
 
 /** Of a folder that is not there, those above it are judged. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
-  const distrust = distrustOf(host.trust, folder);
+  const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers =
     distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
   return { ...(distrust !== undefined && { distrust }), strangers };
 }
 
-function distrustOf(trust: InstallContext['host']['trust'], path: string): Distrust | undefined {
+function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
   try {
-    return trust.distrustOfFolder(path);
+    return judge();
   } catch (error) {
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw error;
