@@ -15,6 +15,7 @@ export interface NodeFacts {
   readonly platform: NodeJS.Platform;
   /** What is there, by the name of the item; what is not in it is absent. */
   readonly states: ReadonlyMap<string, StateOf>;
+  /** By path: folders, and files that are read and that others can change. */
   readonly folders: ReadonlyMap<string, FolderFacts>;
   /** The program that the service runs. */
   readonly program?: {

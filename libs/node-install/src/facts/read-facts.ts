@@ -2,7 +2,7 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
@@ -53,7 +53,12 @@ export async function readFacts(
   }
   const judged: [string, FolderFacts][] = [];
   for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
-  const version = program && existsSync(program) ? await host.versionOf(program) : undefined;
+  for (const file of [places.config, places.nodeId]) {
+    const distrust = distrustOf(() => host.trust.distrustOfFile(file));
+    if (distrust?.path === file) judged.push([file, { distrust, strangers: [] }]);
+  }
+  const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
+  const version = isSafe ? await host.versionOf(program) : undefined;
   const [config, nodeId] = [await readIfThere(places.config), await readIfThere(places.nodeId)];
   return {
     ...{ platform: host.platform, states, folders: new Map(judged) },
@@ -72,22 +77,22 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   try {
     return await readItem(host, item);
   } catch (error) {
-    const message = `cannot look at ${itemId(item)}: ${messageOf(error)}`;
+    const message = `cannot look at ${itemName(item)}: ${messageOf(error)}`;
     throw new InstallError('refused', message, { cause: error });
   }
 }
 
 /** Of a folder that is not there, those above it are judged. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
-  const distrust = distrustOf(host.trust, folder);
+  const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers =
     distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
   return { ...(distrust !== undefined && { distrust }), strangers };
 }
 
-function distrustOf(trust: InstallContext['host']['trust'], path: string): Distrust | undefined {
+function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
   try {
-    return trust.distrustOfFolder(path);
+    return judge();
   } catch (error) {
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw error;

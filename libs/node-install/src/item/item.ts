@@ -55,15 +55,21 @@ export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<ItemKinds[Kind][1]>;
 }[K];
 
-/** The name of an item: the same for the same thing, one line, for people too. The letter case of paths of Windows has no part in it. */
+/** The name of an item for comparison: the same for the same thing. The letter case of paths of Windows has no part in it. */
 export function itemId(item: Item): string {
+  const name = itemName(item);
+  return 'path' in item && /^[A-Za-z]:\\/.test(item.path) ? name.toLowerCase() : name;
+}
+
+/** The name of an item for people, on one line. */
+export function itemName(item: Item): string {
   const { kind } = item;
   switch (kind) {
     case 'folder':
     case 'file':
     case 'program':
     case 'pathElement':
-      return `${kind} ${/^[A-Z]:\\/.test(item.path) ? item.path.toLowerCase() : item.path}`;
+      return `${kind} ${item.path}`;
     case 'certificate':
       return `${kind} ${item.sha256}`;
     case 'winHttpProxy':

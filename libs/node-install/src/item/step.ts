@@ -1,4 +1,4 @@
-import { itemId, type Item, type StateOf } from './item.js';
+import { itemName, type Item, type StateOf } from './item.js';
 
 /**
  * One change of the node, as data: a thing, how it was found and how it is to be; absent is undefined.
@@ -28,7 +28,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';
-  return `${verb} ${itemId(item)}${to === undefined ? '' : detailOf(to)}`;
+  return `${verb} ${itemName(item)}${to === undefined ? '' : detailOf(to)}`;
 }
 
 function detailOf(state: StateOf): string {

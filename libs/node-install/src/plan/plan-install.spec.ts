@@ -180,7 +180,7 @@ describe('a plan', () => {
         wishOf({ nodeId: 'abc' }),
         editConfig,
       );
-      expect(acts(plan)).toContain(`make file ${places.nodeId.toLowerCase()}`);
+      expect(acts(plan)).toContain(`make file ${places.nodeId}`);
     }
   });
 
@@ -229,9 +229,9 @@ describe('a plan', () => {
     expect(acts(planSuc(facts, wish, editConfig))).toEqual([
       'remove dependency rke2 rancher-wins',
       'stop rancher-wins',
-      `make file ${places.config.toLowerCase()}`,
+      `make file ${places.config}`,
       'make variable rancher-wins HTTPS_PROXY',
-      `change program ${places.program.toLowerCase()}`,
+      `change program ${places.program}`,
       'start rancher-wins',
       'make dependency rke2 rancher-wins',
     ]);

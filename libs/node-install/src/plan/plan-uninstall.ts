@@ -1,5 +1,5 @@
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../wish/install-wish.js';
@@ -62,7 +62,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     else kept.push({ entry, reason });
   }
   if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
-  const rest = kept.map(({ entry, reason: why }) => `${itemId(entry.item)} (${why})`).join(', ');
+  const rest = kept.map(({ entry, reason: why }) => `${itemName(entry.item)} (${why})`).join(', ');
   return { kind: 'nothing', reason: `what is left stays: ${rest}; --force removes it` };
 }
 

@@ -53,7 +53,9 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
+  // What others wrote into a file that is read and goes on to count would be ours from then on.
   const others = [
+    ...[places.config, places.nodeId],
     ...[facts.program?.path, ...files.map(({ path }) => path)]
       .filter((path) => path !== undefined)
       .map((path) => folderOf(path, facts.platform)),
@@ -66,7 +68,7 @@ function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Re
     const strangers = found.strangers.slice(0, 3).map((each) => quoteText(each));
     const inIt =
       strangers.length === 0 ? [] : [`others made or can change ${strangers.join(', ')}`];
-    const wanted = 'wanted folders that administrators alone can change';
+    const wanted = 'wanted what administrators alone can change';
     const parts = [`${quoteText(path)}: ${why}`, ...inIt, wanted, remedy].filter(Boolean);
     return refuse(
       'untrusted',

@@ -285,6 +285,13 @@ describe('an installation', () => {
       'a folder above that others can write to',
       (node: TestNode) => chmodSync(path.dirname(node.places.dataFolder), 0o777),
     ],
+    [
+      'a config that others can write to',
+      (node: TestNode) => {
+        node.put(node.places.config, 'white_list: theirs\n');
+        chmodSync(node.places.config, 0o666);
+      },
+    ],
   ])('is refused in %s, and touches nothing', async (_what, spoil) => {
     using node = new TestNode();
     mkdirSync(path.dirname(node.places.dataFolder), { recursive: true });

@@ -1,5 +1,5 @@
 import { errnoOf } from '@wins/wins-program';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemName, type Item, type StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
 import type { NodeHost } from '../ports.js';
 import type { InstallPlaces } from '../wish/install-places.js';
@@ -41,7 +41,7 @@ export async function writeItem(
   content: string | undefined,
 ): Promise<void> {
   const { rooms } = context.host;
-  await act(context, `write ${itemId(item)}`, async () => {
+  await act(context, `write ${itemName(item)}`, async () => {
     if (item.kind !== 'program') return roomOf(rooms, item).write(item, state, content);
     const file = { kind: 'file', path: item.path } as const;
     const access = (await rooms.file.read(file))?.access ?? 'executable';

@@ -167,7 +167,7 @@ describe('a node of Windows', () => {
     writeFileSync(file, 'http://proxy');
     const sha256 = digestOf(Buffer.from('http://proxy'));
     for (const name of ['OTHER', 'HTTPS_PROXY']) {
-      await rooms.variable.write({ kind: 'variable', service: SERVICE, name }, { sha256 }, file);
+      await rooms.variable.write({ service: SERVICE, name }, { sha256 }, file);
     }
     const item = { kind: 'variable', service: SERVICE, name: 'https_proxy' } as const;
     await rooms.variable.write(item, undefined, undefined);
@@ -178,7 +178,7 @@ describe('a node of Windows', () => {
   });
 
   it('does not make a service by a variable of it', async () => {
-    const item = { kind: 'variable', service: `${SERVICE}-none`, name: 'A' } as const;
+    const item = { service: `${SERVICE}-none`, name: 'A' };
     const file = path.join(folder, 'value');
     writeFileSync(file, 'one');
     await assert.rejects(rooms.variable.write(item, { sha256: one }, file), /no such service/);

@@ -12,7 +12,10 @@ export interface NodeServiceState {
 }
 
 /** What a service that is made has beside its state: what people read, and what follows a failure. */
-export type NodeServiceManners = Omit<ServiceDefinition, 'name' | 'command' | 'startType'>;
+export type NodeServiceManners = Omit<
+  ServiceDefinition,
+  'name' | 'command' | 'commandLine' | 'startType'
+>;
 
 const GONE_WITHIN_MS = 10_000;
 const STOP_WITHIN_MS = 60_000;
@@ -41,7 +44,7 @@ export function nodeServices(
       }
       const { command, startType } = state;
       if (unlessAbsent(() => services.status(name)) === undefined) {
-        services.register({ ...manners, name, startType, command });
+        services.register({ ...manners, name, startType, command: [], commandLine: command });
       } else services.change(name, { commandLine: command, startType });
     },
   };

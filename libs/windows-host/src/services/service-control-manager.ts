@@ -183,7 +183,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
 
 function register(definition: ServiceDefinition): Registration {
   const { name } = definition;
-  const commandLine = lineOf(definition.command);
+  const commandLine = definition.commandLine ?? lineOf(definition.command);
   const update = (): Registration =>
     withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
       const changed = services().ChangeServiceConfigW(
@@ -253,9 +253,7 @@ function setCommand(name: string, command: readonly string[]): void {
   change(name, { commandLine: lineOf(command) });
 }
 
-function lineOf(command: ServiceDefinition['command']): string {
-  if (typeof command === 'string') return command;
-  const [program = '', ...args] = command;
+function lineOf([program = '', ...args]: readonly string[]): string {
   return windowsCommandLine(program, args);
 }
 

@@ -8,8 +8,10 @@ export interface ServiceDefinition {
   /** What people call it. */
   readonly displayName: string;
   readonly description: string;
-  /** The program, by its absolute path, and its arguments; or the whole line, as the system keeps it. */
-  readonly command: readonly string[] | string;
+  /** The program, by its absolute path, and its arguments. */
+  readonly command: readonly string[];
+  /** The whole line, as the system keeps it, in the place of `command`. */
+  readonly commandLine?: string;
   readonly startType: ServiceStartType;
   /** Names of services that must run before it. */
   readonly dependencies: readonly string[];
