@@ -169,6 +169,22 @@ const withoutServer = {
   },
 };
 
+// Loading one of these takes Node up to 2.5 ms, and most commands come to an end without it: it is loaded when a name of it is first used. The
+// names are behind the prototype, since esbuild copies all that an imported module has itself.
+const nodeWhenNeeded = {
+  name: 'node-when-needed',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:(crypto|fs\/promises|timers\/promises)$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'node-when-needed' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'node-when-needed' }, ({ path }) => ({
+      contents: `
+const get = (_, name) => (name === '__esModule' ? undefined : require('${path}')[name]);
+module.exports = Object.create(new Proxy({}, { get }));`,
+    }));
+  },
+};
+
 const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
 mkdirSync(out, { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
@@ -183,6 +199,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     format: 'cjs',
     // An executable has no import(): what is loaded later is required.
     supported: { 'dynamic-import': false },
+    inject: [path.join(import.meta.dirname, 'bundle/monotonic-clock.mjs')],
     conditions: ['@wins/source'],
     // Programs require each other when they run.
     external: ['./wins*.cjs'],
@@ -194,6 +211,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       // others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+      // What a clock is asked for is how long something takes, and Node loads that of `performance` when it is first asked.
+      'performance.now': 'monotonicMs',
       // yargs is an ES module, and asks where it lies. It extends no config file here.
       ...(name === 'wins-help' && {
         'import.meta.url': 'moduleUrl',
@@ -205,6 +224,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     }),
     plugins: [
       koffiBesideBundle,
+      nodeWhenNeeded,
       ...(usesYargs ? [narrowHelp, yargsWithoutFiles, helpBeside] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]

@@ -57,9 +57,10 @@ async function measure(run, node, wins) {
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Pages that were just written are mapped in larger pieces: then more of the file counts as memory than is used.
-  if (isLinux)
-    execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', wins], QUIET);
+  // Pages that were just written are mapped in larger pieces: then more of the file counts as memory than is used, and a start takes 5 ms
+  // less. Both files are read anew, as they are mapped.
+  for (const file of isLinux ? [node, wins] : [])
+    execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {
     env: programs.environment,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { windowsFile } from '../windows/packages.mjs';
+import { startAnsweringDaemon } from './answering-daemon.mjs';
 import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
@@ -26,11 +27,11 @@ export async function preparationBlob(platform, programs) {
   const hasCodeCache = platform === 'linux' && !isWindows;
   const work = mkdtempSync(path.join(tmpdir(), 'wins-package-'));
   // The seed makes code caches the same each time; nothing at run time depends on it.
-  const runNode = (...args) =>
+  const runNode = (args, environment = {}) =>
     execFileSync(node, ['--random-seed=1', ...args], {
       cwd: work,
       // Without it, Windows has no random numbers.
-      env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
+      env: isWindows ? { SystemRoot: process.env.SystemRoot } : environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   try {
@@ -49,7 +50,13 @@ export async function preparationBlob(platform, programs) {
       writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
     const assets = Object.fromEntries(names.map((name) => [name, name]));
     if (hasCodeCache) {
-      runNode(path.join(folder, 'code-cache.cjs'), ...names);
+      const main = programs.find((file) => path.basename(file) === 'wins.cjs');
+      const daemon = await startAnsweringDaemon(node, main, work);
+      try {
+        runNode([path.join(folder, 'code-cache.cjs'), ...names], daemon.environment);
+      } finally {
+        await daemon.close();
+      }
       for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
     }
     if (platform === 'win32') {
@@ -67,7 +74,7 @@ export async function preparationBlob(platform, programs) {
       assets,
     };
     writeFileSync(path.join(work, 'sea.json'), JSON.stringify(config));
-    runNode('--experimental-sea-config', 'sea.json');
+    runNode(['--experimental-sea-config', 'sea.json']);
     return readFileSync(path.join(work, 'blob'));
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -8,6 +8,12 @@ import { client, upgradeHelper } from './load-applications.js';
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
+/**
+ * What is over when it has its exit code. Node takes as long to take apart what such a command has made as the command took to read its words, and
+ * need not: the process ends with it.
+ */
+const CLIENT_WORDS = new Set(['cli', 'client', ...VERSION_WORDS]);
+
 const commandLine = () => import('./run-words.js');
 
 const showAnswer: ShowAnswer = async (answer, form) =>
@@ -58,4 +64,6 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 void run(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
+  const isPrinted = process.stdout.writableLength + process.stderr.writableLength === 0;
+  if (isPrinted && CLIENT_WORDS.has(process.argv[2] ?? '')) process.exit();
 });

@@ -1,6 +1,9 @@
 /** Control, format, unassigned and private-use characters, lone surrogates, and the separators of lines and paragraphs. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/u;
-const EVERY_INVISIBLE = new RegExp(INVISIBLE, 'gu');
+const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/u;
+const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/gu;
+// Nearly every text is one of these. The expressions above take as long to be made as a client takes to connect to its daemon.
+const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN_LINES = /^[\x20-\x7e\n]*$/;
 const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
 const CUT = '…';
@@ -13,7 +16,7 @@ export interface TextLimit {
 
 /** Whether a reader of a log or a terminal would not see some character of the text, or would see the text changed by it. */
 export function hasInvisible(text: string): boolean {
-  return INVISIBLE.test(text);
+  return !PLAIN.test(text) && invisible().test(text);
 }
 
 /**
@@ -24,7 +27,7 @@ export function hasInvisible(text: string): boolean {
  * @param limit By default 65,536.
  */
 export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit = {}): string {
-  if (text.length <= maxLength && !INVISIBLE.test(text)) return text;
+  if (text.length <= maxLength && !hasInvisible(text)) return text;
   return bounded(text, maxLength, escapeCharacter);
 }
 
@@ -43,7 +46,8 @@ export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextL
  * takes two escapes. Line feeds stay: in JSON they can only stand between values.
  */
 export function escapeJson(json: string): string {
-  return json.replace(EVERY_INVISIBLE, (character) =>
+  if (PLAIN_LINES.test(json)) return json;
+  return json.replace(everyInvisible(), (character) =>
     character === '\n' ? character : character.split('').map(escapeUnit).join(''),
   );
 }
@@ -65,7 +69,7 @@ function quoteCharacter(character: string): string {
 }
 
 function escapeCharacter(character: string): string {
-  if (!INVISIBLE.test(character)) return character;
+  if (!hasInvisible(character)) return character;
   return character.length === 1
     ? escapeUnit(character)
     : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

@@ -4,7 +4,6 @@
 const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
-const { loadNativeAddon } = require('./native-addon.cjs');
 
 const loaded = new Map();
 
@@ -16,8 +15,11 @@ function requireInside(request) {
   const name = request.slice(2);
   const module = { exports: {} };
   loaded.set(request, module);
-  if (name.endsWith('.node')) module.exports = loadNativeAddon(getRawAsset(name));
-  else {
+  if (name.endsWith('.node')) {
+    // Now, since most commands call nothing of Windows, and what it needs of Node takes longer to load than the rest of this.
+    const { loadNativeAddon } = require('./native-addon.cjs');
+    module.exports = loadNativeAddon(getRawAsset(name));
+  } else {
     // Windows takes no code cache that was made on another platform.
     const cachedData =
       process.platform === 'win32' ? undefined : Buffer.from(getRawAsset(`${name}.cache`));

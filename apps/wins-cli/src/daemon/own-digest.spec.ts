@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ownDigest } from './own-digest.js';
@@ -71,14 +71,23 @@ describe('the digest of this program', () => {
     expect(await ownDigest(program, profile)).toBe(digest);
   });
 
-  it('is read each time where it cannot be remembered, and of a small program', async () => {
+  it('is read each time where it cannot be remembered', async () => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
     writeFileSync(path.join(folder, 'file'), '');
     const none = path.join(folder, 'file', 'below');
     expect(await muchLater(() => ownDigest(program, none))).toBe(digest);
-    const small = write(Buffer.alloc(10, 'a'));
-    chmodSync(program, 0o755);
-    expect(await muchLater(() => ownDigest(program, profile))).toBe(small);
-    expect(() => readFileSync(record)).toThrow('ENOENT');
+    const next = write(Buffer.alloc(LARGE, 'b'));
+    expect(await muchLater(() => ownDigest(program, none))).toBe(next);
+  });
+
+  it('is read from the file when what was remembered lies behind a link', async () => {
+    const digest = write(Buffer.alloc(LARGE, 'a'));
+    await muchLater(() => ownDigest(program, profile));
+    const known = JSON.parse(readFileSync(record, 'utf8')) as { state: string };
+    const elsewhere = path.join(folder, 'elsewhere');
+    writeFileSync(elsewhere, JSON.stringify({ ...known, sha1: 'f'.repeat(40) }));
+    rmSync(record);
+    symlinkSync(elsewhere, record);
+    expect(await ownDigest(program, profile)).toBe(digest);
   });
 });

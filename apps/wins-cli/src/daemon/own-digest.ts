@@ -1,34 +1,28 @@
-import {
-  fileFingerprint,
-  hashFile,
-  openRegularFile,
-  readWhole,
-  replaceFile,
-} from '@wins/trusted-files';
-import { mkdirSync, statSync } from 'node:fs';
+import { fileFingerprint, hashFile, replaceFile } from '@wins/trusted-files';
+import { closeSync, constants, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 
-/** Hashing less takes less time than looking elsewhere. */
-const SMALL_BYTES = 1024 * 1024;
 /** A file that changed so shortly before it was read may change again in the same tick of the file system's clock. */
 const SETTLED_MS = 2000;
 const RECORD_BYTES = 4096;
 const FILE_NAME = 'program-digest.json';
+// Whatever has the name of the record, opening it does not wait. Windows has none of these flags.
+const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
 /**
- * The SHA-1 of this program, for `app info`. An executable has 130 MB: its digest is remembered beside the state of the file that it
- * was read from (device, file, size and times), and read again once that is another. It is shown, and nothing is decided by it: a user
- * who can write the program can have it say anything.
+ * The SHA-1 of this program, for `app info`. An executable has 130 MB, and what hashes takes longer to load than all else that the
+ * command does: the digest is remembered beside the state of the file that it was read from (device, file, size and times), and read
+ * again once that is another. It is shown, and nothing is decided by it: a user who can write the program can have it say anything.
  *
  * @param folder - Where it is remembered. Default: the profile of the account, of which the system is asked, not the environment.
  */
 export async function ownDigest(program: string, folder = profileFolder()): Promise<string> {
-  const { size, mtimeMs, ctimeMs } = statSync(program);
-  if (size <= SMALL_BYTES || folder === undefined) return hash(program);
+  const { mtimeMs, ctimeMs } = statSync(program);
+  if (folder === undefined) return hash(program);
   const record = path.join(folder, FILE_NAME);
   const state = fileFingerprint(program, { followLinks: true });
-  const known = await recall(record, state);
+  const known = recall(record, state);
   if (known !== undefined) return known;
   const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
   const sha1 = await hash(program);
@@ -41,20 +35,26 @@ async function hash(program: string): Promise<string> {
   return (await hashFile(program, ['sha1'], { followLinks: true })).sha1;
 }
 
-async function recall(record: string, state: string): Promise<string | undefined> {
+/** Waits for the file: to ask the threads of Node for it takes them longer to begin than it takes. */
+function recall(record: string, state: string): string | undefined {
   try {
-    const file = await openRegularFile(record);
-    try {
-      const text = (await readWhole(file, { maxBytes: RECORD_BYTES })).toString();
-      const known = JSON.parse(text) as { state?: unknown; sha1?: unknown } | null;
-      const { sha1 } = known ?? {};
-      const isWhole = typeof sha1 === 'string' && /^[0-9a-f]{40}$/.test(sha1);
-      return isWhole && known?.state === state ? sha1 : undefined;
-    } finally {
-      await file.handle.close();
-    }
+    const known = JSON.parse(readRecord(record)) as { state?: unknown; sha1?: unknown } | null;
+    const { sha1 } = known ?? {};
+    const isWhole = typeof sha1 === 'string' && /^[0-9a-f]{40}$/.test(sha1);
+    return isWhole && known?.state === state ? sha1 : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The beginning of the file; a record is no longer than that. */
+function readRecord(record: string): string {
+  const file = openSync(record, constants.O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  try {
+    const bytes = Buffer.alloc(RECORD_BYTES);
+    return bytes.toString('utf8', 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
   }
 }
 

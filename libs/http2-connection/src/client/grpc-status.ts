@@ -76,6 +76,7 @@ export function headersByName(fields: readonly HeaderField[]): Map<string, strin
 
 /** Octets that are not UTF-8 become the sign for that: a message is for people. */
 function percentDecoded(text: string): string {
+  if (!text.includes('%')) return text;
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (coded) =>
     Buffer.from(coded.replaceAll('%', ''), 'hex').toString(),
   );
