@@ -24,6 +24,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/audit-log': 'openAuditLog',
   '@wins/command-line': 'runCommandLine',
   '@wins/config': 'parseConfig',
+  '@wins/csi-proxy': 'createCsiProxy',
   '@wins/host-system': 'parseDestinations',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',

@@ -1,0 +1,110 @@
+import type { CsiProxyWish } from '../settings/judge-settings.js';
+import { decide, type CsiProxyFacts, type Decision } from './decide.js';
+import { NO_RECORD, type InstallRecord, type StoredRelease } from './install-record.js';
+
+/** Of a node that never comes to rest there is something wrong with the decision; no way is longer than half of this. */
+const MAX_STEPS = 16;
+/** Stands for what is known once the archive is here. */
+const UNKNOWN = '0'.repeat(64);
+
+/** What will be there when a step succeeds. Pure: for a dry run, and for the proof that steps lead to rest. */
+export function afterStep(
+  step: Decision,
+  facts: CsiProxyFacts,
+  { folder }: Pick<CsiProxyWish, 'folder'>,
+): CsiProxyFacts {
+  const { record, service } = facts;
+  switch (step.act) {
+    case 'rest':
+    case 'leave':
+      return facts;
+    case 'fetch': {
+      const { version, sha256 = UNKNOWN } = step;
+      const release: StoredRelease = {
+        ...{ version, archiveSha256: sha256, programSha256: UNKNOWN },
+        program: programPath(folder, version, sha256),
+      };
+      const others = record.releases.filter(({ program }) => program !== release.program);
+      return {
+        ...facts,
+        record: {
+          ...record,
+          pins: { ...record.pins, [version]: sha256 },
+          releases: [...others, release],
+        },
+        intact: [...new Set([...facts.intact, release.program])],
+      };
+    }
+    case 'switch': {
+      const runs = { command: step.to, isRunning: true, isDisabled: service?.isDisabled ?? false };
+      const { trial: _over, ...rest } = record;
+      const isTakenOver = step.from !== undefined && step.from.program === facts.goProgram;
+      const obsolete = isTakenOver && { path: step.from.program, sha256: UNKNOWN };
+      return {
+        ...facts,
+        ...{ service: runs, isServing: true },
+        record: { ...rest, installed: step.to, ...(obsolete && { obsolete }) },
+      };
+    }
+    case 'start':
+      return {
+        ...facts,
+        ...(service && { service: { ...service, isRunning: true } }),
+        isServing: true,
+      };
+    case 'record':
+      return { ...facts, record: recorded(record, step.installed) };
+    case 'tidy':
+      return { ...facts, record: tidied(record, step.programs) };
+    case 'remove': {
+      const { service: kept, ...rest } = facts;
+      return {
+        ...rest,
+        ...{ service: step.service ? undefined : kept, intact: [] },
+        isServing: facts.isServing && !step.service,
+        record: NO_RECORD,
+      };
+    }
+  }
+}
+
+/** The steps to what is wanted, in their order, if each succeeds; the last says why there is none after it. Pure. */
+export function planSteps(
+  wish: CsiProxyWish | undefined,
+  facts: CsiProxyFacts,
+): readonly Decision[] {
+  const steps: Decision[] = [];
+  let now = facts;
+  for (;;) {
+    const step = decide(wish, now);
+    steps.push(step);
+    if (step.act === 'rest' || step.act === 'leave' || steps.length >= MAX_STEPS) return steps;
+    now = afterStep(step, now, { folder: wish?.folder ?? '' });
+  }
+}
+
+/** The record once a change is proven. Pure. */
+export function recorded(
+  { trial: _over, ...record }: InstallRecord,
+  installed: InstallRecord['installed'],
+): InstallRecord {
+  return { ...record, ...(installed && { installed }) };
+}
+
+/** The record once programs are gone. Pure. */
+export function tidied(
+  { obsolete, ...record }: InstallRecord,
+  programs: readonly string[],
+): InstallRecord {
+  return {
+    ...record,
+    releases: record.releases.filter(({ program }) => !programs.includes(program)),
+    ...(obsolete !== undefined && !programs.includes(obsolete.path) && { obsolete }),
+  };
+}
+
+/** Where the program of a release lies: a path that another release never has. Pure. */
+export function programPath(folder: string, version: string, archiveSha256: string): string {
+  const separator = folder.includes('\\') ? '\\' : '/';
+  return [folder, `${version}-${archiveSha256.slice(0, 12)}`, 'csi-proxy.exe'].join(separator);
+}

@@ -1,0 +1,40 @@
+import type { CsiProxyErrorCode } from '../csi-proxy-error.js';
+import { CsiProxyError } from '../csi-proxy-error.js';
+
+/** How far csi-proxy is. */
+export type CsiProxyState =
+  /** Nothing of ours is there; `detail` says why. */
+  | { readonly kind: 'absent'; readonly detail: string }
+  | { readonly kind: 'fetching'; readonly version: string }
+  /** The program is on the disk, and the service does not run it yet. */
+  | { readonly kind: 'verified'; readonly version: string }
+  /** The service was started, and its pipe is waited for. */
+  | { readonly kind: 'installed'; readonly version: string }
+  | { readonly kind: 'serving'; readonly detail: string }
+  | {
+      readonly kind: 'failed';
+      readonly code: CsiProxyErrorCode;
+      readonly detail: string;
+      /** In succession. */
+      readonly failures: number;
+      readonly retryAt: Date;
+    };
+
+/** The name of a state. */
+export type CsiProxyStateKind = CsiProxyState['kind'];
+
+/** Which state may follow which. A state may always be told again with another detail. */
+export const MOVES: Readonly<Record<CsiProxyStateKind, readonly CsiProxyStateKind[]>> = {
+  absent: ['fetching', 'verified', 'serving', 'failed'],
+  fetching: ['verified', 'serving', 'absent', 'failed'],
+  verified: ['installed', 'serving', 'fetching', 'absent', 'failed'],
+  installed: ['serving', 'absent', 'failed'],
+  serving: ['fetching', 'verified', 'absent', 'failed'],
+  failed: ['fetching', 'verified', 'serving', 'absent'],
+};
+
+/** The next state, if it may follow. @throws CsiProxyError `serviceFailed` for a move that is not in the table: a fault of this library. */
+export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
+  if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
+  throw new CsiProxyError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
+}

@@ -1,0 +1,283 @@
+import * as fc from 'fast-check';
+import {
+  decide,
+  planSteps,
+  type CsiProxyFacts,
+  type CsiProxyWish,
+  type InstallRecord,
+  type ServiceCommand,
+  type StoredRelease,
+} from '../index.js';
+import { afterStep, programPath } from './after-step.js';
+import { MOVES, nextState, type CsiProxyState } from './component-state.js';
+import { retryDelayMs } from './retry-delay.js';
+
+const FOLDER = 'C:\\csi';
+const GO = 'C:\\Windows\\System32\\csi-proxy.exe';
+const A = 'a'.repeat(64);
+const B = 'b'.repeat(64);
+const WISH: CsiProxyWish = {
+  ...{
+    url: 'https://h/x',
+    version: 'v1.1.3',
+    args: ['-windows-service'],
+    folder: FOLDER,
+    trust: {},
+  },
+};
+
+function release(version: string, archiveSha256: string, folder = FOLDER): StoredRelease {
+  const program = programPath(folder, version, archiveSha256);
+  return { version, archiveSha256, programSha256: archiveSha256, program };
+}
+const OLD = release('v1.1.2', A);
+const NEW = release('v1.1.3', B);
+const command = (program: string, args = WISH.args): ServiceCommand => ({ program, args });
+const running = (program: string, args = WISH.args) => ({
+  ...{ command: command(program, args), isRunning: true, isDisabled: false },
+});
+const NOTHING: CsiProxyFacts = {
+  ...{ service: undefined, record: { pins: {}, releases: [] }, intact: [], isServing: false },
+  goProgram: GO,
+};
+function facts(service: CsiProxyFacts['service'], record: Partial<InstallRecord>): CsiProxyFacts {
+  const releases = record.releases ?? [];
+  return {
+    ...NOTHING,
+    ...{ service, isServing: service?.isRunning === true },
+    record: { ...NOTHING.record, ...record },
+    intact: releases.map(({ program }) => program),
+  };
+}
+const WELL = facts(running(NEW.program), {
+  ...{ pins: { 'v1.1.3': B }, releases: [NEW], installed: command(NEW.program) },
+});
+const acts = (wish: CsiProxyWish | undefined, found: CsiProxyFacts): string[] =>
+  planSteps(wish, found).map(({ act }) => act);
+
+describe('the decision', () => {
+  it('is to install on a node that has nothing', () => {
+    expect(acts(WISH, NOTHING)).toEqual(['fetch', 'switch', 'rest']);
+  });
+
+  it('is nothing when all is as it is wanted', () => {
+    expect(acts(WISH, WELL)).toEqual(['rest']);
+  });
+
+  it('is to start what does not run, or has no pipe', () => {
+    const stopped = { ...running(NEW.program), isRunning: false };
+    expect(acts(WISH, { ...WELL, service: stopped, isServing: false })).toEqual(['start', 'rest']);
+    expect(acts(WISH, { ...WELL, isServing: false })).toEqual(['start', 'rest']);
+  });
+
+  it('is to upgrade, and to remove what is old afterwards', () => {
+    const found = facts(running(OLD.program), {
+      ...{ pins: { 'v1.1.2': A }, releases: [OLD], installed: command(OLD.program) },
+    });
+    const steps = planSteps(WISH, found);
+    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    expect(steps[1]).toMatchObject({ from: command(OLD.program) });
+    expect(steps[2]).toMatchObject({ programs: [OLD.program] });
+  });
+
+  it('is to change the arguments without a download', () => {
+    expect(acts({ ...WISH, args: ['-windows-service', '-v=4'] }, WELL)).toEqual(['switch', 'rest']);
+  });
+
+  it('is to fetch another archive of the same version when the config names its digest', () => {
+    const steps = planSteps({ ...WISH, sha256: A }, WELL);
+    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    expect(steps[0]).toMatchObject({ sha256: A });
+  });
+
+  it('asks for the digest that was seen first', () => {
+    expect(decide(WISH, facts(undefined, { pins: { 'v1.1.3': A } }))).toMatchObject({
+      ...{ act: 'fetch', sha256: A },
+    });
+    expect(decide(WISH, facts(undefined, { pins: { constructor: A } }))).not.toHaveProperty(
+      'sha256',
+    );
+  });
+
+  it('is to take over what an earlier release of wins has installed', () => {
+    const steps = planSteps(WISH, facts(running(GO, ['-windows-service', '-old']), {}));
+    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    expect(steps[2]).toMatchObject({ programs: [GO] });
+  });
+
+  it('leaves alone what someone else has installed, or disabled', () => {
+    expect(acts(WISH, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
+    const disabled = { ...running(NEW.program), isDisabled: true };
+    expect(acts(WISH, { ...WELL, service: disabled })).toEqual(['leave']);
+    const unknown = { command: undefined, isRunning: true, isDisabled: false };
+    expect(acts(WISH, facts(unknown, {}))).toEqual(['leave']);
+  });
+
+  it('without a section is to remove what is ours, and nothing else', () => {
+    expect(planSteps(undefined, WELL)).toMatchObject([
+      { act: 'remove', service: true },
+      { act: 'rest' },
+    ]);
+    expect(acts(undefined, facts(running(GO), {}))).toEqual(['leave']);
+    expect(acts(undefined, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
+    // Fetched, and never used: someone else's service is there.
+    expect(planSteps(undefined, facts(running(GO), { releases: [NEW] }))).toMatchObject([
+      { act: 'remove', service: false },
+      { act: 'leave' },
+    ]);
+    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual([
+      'remove',
+      'rest',
+    ]);
+    expect(acts(undefined, NOTHING)).toEqual(['rest']);
+  });
+
+  it('ends a change that was interrupted: what serves is kept, what does not is begun again', () => {
+    const trial = { to: command(NEW.program), from: command(OLD.program) };
+    const record = { pins: { 'v1.1.3': B }, releases: [OLD, NEW], trial };
+    const served = facts(running(NEW.program), record);
+    expect(acts(WISH, served)).toEqual(['record', 'tidy', 'rest']);
+    expect(decide(WISH, { ...served, isServing: false })).toMatchObject({
+      ...{ act: 'switch', to: trial.to, from: trial.from },
+    });
+    expect(decide(WISH, facts(running(OLD.program), record))).toMatchObject({
+      ...{ act: 'switch', to: trial.to, from: trial.from },
+    });
+    // What is on trial and does not serve is nothing to go back to.
+    const other = { ...WISH, args: ['-v=1'] };
+    expect(decide(other, { ...served, isServing: false })).toMatchObject({ from: trial.from });
+    expect(decide(other, served)).toMatchObject({ from: trial.to });
+  });
+
+  it('is to fetch again what someone has changed', () => {
+    expect(acts(WISH, { ...WELL, intact: [] })).toEqual(['fetch', 'rest']);
+  });
+
+  const programs = [OLD.program, NEW.program, release('v1.1.3', A).program, GO, 'D:\\other.exe'];
+  const someCommand = fc.record({
+    program: fc.constantFrom(...programs),
+    args: fc.constantFrom(WISH.args, ['-v=4']),
+  });
+  const someFacts: fc.Arbitrary<CsiProxyFacts> = fc.record({
+    service: fc.option(
+      fc.record({
+        command: fc.option(someCommand, { nil: undefined }),
+        isRunning: fc.boolean(),
+        isDisabled: fc.boolean(),
+      }),
+      { nil: undefined },
+    ),
+    record: fc.record(
+      {
+        pins: fc.constantFrom({}, { 'v1.1.3': A }, { 'v1.1.3': B, 'v1.1.2': A }),
+        releases: fc.subarray([OLD, NEW, release('v1.1.3', A), release('v1.1.3', B, 'D:\\x')]),
+        installed: someCommand,
+        trial: fc.record({ to: someCommand, from: someCommand }, { requiredKeys: ['to'] }),
+        obsolete: fc.constant({ path: GO, sha256: A }),
+      },
+      { requiredKeys: ['pins', 'releases'] },
+    ),
+    intact: fc.subarray(programs),
+    isServing: fc.boolean(),
+    goProgram: fc.constantFrom(GO, undefined),
+  });
+  const someWish = fc.option(
+    fc.record({
+      ...{ version: fc.constantFrom('v1.1.2', 'v1.1.3'), sha256: fc.constantFrom(A, B, undefined) },
+      args: fc.constantFrom(WISH.args, ['-v=4']),
+    }),
+    { nil: undefined },
+  );
+  const wishFrom = (some: {
+    version: string;
+    sha256: string | undefined;
+    args: readonly string[];
+  }) => {
+    const { sha256, ...rest } = some;
+    return { ...WISH, ...rest, ...(sha256 !== undefined && { sha256 }) };
+  };
+
+  it('leads from every node to rest in a few steps, and stays there', () => {
+    fc.assert(
+      fc.property(someFacts, someWish, (found, some) => {
+        const wish = some && wishFrom(some);
+        let now = found;
+        let steps = 0;
+        for (let step = decide(wish, now); !['rest', 'leave'].includes(step.act); steps += 1) {
+          expect(steps).toBeLessThan(8);
+          now = afterStep(step, now, WISH);
+          const next = decide(wish, now);
+          expect(next).not.toEqual(step);
+          step = next;
+        }
+        expect(decide(wish, now)).toEqual(decide(wish, afterStep(decide(wish, now), now, WISH)));
+      }),
+    );
+  });
+
+  it('never has the service run what was not verified, and never touches what is not ours', () => {
+    fc.assert(
+      fc.property(someFacts, someWish, (found, some) => {
+        const step = decide(some && wishFrom(some), found);
+        if (step.act === 'switch') expect(found.intact).toContain(step.to.program);
+        if (step.act === 'start') expect(found.intact).toContain(step.command.program);
+        const { service, record } = found;
+        const ours = [
+          ...record.releases.map(({ program }) => program),
+          ...[record.installed, record.trial?.to].map((one) => one?.program),
+        ];
+        const program = service?.command?.program;
+        if (service === undefined || ours.includes(program)) return;
+        if (program !== GO || found.goProgram === undefined)
+          expect(['switch', 'start', 'record']).not.toContain(step.act);
+        if (step.act === 'remove') expect(step.service).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('the states', () => {
+  const STATES: Record<CsiProxyState['kind'], CsiProxyState> = {
+    absent: { kind: 'absent', detail: '' },
+    fetching: { kind: 'fetching', version: 'v1' },
+    verified: { kind: 'verified', version: 'v1' },
+    installed: { kind: 'installed', version: 'v1' },
+    serving: { kind: 'serving', detail: '' },
+    failed: { kind: 'failed', code: 'fileFailed', detail: '', failures: 1, retryAt: new Date(0) },
+  };
+  const all = Object.values(STATES);
+
+  it('follow each other as the table says', () => {
+    const illegal: string[] = [];
+    for (const from of all)
+      for (const to of all) {
+        try {
+          expect(nextState(from, to)).toBe(to);
+        } catch {
+          illegal.push(`${from.kind} ${to.kind}`);
+        }
+      }
+    expect(illegal).toEqual([
+      'absent installed',
+      'fetching installed',
+      'installed fetching',
+      'installed verified',
+      'serving installed',
+      'failed installed',
+    ]);
+    expect(Object.keys(MOVES)).toEqual(Object.keys(STATES));
+  });
+});
+
+describe('the wait after a failure', () => {
+  it('doubles up to a limit, and is spread', () => {
+    const waits = [1, 2, 3, 20].map((failures) => retryDelayMs('downloadFailed', failures, 1));
+    expect(waits).toEqual([5_000, 10_000, 20_000, 600_000]);
+    expect(retryDelayMs('downloadFailed', 1, 0)).toBe(2_500);
+  });
+
+  it('is long for what would only repeat, or interrupts volumes', () => {
+    expect(retryDelayMs('notServing', 1, 1)).toBe(600_000);
+    expect(retryDelayMs('archiveRefused', 99, 1)).toBe(6 * 3_600_000);
+  });
+});

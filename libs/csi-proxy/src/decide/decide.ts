@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CsiProxyWish } from '../settings/judge-settings.js';
+import type { ServiceFacts } from '../ports.js';
+import {
+  isSameCommand,
+  NO_RECORD,
+  type InstallRecord,
+  type ServiceCommand,
+  type StoredRelease,
+} from './install-record.js';
+
+/** What is really there. Paths have one spelling. */
+export interface CsiProxyFacts {
+  /** Undefined when there is no service. */
+  readonly service: ServiceFacts | undefined;
+  readonly record: InstallRecord;
+  /** The programs of the record that are there and have their digest. */
+  readonly intact: readonly string[];
+  /** Whether the pipe is served. */
+  readonly isServing: boolean;
+  /** Where the original installs csi-proxy; undefined where there is no such place. */
+  readonly goProgram: string | undefined;
+}
+
+/** The next step to what is wanted, with its reason; after `rest` and `leave` there is none. */
+export type Decision = { readonly reason: string } & (
+  | { readonly act: 'rest' }
+  /** The service is not ours to change. */
+  | { readonly act: 'leave' }
+  /** Fetch, verify and unpack; `sha256` absent: whatever the verified server gives. */
+  | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
+  /** Stop what is there, have the service run `to`, prove it, else put `from` back. */
+  | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
+  /** Have it run, and prove it. */
+  | { readonly act: 'start'; readonly command: ServiceCommand }
+  /** Write down that what runs is proven. */
+  | { readonly act: 'record'; readonly installed: ServiceCommand }
+  /** Remove programs that nothing needs any more. */
+  | { readonly act: 'tidy'; readonly programs: readonly string[] }
+  /** Take away what this library has done; the service only when it is ours. */
+  | { readonly act: 'remove'; readonly service: boolean }
+);
+
+/**
+ * Decides the next step. Total: there is an answer for whatever is found; and who follows it comes to rest after a few steps, where it
+ * stays. Pure.
+ *
+ * @param wish - Undefined: the config has no such section.
+ */
+export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Decision {
+  const { service, record } = facts;
+  if (wish === undefined) return decideWithoutWish(facts);
+  if (service !== undefined && !isOurs(facts) && !isOfGo(facts)) {
+    const runs = service.command?.program ?? 'no program that can be found';
+    return { act: 'leave', reason: `the service runs ${runs}, which someone else has installed` };
+  }
+  if (service?.isDisabled === true)
+    return { act: 'leave', reason: 'an administrator has disabled the service' };
+
+  const release = wantedRelease(wish, facts);
+  if (release === undefined) {
+    const sha256 = wish.sha256 ?? pinOf(record, wish.version);
+    const reason = `${wish.version} is not here yet`;
+    return { act: 'fetch', version: wish.version, ...(sha256 !== undefined && { sha256 }), reason };
+  }
+  const target: ServiceCommand = { program: release.program, args: wish.args };
+  const { trial } = record;
+  if (service === undefined)
+    return { act: 'switch', to: target, reason: 'there is no service yet' };
+  const isOnTrial = trial !== undefined && isSameCommand(service.command, trial.to);
+  const isProven = service.isRunning && facts.isServing;
+  if (!isSameCommand(service.command, target)) {
+    // What is on trial and does not serve is nothing to go back to.
+    const from = isOnTrial && !isProven ? trial.from : service.command;
+    const reason = isOfGo(facts)
+      ? 'the service runs what an earlier release of wins has installed'
+      : `the service runs ${service.command?.program ?? 'nothing'}, or with other arguments`;
+    return { act: 'switch', to: target, ...(from && { from }), reason };
+  }
+  if (isOnTrial && !isProven) {
+    const { from } = trial;
+    const reason = 'an earlier change was interrupted';
+    return { act: 'switch', to: target, ...(from && { from }), reason };
+  }
+  if (!isProven) {
+    const reason = service.isRunning ? 'its pipe is not served' : 'the service does not run';
+    return { act: 'start', command: target, reason };
+  }
+  if (!isSameCommand(record.installed, target) || trial !== undefined)
+    return { act: 'record', installed: target, reason: 'it serves' };
+  const unused = record.releases
+    .map(({ program }) => program)
+    .filter((program) => program !== target.program);
+  if (unused.length > 0 || record.obsolete !== undefined) {
+    const programs = [...unused, ...(record.obsolete ? [record.obsolete.path] : [])];
+    return { act: 'tidy', programs, reason: 'nothing needs it any more' };
+  }
+  return { act: 'rest', reason: `${wish.version} serves` };
+}
+
+/** The release that is wanted, if it is here and nobody has changed it. */
+export function wantedRelease(
+  { version, sha256, folder }: CsiProxyWish,
+  { record, intact }: Pick<CsiProxyFacts, 'record' | 'intact'>,
+): StoredRelease | undefined {
+  const digest = sha256 ?? pinOf(record, version);
+  return record.releases.find(
+    (release) =>
+      release.version === version &&
+      release.archiveSha256 === digest &&
+      isBelow(folder, release.program) &&
+      intact.includes(release.program),
+  );
+}
+
+/** The digest that the archive of a version had when it was seen first. */
+export function pinOf({ pins }: InstallRecord, version: string): string | undefined {
+  return Object.hasOwn(pins, version) ? pins[version] : undefined;
+}
+
+function decideWithoutWish(facts: CsiProxyFacts): Decision {
+  const { service, record } = facts;
+  if (service !== undefined && isOurs(facts))
+    return { act: 'remove', service: true, reason: 'the config wants none, and it is ours' };
+  if (!isDeepStrictEqual(record, NO_RECORD))
+    return { act: 'remove', service: false, reason: 'the config wants none' };
+  if (service === undefined) return { act: 'rest', reason: 'the config wants none' };
+  return { act: 'leave', reason: 'the config says nothing of the service, which is not ours' };
+}
+
+/** Whether the service runs a program that was put there by this library. */
+function isOurs({ service, record }: CsiProxyFacts): boolean {
+  const program = service?.command?.program;
+  if (program === undefined) return false;
+  const ours = [record.installed, record.trial?.to].map((command) => command?.program);
+  return ours.includes(program) || record.releases.some((one) => one.program === program);
+}
+
+/** Whether the service runs the program that the original installs. */
+function isOfGo({ service, goProgram }: CsiProxyFacts): boolean {
+  return goProgram !== undefined && service?.command?.program === goProgram;
+}
+
+function isBelow(folder: string, program: string): boolean {
+  // Windows compares names without case.
+  const [above, file] = /^[a-z]:/i.test(folder)
+    ? [folder.toLowerCase(), program.toLowerCase()]
+    : [folder, program];
+  return file.startsWith(above) && /^[\\/]/.test(file.slice(above.length));
+}

@@ -1,0 +1,26 @@
+import type { CsiProxyErrorCode } from '../csi-proxy-error.js';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** What another try would only repeat, or what interrupts the volumes of the node: tried again seldom. */
+const COSTLY: ReadonlySet<CsiProxyErrorCode> = new Set([
+  'archiveRefused',
+  'digestMismatch',
+  'notServing',
+]);
+
+/**
+ * How long to wait after a failure: 5 s, twice as long after each further one, 10 min at most; 10 min to 6 h for what is costly. Between half and
+ * all of that, so that the nodes of a cluster do not ask a server at once. Pure.
+ *
+ * @param failures - In succession, from 1.
+ * @param random - From 0 to 1.
+ */
+export function retryDelayMs(code: CsiProxyErrorCode, failures: number, random: number): number {
+  const isCostly = COSTLY.has(code);
+  const first = isCostly ? 10 * MINUTE_MS : 5 * SECOND_MS;
+  const most = isCostly ? 6 * 60 * MINUTE_MS : 10 * MINUTE_MS;
+  const whole = Math.min(most, first * 2 ** Math.min(failures - 1, 20));
+  return Math.round(whole * (0.5 + random / 2));
+}

@@ -1,0 +1,173 @@
+import { hashFile } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+import { CsiProxyError } from '../csi-proxy-error.js';
+import { recorded } from '../decide/after-step.js';
+import type { InstallRecord, ObsoleteProgram, ServiceCommand } from '../decide/install-record.js';
+import type { Clock, CsiProxyService } from '../ports.js';
+import { callService } from './call-service.js';
+import type { RecordFile } from './record-file.js';
+
+/** What a change of the service takes. */
+export interface ChangeParts {
+  readonly service: CsiProxyService;
+  readonly records: RecordFile;
+  readonly clock: Clock;
+  /** How long a process may take to end by itself. */
+  readonly graceMs: number;
+  /** Called when the service was started, and its pipe is waited for. */
+  readonly onStarted: () => void;
+  /** Ends the waiting for a pipe: the change then has no end, and the next daemon gives it one. */
+  readonly signal: AbortSignal;
+}
+
+/** A start that has not led to a pipe by then has failed. */
+const PROVE_MS = 30_000;
+/** The pipes of a process are gone with it, or belong to another one. */
+const FREE_MS = 5_000;
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Has the service run something else: writes down what is about to change, stops it until no process of it is left, changes its words by one
+ * durable act, starts it, and waits for its pipe. What does not serve is taken back: `from` runs again, or there is no service.
+ *
+ * @returns The record, which is on the disk.
+ * @throws CsiProxyError `notServing` with how it was put back, `serviceFailed`, `fileFailed`; the reason of the signal.
+ */
+export async function switchService(
+  { to, from }: { readonly to: ServiceCommand; readonly from?: ServiceCommand },
+  record: InstallRecord,
+  goProgram: string | undefined,
+  parts: ChangeParts,
+): Promise<InstallRecord> {
+  const { records } = parts;
+  const isTakenOver = from !== undefined && from.program === goProgram;
+  const obsolete = isTakenOver ? await seenProgram(from.program) : record.obsolete;
+  const trial: InstallRecord = {
+    ...{ ...record, trial: { to, ...(from && { from }) } },
+    ...(obsolete && { obsolete }),
+  };
+  await records.write(trial);
+  try {
+    await stopAll([to, from], parts);
+    await setCommand(to, parts);
+    await startAndProve(parts);
+  } catch (error) {
+    if (parts.signal.aborted) throw error;
+    const back = await putBack(from, to, parts);
+    if (back.isDone) await records.write(withoutTrial(record));
+    const message = `${messageOf(error)}; ${back.text}`;
+    const code = error instanceof CsiProxyError ? error.code : 'serviceFailed';
+    throw new CsiProxyError(code, message, { cause: error });
+  }
+  // When this fails the trial stays in the record, and the next look finds that it is proven.
+  const done = recorded(trial, to);
+  await records.write(done);
+  return done;
+}
+
+/** Has the service run, and waits for its pipe; one that runs without a pipe is stopped first. @throws as {@link switchService}. */
+export async function startService(
+  command: ServiceCommand,
+  isRunning: boolean,
+  parts: ChangeParts,
+): Promise<void> {
+  if (isRunning) {
+    // It may have been started a moment ago.
+    parts.onStarted();
+    if (await isProven(parts)) return;
+  }
+  await stopAll([command], parts);
+  await startAndProve(parts);
+}
+
+/** Takes the service away, with each process of it. @throws CsiProxyError `serviceFailed`. */
+export async function removeService(
+  command: ServiceCommand | undefined,
+  { service, graceMs }: Pick<ChangeParts, 'service' | 'graceMs'>,
+): Promise<void> {
+  await callService(service, 'stop', () => service.stop(graceMs));
+  if (command !== undefined)
+    await callService(service, 'end what is left of', () => service.endLeftovers(command.program));
+  await callService(service, 'remove', () => service.remove());
+}
+
+async function stopAll(
+  commands: readonly (ServiceCommand | undefined)[],
+  { service, clock, graceMs }: ChangeParts,
+): Promise<void> {
+  if ((await callService(service, 'ask for', () => service.query())) !== undefined)
+    await callService(service, 'stop', () => service.stop(graceMs));
+  for (const program of new Set(commands.map((command) => command?.program))) {
+    if (program !== undefined)
+      await callService(service, 'end what is left of', () => service.endLeftovers(program));
+  }
+  const endMs = clock.now().getTime() + FREE_MS;
+  while (await callService(service, 'look for the pipe of', () => service.isServing())) {
+    if (clock.now().getTime() >= endMs) {
+      const found = 'another process serves its pipe';
+      const message = `cannot start the service ${service.name}: found that ${found}; wanted the pipe free; see who runs csi-proxy.exe`;
+      throw new CsiProxyError('serviceFailed', message);
+    }
+    await clock.wait(LOOK_EVERY_MS);
+  }
+}
+
+async function setCommand(command: ServiceCommand, { service }: ChangeParts): Promise<void> {
+  await callService(service, 'register', async () => {
+    if ((await service.query()) === undefined) await service.create(command);
+    else await service.setCommand(command);
+  });
+}
+
+async function startAndProve(parts: ChangeParts): Promise<void> {
+  const { service } = parts;
+  await callService(service, 'start', () => service.start());
+  parts.onStarted();
+  if (await isProven(parts)) return;
+  const message = `cannot use the service ${service.name}: found no pipe of it in ${PROVE_MS / 1000} s; wanted it to serve csi-proxy-filesystem-v1; see csi-proxy.log`;
+  throw new CsiProxyError('notServing', message);
+}
+
+async function isProven({ service, clock, signal }: ChangeParts): Promise<boolean> {
+  const endMs = clock.now().getTime() + PROVE_MS;
+  for (;;) {
+    const isServing = await callService(service, 'look for the pipe of', () => service.isServing());
+    const found = await callService(service, 'ask for', () => service.query());
+    if (isServing && found?.isRunning === true) return true;
+    if (clock.now().getTime() >= endMs) return false;
+    await clock.wait(LOOK_EVERY_MS, signal);
+  }
+}
+
+async function putBack(
+  from: ServiceCommand | undefined,
+  to: ServiceCommand,
+  parts: ChangeParts,
+): Promise<{ readonly isDone: boolean; readonly text: string }> {
+  try {
+    if (from === undefined) {
+      await removeService(to, parts);
+      return { isDone: true, text: 'the new service was removed again' };
+    }
+    await setCommand(from, parts);
+    await stopAll([to], parts);
+    await startAndProve(parts);
+    return { isDone: true, text: 'what ran before was put back, and serves' };
+  } catch (error) {
+    // The first cause is the one that is told; the next try finds the trial in the record.
+    return { isDone: false, text: `it could not be put back: ${messageOf(error)}` };
+  }
+}
+
+async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
+  try {
+    return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };
+  } catch {
+    // What cannot be read is not removed either.
+    return undefined;
+  }
+}
+
+function withoutTrial({ trial: _trial, ...record }: InstallRecord): InstallRecord {
+  return record;
+}

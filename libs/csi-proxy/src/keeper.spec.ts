@@ -1,0 +1,477 @@
+// Longer than most files because it is one node through its whole life, with each thing that may go wrong in it.
+import { posixFileTrust } from '@wins/trusted-files';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  createCsiProxy,
+  type CsiProxy,
+  type CsiProxyAct,
+  type CsiProxyEvent,
+  type CsiProxyOptions,
+  type CsiProxyService,
+  type CsiProxyWish,
+} from './index.js';
+import {
+  archiveOf,
+  memoryDownload,
+  quickClock,
+  StandInService,
+  stubProgram,
+  type StubBehaviour,
+} from './testing/index.js';
+
+const SCRIPT = Buffer.from('#!');
+const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+const urlOf = (version: string): string => `https://example.com/${version}.tar.gz?sig=canary`;
+
+class Node {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-'));
+  readonly home = path.join(this.folder, 'wins', 'csi-proxy');
+  readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
+  readonly service = new StandInService(path.join(this.folder, 'service.json'));
+  readonly files = new Map<string, Buffer>();
+  readonly acts: CsiProxyAct[] = [];
+  readonly events: CsiProxyEvent[] = [];
+  readonly open: CsiProxy[] = [];
+
+  wish(version: string, more: Partial<CsiProxyWish> = {}): CsiProxyWish {
+    const args = ['-windows-service', '-v=1'];
+    return { url: urlOf(version), version, args, folder: this.home, trust: {}, ...more };
+  }
+
+  async publish(version: string, behaviour: Partial<StubBehaviour> = {}): Promise<Buffer> {
+    const content = stubProgram({ mark: version, ...behaviour });
+    const archive = await archiveOf([{ name: 'bin/csi-proxy.exe', content }]);
+    this.files.set(urlOf(version), archive);
+    return archive;
+  }
+
+  keep(wish: CsiProxyWish | undefined, more: Partial<CsiProxyOptions> = {}): CsiProxy {
+    const kept = createCsiProxy(
+      {
+        ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
+        downloadFor: () => Promise.resolve(memoryDownload(this.files)),
+        ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT, random: () => 1 },
+        graceMs: 50,
+        onAct: (act) => {
+          this.acts.push(act);
+          return Promise.resolve();
+        },
+        onEvent: (event) => this.events.push(event),
+        ...more,
+      },
+      wish,
+    );
+    this.open.push(kept);
+    return kept;
+  }
+
+  /** What the pipe says: the mark of the program that serves. */
+  answer(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let text = '';
+      const socket = connect(this.service.pipe).setEncoding('utf8');
+      socket.on('data', (part) => (text += String(part)));
+      socket.on('error', reject).on('close', () => resolve(text));
+    });
+  }
+
+  get states(): string[] {
+    return this.events.flatMap((event) =>
+      event.kind === 'stateChanged' ? [event.state.kind] : [],
+    );
+  }
+
+  get record() {
+    return JSON.parse(readFileSync(path.join(this.home, 'state.json'), 'utf8')) as {
+      pins: Record<string, string>;
+      trial?: object;
+    };
+  }
+
+  async [Symbol.asyncDispose]() {
+    for (const kept of this.open) await kept.close();
+    await this.service.stop(0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+describe('a node', () => {
+  let node: Node;
+  beforeEach(() => (node = new Node()));
+  afterEach(() => node[Symbol.asyncDispose]());
+
+  it('gets csi-proxy, private and verified, and is told each step', async () => {
+    const archive = await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    expect((await kept.apply()).state).toEqual({ kind: 'serving', detail: 'v1.1.3 serves' });
+    expect(node.states).toEqual(['fetching', 'verified', 'installed', 'serving']);
+    expect(await node.answer()).toBe('v1.1.3');
+    const { command } = (await node.service.query()) ?? {};
+    expect(command).toEqual({
+      program: path.join(node.home, `v1.1.3-${sha256(archive).slice(0, 12)}`, 'csi-proxy.exe'),
+      args: ['-windows-service', '-v=1'],
+    });
+    for (const folder of [node.home, path.dirname(command?.program ?? '')])
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readdirSync(node.home).sort()).toEqual([
+      'state.json',
+      path.basename(path.dirname(command?.program ?? '')),
+    ]);
+    expect(node.acts.map(({ kind }) => kind)).toEqual(['fetch', 'switch']);
+    expect(JSON.stringify([node.acts, node.events, kept.status])).not.toContain('canary');
+  });
+
+  it('is left as it is when all is well, by the same daemon and by the next', async () => {
+    await node.publish('v1.1.3');
+    const first = node.keep(node.wish('v1.1.3'));
+    await first.apply();
+    const { pid } = node.service;
+    await first.apply();
+    await first.close();
+    expect(node.service.pid).toBe(pid);
+    node.files.clear();
+    const next = node.keep(node.wish('v1.1.3'));
+    expect((await next.apply()).state.kind).toBe('serving');
+    expect([node.service.pid, node.acts.length]).toEqual([pid, 2]);
+    expect(await next.plan()).toEqual([{ act: 'rest', reason: 'v1.1.3 serves' }]);
+  });
+
+  it('is upgraded although the old program does not end when it is asked to', async () => {
+    await node.publish('v1.1.2');
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.2'));
+    await kept.apply();
+    const { pid } = node.service;
+    expect(await node.answer()).toBe('v1.1.2');
+    kept.want(node.wish('v1.1.3'));
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(await node.answer()).toBe('v1.1.3');
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    // Nothing needs the old release any more.
+    expect(readdirSync(node.home).filter((name) => name.startsWith('v1.1.2'))).toEqual([]);
+  });
+
+  it('gets back what it had when the new program does not serve, and it is not tried again soon', async () => {
+    await node.publish('v1.1.2', { stops: true });
+    await node.publish('v1.1.3', { serves: false });
+    const kept = node.keep(node.wish('v1.1.2'));
+    await kept.apply();
+    kept.want(node.wish('v1.1.3'));
+    const { state } = await kept.apply();
+    expect(state).toMatchObject({ kind: 'failed', code: 'notServing', failures: 1 });
+    expect(state).toMatchObject({
+      detail: expect.stringMatching(/what ran before was put back/) as string,
+    });
+    expect(await node.answer()).toBe('v1.1.2');
+    expect(node.record).not.toHaveProperty('trial');
+    kept.want(node.wish('v1.1.2'));
+    expect((await kept.apply()).state.kind).toBe('serving');
+  });
+
+  it('has no service when the first one does not serve', async () => {
+    await node.publish('v1.1.3', { serves: false });
+    const kept = node.keep(node.wish('v1.1.3'), { clock: quickClock(20) });
+    expect((await kept.apply()).state).toMatchObject({
+      code: 'notServing',
+      detail: expect.stringMatching(/the new service was removed again/) as string,
+    });
+    expect(await node.service.query()).toBeUndefined();
+  });
+
+  it('is started again when the service has stopped, also when a process of it is left', async () => {
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    await kept.apply();
+    const { pid = 0 } = node.service;
+    await node.service.stop(0);
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(node.service.pid).not.toBe(pid);
+    // The service manager thinks that it has stopped; the process lives on with the pipe.
+    const { command = { program: '', args: [] } } = (await node.service.query()) ?? {};
+    await node.service.remove();
+    await node.service.create(command);
+    expect(await node.service.isServing()).toBe(true);
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(await node.answer()).toBe('v1.1.3');
+  });
+
+  it('of an earlier release is taken over, and its program removed', async () => {
+    mkdirSync(path.dirname(node.goProgram));
+    writeFileSync(node.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await node.service.create({ program: node.goProgram, args: ['-windows-service'] });
+    await node.service.start();
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(await node.answer()).toBe('v1.1.3');
+    expect(existsSync(node.goProgram)).toBe(false);
+    // From now on it is ours, and goes with the section.
+    kept.want(undefined);
+    expect((await kept.apply()).state.kind).toBe('absent');
+    expect(await node.service.query()).toBeUndefined();
+    expect(existsSync(node.home)).toBe(false);
+  });
+
+  it('keeps a service that someone else has installed, with a section and without', async () => {
+    const foreign = path.join(node.folder, 'aks.exe');
+    writeFileSync(foreign, stubProgram({ mark: 'aks' }), { mode: 0o700 });
+    await node.service.create({ program: foreign, args: [] });
+    await node.service.start();
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    for (const wish of [node.wish('v1.1.3'), undefined]) {
+      kept.want(wish);
+      await kept.apply();
+      expect((await node.service.query())?.command?.program).toBe(foreign);
+    }
+    expect(node.acts).toEqual([]);
+  });
+
+  it('keeps a service that an administrator has disabled', async () => {
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    await kept.apply();
+    await node.service.disable();
+    await node.service.stop(0);
+    expect((await kept.apply()).state).toEqual({
+      kind: 'absent',
+      detail: 'an administrator has disabled the service',
+    });
+  });
+
+  it('takes the archive that was seen first, or the one that the config names', async () => {
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    await kept.apply();
+    const first = node.record.pins['v1.1.3'] ?? '';
+    await node.publish('v1.1.4');
+    kept.want(node.wish('v1.1.4'));
+    await kept.apply();
+    const other = await node.publish('v1.1.3', { mark: 'other' });
+    kept.want(node.wish('v1.1.3'));
+    const { state } = await kept.apply();
+    expect(state).toMatchObject({ kind: 'failed', code: 'digestMismatch' });
+    expect(state).toMatchObject({
+      detail: expect.stringMatching(new RegExp(`wanted ${first}`)) as string,
+    });
+    expect(await node.answer()).toBe('v1.1.4');
+    kept.want(node.wish('v1.1.3', { sha256: sha256(other) }));
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(await node.answer()).toBe('other');
+  });
+
+  it.each<[string, (node: Node) => Promise<Buffer>, string]>([
+    ['a page', () => Promise.resolve(Buffer.from('<html>')), 'archiveRefused'],
+    [
+      'another kind of program',
+      () => archiveOf([{ name: 'csi-proxy.exe', content: '\u007fELF' }]),
+      'archiveRefused',
+    ],
+    ['too much', () => Promise.resolve(Buffer.alloc(70_000)), 'downloadFailed'],
+  ])('that gets %s keeps what it had, and nothing is left behind', async (_, bytes, code) => {
+    await node.publish('v1.1.2');
+    const limits = { archiveBytes: 60_000 };
+    const kept = node.keep(node.wish('v1.1.2'), { limits });
+    await kept.apply();
+    const { pid } = node.service;
+    node.files.set(urlOf('v1.1.3'), await bytes(node));
+    kept.want(node.wish('v1.1.3'));
+    expect((await kept.apply()).state).toMatchObject({ kind: 'failed', code });
+    expect(node.service.pid).toBe(pid);
+    const left = readdirSync(node.home, { recursive: true }).map(String);
+    expect(left.filter((name) => /part|archive/.test(name))).toEqual([]);
+  });
+
+  it('without a server is tried again, ever more slowly, and a new wish begins anew', async () => {
+    const kept = node.keep(node.wish('v1.1.3'));
+    const first = (await kept.apply()).state;
+    expect(first).toMatchObject({ kind: 'failed', code: 'downloadFailed' });
+    expect(first).toMatchObject({
+      detail: expect.stringMatching(/v1\.1\.3\.tar\.gz: .*404/) as string,
+    });
+    expect(JSON.stringify(first)).not.toContain('canary');
+    const second = (await kept.apply()).state;
+    const failures = (state: typeof first) => (state.kind === 'failed' ? state.failures : 0);
+    expect(failures(second)).toBeGreaterThan(failures(first));
+    await node.publish('v1.1.3');
+    kept.want(node.wish('v1.1.3', { args: ['-windows-service'] }));
+    expect((await kept.apply()).state.kind).toBe('serving');
+  });
+
+  it('gives up a download when something else is wanted, or it is closed', async () => {
+    await node.publish('v1.1.3');
+    let aborted = 0;
+    const started = new Set<() => void>();
+    const begun = () => new Promise<void>((resolve) => started.add(resolve));
+    const slow: CsiProxyOptions['downloadFor'] = () =>
+      Promise.resolve((url, wanted, sink) => {
+        if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
+        for (const tell of started) tell();
+        return new Promise((_, reject) => {
+          wanted.signal?.addEventListener('abort', () => {
+            aborted += 1;
+            reject(wanted.signal?.reason as Error);
+          });
+        });
+      });
+    const first = begun();
+    const kept = node.keep(node.wish('v1.1.2', { url: 'https://slow/' }), { downloadFor: slow });
+    await first;
+    kept.want(node.wish('v1.1.3'));
+    expect((await kept.apply()).state.kind).toBe('serving');
+    const second = begun();
+    kept.want(node.wish('v1.1.4', { url: 'https://slow/' }));
+    await second;
+    const waiting = kept.apply();
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'closed' });
+    await kept.close();
+    await refused;
+    expect(aborted).toBe(2);
+    await expect(kept.apply()).rejects.toMatchObject({ code: 'closed' });
+    expect(await node.answer()).toBe('v1.1.3');
+  });
+
+  it('does nothing that cannot be recorded first', async () => {
+    await node.publish('v1.1.3');
+    const onAct = () => Promise.reject(new Error('the disk of the audit log is full'));
+    const kept = node.keep(node.wish('v1.1.3'), { onAct });
+    expect((await kept.apply()).state).toMatchObject({ kind: 'failed' });
+    expect(await node.service.query()).toBeUndefined();
+    expect(readdirSync(node.home)).toEqual([]);
+  });
+
+  it('says in a dry run what would be done, and does nothing', async () => {
+    const never = new Promise<never>(() => undefined);
+    const kept = node.keep(undefined);
+    await kept.apply();
+    const other = node.keep(node.wish('v1.1.3'), { onAct: () => never });
+    expect((await other.plan()).map(({ act }) => act)).toEqual(['fetch', 'switch', 'rest']);
+    node.open.pop();
+  });
+
+  it('does not use a folder that others can write to, and says which', async () => {
+    mkdirSync(node.home, { recursive: true });
+    chmodSync(node.home, 0o777);
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    const { state } = await kept.apply();
+    expect(state).toMatchObject({ kind: 'failed', code: 'fileFailed' });
+    expect(state).toMatchObject({ detail: expect.stringContaining(node.home) as string });
+  });
+
+  it('does not follow a link in the place of its folder', async () => {
+    mkdirSync(path.dirname(node.home), { recursive: true });
+    mkdirSync(path.join(node.folder, 'elsewhere'), { mode: 0o700 });
+    symlinkSync(path.join(node.folder, 'elsewhere'), node.home);
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    expect((await kept.apply()).state).toMatchObject({ code: 'fileFailed' });
+    expect(readdirSync(path.join(node.folder, 'elsewhere'))).toEqual([]);
+  });
+
+  it('does not guess what a broken record meant', async () => {
+    mkdirSync(node.home, { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(node.home, 'state.json'), '{"format": 1, "pins": 7}', { mode: 0o600 });
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    expect((await kept.apply()).state).toMatchObject({
+      code: 'fileFailed',
+      detail: expect.stringMatching(/state\.json: found no record .* remove the file/) as string,
+    });
+  });
+
+  it('fetches again what someone has changed, and never runs it', async () => {
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'));
+    await kept.apply();
+    const { program = '' } = (await node.service.query())?.command ?? {};
+    rmSync(program);
+    writeFileSync(program, stubProgram({ mark: 'evil' }), { mode: 0o700 });
+    await node.service.stop(0);
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(await node.answer()).toBe('v1.1.3');
+  });
+
+  it('says so when another process has the pipe', async () => {
+    const squatter = new StandInService(path.join(node.folder, 'service.json'));
+    const program = path.join(node.folder, 'squatter');
+    writeFileSync(program, stubProgram({ mark: 'squatter' }), { mode: 0o700 });
+    await squatter.create({ program, args: [] });
+    await squatter.start();
+    const { pid = 0 } = squatter;
+    await squatter.remove();
+    await node.publish('v1.1.3');
+    try {
+      // It is listening a moment after it was started.
+      for (let isUp = false; !isUp; isUp = await squatter.isServing());
+      const kept = node.keep(node.wish('v1.1.3'));
+      expect((await kept.apply()).state).toMatchObject({
+        code: 'serviceFailed',
+        detail: expect.stringMatching(/another process serves its pipe/) as string,
+      });
+      expect(await node.answer()).toBe('squatter');
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  });
+});
+
+describe('a daemon that dies while it changes the service', () => {
+  const CALLS = ['stop', 'setCommand', 'start', 'isServing'] as const;
+
+  it.each(CALLS.flatMap((call) => [true, false].map((isAfter) => [isAfter, call] as const)))(
+    'leaves what the next one ends (after: %s, %s)',
+    async (isAfter, call) => {
+      await using node = new Node();
+      await node.publish('v1.1.2');
+      await node.publish('v1.1.3');
+      const first = node.keep(node.wish('v1.1.2'));
+      await first.apply();
+      await first.close();
+      const dead = new Promise<never>(() => undefined);
+      let died: () => void = () => undefined;
+      const dying = new Promise<void>((resolve) => (died = resolve));
+      // From that call on nothing happens any more, as if the process were gone.
+      let isDead = false;
+      let isArmed = false;
+      const service = new Proxy<CsiProxyService>(node.service, {
+        get: (target, name: keyof CsiProxyService) => {
+          if (name === 'name') return target.name;
+          const act = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+          return async (...args: unknown[]) => {
+            if (isDead) return dead;
+            if (name === 'stop') isArmed = true;
+            if (!isArmed || name !== call) return act(...args);
+            isDead = true;
+            if (isAfter) await act(...args);
+            died();
+            return dead;
+          };
+        },
+      });
+      node.keep(node.wish('v1.1.3'), { service });
+      // It never ends, as a dead one does not.
+      node.open.pop();
+      await dying;
+      const next = node.keep(node.wish('v1.1.3'));
+      expect((await next.apply()).state.kind).toBe('serving');
+      expect(await node.answer()).toBe('v1.1.3');
+      expect(node.record).not.toHaveProperty('trial');
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import type { ServiceCommand } from './decide/install-record.js';
+
+/** Fetches one file: a download of the application that composes this library. */
+export interface Download {
+  /**
+   * Hands the bytes to `sink` in their order, and resolves when the last was taken. It follows no redirect to an unprotected address, and bounds
+   * its time.
+   *
+   * @returns The digest of what was handed out, in lower-case hex, and what vouches for it: the digest that was wanted, or the certificate
+   * of the server.
+   * @throws Whatever it throws becomes the cause of a CsiProxyError `downloadFailed`.
+   */
+  (
+    url: string,
+    wanted: {
+      readonly sha256?: string;
+      readonly maxBytes: number;
+      /** The first bytes of the file. */
+      readonly magic?: Uint8Array;
+      readonly signal?: AbortSignal;
+    },
+    sink: (part: Uint8Array) => Promise<void> | void,
+  ): Promise<{
+    readonly sha256: string;
+    readonly sizeBytes: number;
+    readonly verifiedBy: 'digest' | 'tls';
+  }>;
+}
+
+/** The service as its manager tells of it. */
+export interface ServiceFacts {
+  /** Its program by its absolute path, and its arguments; undefined when the words name no program. */
+  readonly command: ServiceCommand | undefined;
+  /** Whether it runs, or is on its way to. */
+  readonly isRunning: boolean;
+  /** Whether its manager starts it for no one. */
+  readonly isDisabled: boolean;
+}
+
+/**
+ * The service manager, for the one service of csi-proxy. What it throws becomes the cause of a CsiProxyError `serviceFailed`.
+ *
+ * Nothing in it decides.
+ */
+export interface CsiProxyService {
+  /** What the service is called, in messages. */
+  readonly name: string;
+  /** The service; undefined when there is none. */
+  query(): Promise<ServiceFacts | undefined>;
+  /** Registers the service: started with the system, in the name of the system. It must not exist. */
+  create(command: ServiceCommand): Promise<void>;
+  /** Changes what the service runs, as one durable act. What runs already goes on. */
+  setCommand(command: ServiceCommand): Promise<void>;
+  /** Starts it, and resolves once its process exists. Running already is no error. */
+  start(): Promise<void>;
+  /**
+   * Stops it, from any state, and resolves when its process is gone. csi-proxy reports that it has stopped and lives on: what does not end
+   * within `graceMs` is ended by its handle. Stopped already is no error.
+   */
+  stop(graceMs: number): Promise<void>;
+  /** Ends what still runs this program: a csi-proxy that outlived an earlier stop keeps the pipes. */
+  endLeftovers(program: string): Promise<void>;
+  /** Removes the registration of a stopped service. None is no error. */
+  remove(): Promise<void>;
+  /** Whether the pipe `csi-proxy-filesystem-v1` is served by any process. */
+  isServing(): Promise<boolean>;
+}
+
+/** The time. */
+export interface Clock {
+  now(): Date;
+  /** @throws The reason of the signal. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}

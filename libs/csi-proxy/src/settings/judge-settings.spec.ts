@@ -1,0 +1,169 @@
+import { judgeSettings, type CsiProxySection, type DownloadTrust } from '../index.js';
+
+const DIGEST = 'A'.repeat(64);
+const SECTION: CsiProxySection = {
+  url: 'https://example.com/csi-proxy-%[1]s.tar.gz',
+  version: 'v1.1.3',
+  kubeletPath: 'C:/var/lib/rancher/rke2/bin/kubelet.exe',
+};
+const PLACE = { platform: 'win32', configFolder: 'C:\\etc\\rancher\\wins' } as const;
+
+function judged(section: Partial<CsiProxySection> = {}, trust: DownloadTrust = {}) {
+  return judgeSettings({ ...SECTION, ...section }, trust, PLACE);
+}
+function faultsOf(section: Partial<CsiProxySection>, trust: DownloadTrust = {}): string[] {
+  const result = judged(section, trust);
+  return 'faults' in result
+    ? result.faults.map(({ keyPath, found, wanted }) => `${keyPath}: ${found}; ${wanted}`)
+    : [];
+}
+function wishOf(section: Partial<CsiProxySection> = {}, trust: DownloadTrust = {}) {
+  const result = judged(section, trust);
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return result;
+}
+
+describe('the section that Rancher writes', () => {
+  it('is what a node is to have, in the folder of the config', () => {
+    expect(wishOf()).toEqual({
+      wish: {
+        url: 'https://example.com/csi-proxy-v1.1.3.tar.gz',
+        version: 'v1.1.3',
+        args: [
+          '-windows-service',
+          '-log_file=C:\\etc\\rancher\\wins\\csi-proxy.log',
+          '-logtostderr=false',
+        ],
+        folder: 'C:\\etc\\rancher\\wins\\csi-proxy',
+        trust: {},
+      },
+      doubts: [],
+    });
+  });
+
+  it('says nothing by the path of the kubelet, and something by its folder', () => {
+    expect(wishOf({ kubeletPath: 'C:/bin/Kubelet.EXE' }).wish.args).toHaveLength(3);
+    expect(wishOf({ kubeletPath: 'D:/kube let' }).wish.args[3]).toBe('-kubelet-path=D:\\kube let');
+    expect(faultsOf({ kubeletPath: 'var/lib' })).toEqual([
+      expect.stringMatching(/^csi-proxy\.kubeletPath: "var\/lib"; an absolute path/),
+    ]);
+    // Without a drive it would be on whatever drive is the current one.
+    expect(faultsOf({ kubeletPath: '/var/lib/kubelet' })).toHaveLength(1);
+  });
+
+  it('may name a digest, arguments and a folder', () => {
+    const { wish } = wishOf({ sha256: DIGEST, args: ['-v=4'], path: 'D:/csi' });
+    expect(wish).toMatchObject({ sha256: 'a'.repeat(64), folder: 'D:\\csi' });
+    expect(wish.args.at(-1)).toBe('-v=4');
+  });
+});
+
+describe('the template of the address', () => {
+  it.each([
+    ['https://h/%s', 'https://h/v1.1.3'],
+    ['https://h/%v', 'https://h/v1.1.3'],
+    ['https://h/%[1]s/b/%[1]s.tgz', 'https://h/v1.1.3/b/v1.1.3.tgz'],
+    ['https://h/%s/%[1]s', 'https://h/v1.1.3/v1.1.3'],
+    ['https://h/%s/%%2F', 'https://h/v1.1.3/%2F'],
+  ])('%s is %s', (url, wanted) => {
+    expect(wishOf({ url }).wish.url).toBe(wanted);
+  });
+
+  it.each([
+    ['https://h/%2F%s', /"%2" at column 11; .*%%/],
+    ['https://h/file', /no place for the version, to column 14/],
+    ['https://h/%s/%s', /a second place, %s, at column 14; %\[1\]s/],
+    ['https://h/%[1]s/%v', /a second place, %v, at column 17/],
+    ['https://h/%d', /"%d" at column 11/],
+    ['https://h/%[2]s', /"%\[2\]s" at column 11/],
+    ['https://h/%s%', /"%" at column 13/],
+    ['%s', /"v1.1.3"; an address/],
+    ['https://me:secret@h/%s', /a user or password/],
+    ['http://h/%s', /the scheme http:; https:, or http: with csi-proxy\.sha256/],
+    ['file:///c:/%s', /the scheme file:/],
+  ])('%s is refused', (url, wanted) => {
+    const faults = faultsOf({ url });
+    expect(faults).toEqual([expect.stringMatching(wanted)]);
+    expect(faults[0]).toMatch(/^csi-proxy\.url: /);
+    expect(faults.join()).not.toContain('secret');
+  });
+
+  it('may be without protection when a digest decides', () => {
+    expect(wishOf({ url: 'http://h/%s', sha256: DIGEST }).wish.url).toBe('http://h/v1.1.3');
+    expect(faultsOf({ url: 'file:///c:/%s', sha256: DIGEST })).toHaveLength(1);
+  });
+});
+
+describe('the version', () => {
+  it.each(['v2.0.0', '2.0.0-alpha.2', 'v10.0.0'])('%s has no program to install', (version) => {
+    expect(faultsOf({ version })).toEqual([
+      expect.stringMatching(/from v2 on csi-proxy is a library/),
+    ]);
+  });
+
+  it.each([
+    'latest',
+    'v1.1',
+    '1.1.3.4',
+    'v1.1.3/..',
+    'v1.1.3 ',
+    'v01.1.3',
+    'v0.2.2',
+    'v1.1.3-a..b',
+  ])('%s is none', (version) => {
+    expect(faultsOf({ version })).toEqual([expect.stringMatching(/^csi-proxy\.version: /)]);
+  });
+
+  it.each(['v1.0.0', 'v1.1.2', 'v1.1.3-rc.1'])('%s lets others run commands', (version) => {
+    expect(wishOf({ version }).doubts).toEqual([
+      expect.objectContaining({ keyPath: 'csi-proxy.version', wanted: 'v1.1.3 or later' }),
+    ]);
+  });
+
+  it.each(['v1.1.3', '1.1.4-rc.1', 'v1.3.0'])('%s does not', (version) => {
+    expect(wishOf({ version }).doubts).toEqual([]);
+  });
+});
+
+describe('added arguments', () => {
+  it.each([
+    ['-kubelet-path=C:\\', /^csi-proxy\.args\[0\]: -kubelet-path; kubeletPath, a folder/],
+    ['--windows-service=false', /-windows-service; none/],
+    ['-log_file=\\\\server\\x', /-log_file; none/],
+    ['-exec=calc', /no flag of csi-proxy that may be set; one of .*-working-dir/],
+    ['-v 4', /"-v 4"; one flag with its value, such as -v=4/],
+    ['4', /one flag with its value/],
+    ['-require-privacy=false', /at which 1\.1\.3 ends; version v1\.2\.0 or later/],
+  ])('%s is refused', (argument, wanted) => {
+    expect(faultsOf({ args: [argument] })).toEqual([expect.stringMatching(wanted)]);
+  });
+
+  it('are known from some release on, and are whole', () => {
+    const args = ['--require-privacy=false', '-working-dir=C:\\a b', '-metrics-bind-address=:1'];
+    expect(wishOf({ version: 'v1.3.0', args }).wish.args.slice(3)).toEqual(args);
+    expect(faultsOf({ args: Array.from({ length: 65 }, () => '-v=1') })).toEqual([
+      expect.stringMatching(/65 arguments; at most 64/),
+    ]);
+  });
+});
+
+describe('what vouches for a download', () => {
+  it('is a certificate or a digest, one of them always', () => {
+    expect(faultsOf({}, { insecure: true })).toEqual([
+      expect.stringMatching(/^tls-config\.insecure: true, and no digest; csi-proxy\.sha256/),
+    ]);
+    expect(wishOf({ sha256: DIGEST }, { insecure: true }).wish.trust).toEqual({ insecure: true });
+    expect(wishOf({}, { insecure: false, certFilePath: 'C:\\ca' }).wish.trust).toEqual({
+      insecure: false,
+      certFilePath: 'C:\\ca',
+    });
+  });
+
+  it('is no digest of another kind, and no relative file', () => {
+    expect(faultsOf({ sha256: 'abc' })).toEqual([expect.stringMatching(/^csi-proxy\.sha256: /)]);
+    expect(faultsOf({}, { certFilePath: 'ca.pem' })).toEqual([
+      expect.stringMatching(/^tls-config\.certFilePath: /),
+    ]);
+    expect(faultsOf({ path: 'csi' })).toEqual([expect.stringMatching(/^csi-proxy\.path: /)]);
+  });
+});
