@@ -136,12 +136,18 @@ export interface SystemAgentSettings {
   readonly interlockDirectory?: string;
 }
 
-/** The `csi-proxy` section: all three are required and not blank. */
+/** The `csi-proxy` section: `url`, `version` and `kubeletPath` are required and not blank. */
 export interface CsiProxySettings {
   /** Download address with a printf-style place for the version. */
   readonly url: string;
   readonly version: string;
   readonly kubeletPath: string;
+  /** The digest of the archive in lower-case hex; absent means that of the first download. */
+  readonly sha256?: string;
+  /** Arguments of the service besides its own. */
+  readonly args?: readonly string[];
+  /** The folder of the releases; absent means `csi-proxy` beside the config. */
+  readonly path?: string;
 }
 
 /** The `tls-config` section. */

@@ -361,6 +361,8 @@ describe('values', () => {
     ['white_list: a', 'white_list'],
     ['upgrade: {mode: sometimes}', 'upgrade.mode'],
     ['csi-proxy: {url: a, kubeletPath: b}', 'csi-proxy.version'],
+    ['csi-proxy: {url: a, version: b, kubeletPath: c, sha256: abc}', 'csi-proxy.sha256'],
+    ['csi-proxy: {url: a, version: b, kubeletPath: c, args: [" "]}', 'csi-proxy.args[0]'],
     ['tls-config: {insecure: perhaps}', 'tls-config.insecure'],
     ['agentStrictTLSMode: 2', 'agentStrictTLSMode'],
     ['tunnel: {maxSessions: 0}', 'tunnel.maxSessions'],

@@ -38,7 +38,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),
     },
     ...(systemagent && { systemAgent: withoutEmpty(systemagent) }),
-    ...(csiProxy && { csiProxy }),
+    ...(csiProxy && { csiProxy: withoutEmpty(csiProxy) }),
     ...(tlsConfig && { tlsConfig: withoutEmpty(tlsConfig) }),
     agentStrictTlsMode: file.agentStrictTLSMode,
   };

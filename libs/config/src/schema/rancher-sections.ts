@@ -2,9 +2,10 @@
  * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
  */
 import { about } from './notation.js';
-import { flag, section, someText, text } from './value-schemas.js';
+import { flag, list, matching, section, someText, text } from './value-schemas.js';
 
 const since = '0.1.2';
+const DIGEST = /^[0-9a-f]{64}$/i;
 
 /** `systemagent`. */
 export function systemAgentSection() {
@@ -72,12 +73,28 @@ export function csiProxySection() {
   const required = { since, absent: 'required' };
   return section({
     url: someText('a download address').meta(
-      about('Download address; %s is the version.', required),
+      about('Download address of the archive; %s, %v or %[1]s is the version.', required),
     ),
-    version: someText('a version').meta(about('The version to install.', required)),
-    kubeletPath: someText('a path').meta(about('The path of the kubelet.', required)),
+    version: someText('a version').meta(about('The version to install, such as v1.1.3.', required)),
+    kubeletPath: someText('a path').meta(
+      about('The folder of the kubelet; the path of kubelet.exe says nothing.', required),
+    ),
+    sha256: matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits')
+      .toLowerCase()
+      .meta(
+        about('SHA-256 digest of the archive. Absent: that of the first download over TLS.', {
+          absent: 'the first download',
+        }),
+      )
+      .optional(),
+    args: list(someText('an argument'), 'arguments')
+      .meta(about('More arguments of the service, each whole: -v=4.', { absent: 'none' }))
+      .optional(),
+    path: text()
+      .meta(about('The folder of the releases; by default csi-proxy beside the config.'))
+      .optional(),
   })
-    .meta(about('The csi-proxy service to install. Absent: none.', { since, absent: 'none' }))
+    .meta(about('The csi-proxy service to keep. Absent: none, and what wins has installed is removed.', { since, absent: 'none' }))
     .optional();
 }
 
@@ -85,8 +102,8 @@ export function csiProxySection() {
 export function tlsSection() {
   const inFirst = { since: '0.2.4' };
   return section({
-    insecure: flag().meta(about('Accept any certificate.', inFirst)).optional(),
-    certFilePath: text().meta(about('A PEM file of extra authorities.', inFirst)).optional(),
+    insecure: flag().meta(about('Accept any certificate; csi-proxy.sha256 is required then.', inFirst)).optional(),
+    certFilePath: text().meta(about('A PEM file of authorities besides those of the system.', inFirst)).optional(),
   })
     .meta(about('TLS of the csi-proxy download.', inFirst))
     .optional();
