@@ -53,6 +53,19 @@ async function start(file = FILE): Promise<Fetched> {
 }
 
 describe('a download', () => {
+  it('may come from a server with any certificate, when its digest is known', async () => {
+    const { fetch, got } = await start();
+    const any = { trust: { server: new URL('https://other.example'), roots: [] } };
+    expect(await failureOf(fetch({ sha256: SHA256 }, any))).toMatchObject({
+      code: 'unknownAuthority',
+    });
+    const anyCertificate = { ...any, anyCertificate: true };
+    expect(await failureOf(fetch({}, anyCertificate))).toMatchObject({ code: 'invalidRequest' });
+    expect(got()).toHaveLength(0);
+    const { verifiedBy } = await fetch({ sha256: SHA256 }, anyCertificate);
+    expect([verifiedBy, got().equals(FILE)]).toEqual(['digest', true]);
+  });
+
   it('comes into the sink, and is verified by its digest', async () => {
     const { fetch, got, server } = await start();
     const done = await fetch({ sha256: SHA256.toUpperCase() });

@@ -23,6 +23,11 @@ export interface DownloadOptions extends HttpSettings {
   readonly roots?: readonly string[];
   /** For how long is asked again what may yet succeed, as long as the sink has got nothing. 0 for one attempt. Default: 15 min. */
   readonly timeoutMs?: number;
+  /**
+   * Asks a server whatever its certificate is, and follows no redirect to another one; a file without a digest is refused then. Default:
+   * false.
+   */
+  readonly anyCertificate?: boolean;
 }
 
 const TIMEOUT_MS = 900_000;
@@ -33,7 +38,7 @@ type Sink = Parameters<Download>[2];
 
 /** Makes a {@link Download}. Redirects may lead to other servers, never from https to http. */
 export function createDownload(options: DownloadOptions = {}): Download {
-  const { trust, timeoutMs = TIMEOUT_MS } = options;
+  const { trust, timeoutMs = TIMEOUT_MS, anyCertificate = false } = options;
   const settings = completeSettings(options);
   return async (address, wanted, sink) => {
     const url = parseAddress(address, 'download a file', settings.allowHttp);
@@ -41,6 +46,10 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const digest = digestOf(wanted, what);
     if (digest === undefined && url.protocol === 'http:') {
       const message = `cannot ${what}: found http:// and no digest; wanted https://, or the SHA-256 of the file`;
+      throw new RancherError('invalidRequest', message);
+    }
+    if (digest === undefined && anyCertificate) {
+      const message = `cannot ${what}: found no digest; wanted the SHA-256 of the file, as any certificate is taken`;
       throw new RancherError('invalidRequest', message);
     }
     const signals = [settings.signal, wanted.signal].filter((each) => each !== undefined);
@@ -54,7 +63,14 @@ export function createDownload(options: DownloadOptions = {}): Download {
     };
     const retrying = { what, timeoutMs, settings: own, mayRepeat: () => !isBegun };
     return await retry(retrying, (each) =>
-      new OneDownload({ url, what, digest, wanted, sink: begin, roots: rootsFor }).run(each),
+      new OneDownload({
+        url,
+        what,
+        digest,
+        wanted,
+        sink: begin,
+        roots: anyCertificate ? 'anyCertificate' : rootsFor,
+      }).run(each),
     );
   };
 
@@ -70,7 +86,7 @@ interface OneDownloadOptions {
   readonly digest: string | undefined;
   readonly wanted: DownloadWanted;
   readonly sink: Sink;
-  readonly roots: (url: URL) => readonly string[];
+  readonly roots: 'anyCertificate' | ((url: URL) => readonly string[]);
 }
 
 class OneDownload {
@@ -85,7 +101,8 @@ class OneDownload {
   async run(settings: CompleteSettings): Promise<Downloaded> {
     const { url, what, wanted, roots } = this.#options;
     const asked = { what, maxBytes: wanted.maxBytes, settings };
-    return await ask({ url, authority: { roots } }, asked, async (answer, parts) => {
+    const authority = roots === 'anyCertificate' ? { roots } : { roots };
+    return await ask({ url, authority }, asked, async (answer, parts) => {
       this.#checkLength(answer);
       for await (const part of this.#checkedParts(answer, parts)) await this.#give(part);
       return this.#whole();
