@@ -31,6 +31,7 @@ export {
 export { firewallRules } from './firewall/firewall-rules.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess } from './pipes/pipe-access.js';
+export { pipeExists } from './pipes/pipe-exists.js';
 export type { PipeClient } from './pipes/pipe-client.js';
 export { securedPipe } from './pipes/secured-pipe.js';
 export { securedPipeClient } from './pipes/secured-pipe-client.js';
@@ -46,6 +47,7 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from './processes/windows-process.js';
+export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export { RegistryKey } from './registry/registry.js';
 export {

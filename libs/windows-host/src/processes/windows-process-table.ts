@@ -46,6 +46,23 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
   }
 }
 
+/**
+ * The processes that run a program, as far as this account may ask about them.
+ *
+ * @param program - Its path; names have no case.
+ * @throws WindowsError when the system does not list them.
+ */
+export function processesOf(program: string): readonly ProcessIdentity[] {
+  const wanted = plain(program);
+  return [...listProcesses().values()]
+    .filter(({ image }) => image !== undefined && plain(image) === wanted)
+    .map(({ pid, created }) => ({ pid, created }));
+}
+
+function plain(file: string): string {
+  return file.replaceAll('/', '\\').toLowerCase();
+}
+
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
   try {
     // Windows tells the job for less; Wine wants the full right to ask. What a daemon started, it may ask.

@@ -32,6 +32,10 @@ export const namedPipes = lazily(() => {
     ConnectNamedPipe: bind<(pipe: Handle, overlapped: Overlapped) => number>(
       'int __stdcall ConnectNamedPipe(intptr_t pipe, void *overlapped)',
     ),
+    // https://learn.microsoft.com/windows/win32/api/namedpipeapi/nf-namedpipeapi-waitnamedpipew
+    WaitNamedPipeW: bind<(name: string, timeoutMs: number) => number>(
+      'int __stdcall WaitNamedPipeW(str16 name, uint32_t timeout)',
+    ),
     // https://learn.microsoft.com/windows/win32/api/namedpipeapi/nf-namedpipeapi-disconnectnamedpipe
     DisconnectNamedPipe: bind<(pipe: Handle) => number>(
       'int __stdcall DisconnectNamedPipe(intptr_t pipe)',
