@@ -51,6 +51,14 @@ export {
 } from './gen/config.js';
 export type { ConfigServiceServer } from './gen/config.js';
 export {
+  CsiProxyApplyRequest,
+  CsiProxyApplyResponse,
+  CsiProxyServiceService as csiProxyServiceDefinition,
+  CsiProxyStatusResponse,
+  CsiProxyStep,
+} from './gen/csi-proxy.js';
+export type { CsiProxyServiceServer } from './gen/csi-proxy.js';
+export {
   PlanApplied,
   PlanApplyRequest,
   PlanApplyResponse,
