@@ -13,6 +13,7 @@ import { createCommandRunner, createProcessManager } from '@wins/process-manager
 import { hashFile } from '@wins/trusted-files';
 import type { ClientIdentity } from '@wins/admission';
 import { AgentSwitch } from './agent/agent-switch.js';
+import { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
@@ -32,6 +33,8 @@ export interface ComposedDaemon {
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
   readonly agent: AgentSwitch;
+  /** As the agent. */
+  readonly csiProxy: CsiProxySwitch;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => ConfigChange;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
@@ -88,6 +91,7 @@ export async function composeDaemon(
     commands: createCommandRunner({ host, stateDirectory }),
     trust: fileTrust(),
   });
+  const csiProxy = new CsiProxySwitch({ logger, audit, trust: fileTrust() });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
@@ -105,11 +109,13 @@ export async function composeDaemon(
     checksum,
     config: { inForce: () => inForce, reload },
     agent,
+    csiProxy,
   });
   return {
     daemon,
     audit,
     agent,
+    csiProxy,
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {

@@ -5,6 +5,7 @@ import { routeGrpcLog } from '@wins/wins-api';
 import {
   applicationServiceDefinition,
   configServiceDefinition,
+  csiProxyServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
@@ -15,6 +16,7 @@ import type { Socket } from 'node:net';
 import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
 import type { AuditTrail } from '@wins/audit-log';
 import type { AgentSwitch } from './agent/agent-switch.js';
+import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -25,6 +27,7 @@ import type { Logger } from './log/logger.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
 import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
+import { createCsiProxyService } from './rpc/services/csi-proxy-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
@@ -58,6 +61,8 @@ export interface DaemonParts {
   readonly config?: ConfigInForce;
   /** What follows the plans of the node; its owner turns it on and off. Default: nothing does. */
   readonly agent?: AgentSwitch;
+  /** What keeps csi-proxy; its owner turns it on and off. Default: nothing does. */
+  readonly csiProxy?: CsiProxySwitch;
 }
 
 /** A daemon that serves. */
@@ -118,6 +123,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   if (parts.agent !== undefined) {
     const { agent: plans } = parts;
     plans.onChange = () => health.setFollowsPlans(plans.isWell);
+  }
+  const { csiProxy = { kept: undefined, reason: 'this daemon does not keep it' } } = parts;
+  server.addService(
+    csiProxyServiceDefinition,
+    createCsiProxyService({ csiProxy, connections, audit }),
+  );
+  if (parts.csiProxy !== undefined) {
+    const { csiProxy: keeper } = parts;
+    keeper.onChange = () => health.setKeepsCsiProxy(keeper.isWell);
   }
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),

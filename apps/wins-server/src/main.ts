@@ -29,4 +29,10 @@ export const showPlans = guard(async () => (await import('./commands/plan-show.j
 export const showPlanHistory = guard(
   async () => (await import('./commands/plan-show.js')).showPlanHistory,
 );
+export const showCsiProxy = guard(
+  async () => (await import('./commands/csi-proxy.js')).showCsiProxy,
+);
+export const applyCsiProxy = guard(
+  async () => (await import('./commands/csi-proxy.js')).applyCsiProxy,
+);
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);

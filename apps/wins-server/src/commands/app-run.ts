@@ -144,6 +144,7 @@ async function serve(
     });
     using _memory = returnMemory({ trim: trimMemory });
     await using agent = composed.agent;
+    await using csiProxy = composed.csiProxy;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
@@ -157,6 +158,7 @@ async function serve(
           const change = applyConfig(next);
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);
+          csiProxy.apply(next);
           return change;
         },
         rejected: (err) =>
@@ -173,6 +175,7 @@ async function serve(
     ready();
     upgrades.apply(loaded.config.upgrade);
     agent.apply(loaded.config);
+    csiProxy.apply(loaded);
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
     if ('error' in request) {

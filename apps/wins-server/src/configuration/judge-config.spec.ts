@@ -22,6 +22,9 @@ async function problemsOf(
     throw error;
   }
 }
+const CSI_PROXY = {
+  ...{ url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k/kubelet.exe' },
+};
 const listing = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
 
 describe('a config is judged by what can never be', () => {
@@ -75,7 +78,7 @@ it.each([
     { systemagent: { localEnabled: true, interlockDirectory: '/i' } },
     /remove it/,
   ],
-  ['csi-proxy', { 'csi-proxy': { url: 'u', version: 'v', kubeletPath: 'k' } }, /csi-proxy/],
+  ['csi-proxy', { 'csi-proxy': CSI_PROXY }, /remove it/],
 ])('warns of %s, which has no effect', async (keyPath, content, nextStep) => {
   const problems = await problemsOf({ ...content, ...listing('/x') });
   expect(problems).toMatchObject([{ severity: 'warning', code: 'noEffect', keyPath }]);
@@ -84,4 +87,35 @@ it.each([
 
 it('has nothing against an agent that is on', async () => {
   expect(await problemsOf({ systemagent: { remoteEnabled: true }, ...listing('/x') })).toEqual([]);
+});
+
+it('says what is wrong with csi-proxy, as an error to who asks and as a warning to a daemon that starts', async () => {
+  const content = {
+    'csi-proxy': { ...CSI_PROXY, version: 'v2.0.0' },
+    'tls-config': { insecure: true },
+  };
+  const keys = ['csi-proxy.version', 'tls-config.insecure'];
+  const lenient = await problemsOf({ ...content, ...listing('C:/x.exe') }, { platform: 'win32' });
+  const problems = lenient.filter(({ keyPath }) => /csi|tls/.test(keyPath));
+  expect(problems.map(({ keyPath }) => keyPath)).toEqual(keys);
+  expect(problems).toMatchObject([{ severity: 'warning', code: 'noEffect' }, {}]);
+  const strict = await problemsOf(
+    { ...content, ...listing('C:/x.exe') },
+    { platform: 'win32', isStrict: true },
+  );
+  expect(
+    strict.filter(({ severity }) => severity === 'error').map(({ keyPath }) => keyPath),
+  ).toEqual(keys);
+});
+
+it('doubts an old csi-proxy, and has nothing against one that is right', async () => {
+  const of = async (version: string) => {
+    const found = await problemsOf(
+      { 'csi-proxy': { ...CSI_PROXY, version }, ...listing('C:/x.exe') },
+      { platform: 'win32' },
+    );
+    return found.map(({ code, keyPath }) => [code, keyPath]);
+  };
+  expect(await of('v1.1.3')).toEqual([]);
+  expect(await of('v1.0.0')).toEqual([['doubtful', 'csi-proxy.version']]);
 });

@@ -9,6 +9,7 @@ import {
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
+import { csiProxySettings } from '../csi-proxy/csi-proxy-settings.js';
 import { allowedBy } from './allowed-executables.js';
 import { listedFolders } from './listed-folders.js';
 
@@ -48,6 +49,7 @@ export async function judgeConfig(
     ...judgeEntries(loaded, dialect, options),
     ...(options.looksAtFiles ? await judgeFolders(config, options) : []),
     ...judgeUnused(config, options.platform),
+    ...judgeCsiProxy(loaded, options),
   ]);
 }
 
@@ -134,7 +136,7 @@ async function judgeFolders(
 function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const unused: JudgedValue[] = [];
   const noEffect = { severity: 'warning', code: 'noEffect' } as const;
-  const { systemAgent, csiProxy } = config;
+  const { systemAgent } = config;
   const settings = agentSettings(config, platform);
   if (isOff(settings) && settings.keyPath !== undefined) {
     const { keyPath } = settings;
@@ -149,10 +151,38 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
     const nextStep = 'remove it';
     unused.push({ ...noEffect, keyPath: `systemagent.${key}`, found, expected: 'none', nextStep });
   }
-  if (csiProxy !== undefined) {
-    const found = 'a section that this release does not use';
-    const nextStep = 'no csi-proxy is installed: install it yourself';
-    unused.push({ ...noEffect, keyPath: 'csi-proxy', found, expected: 'none', nextStep });
-  }
   return unused;
+}
+
+/** A daemon serves whatever is wrong here: it does not keep csi-proxy then. */
+function judgeCsiProxy(
+  { config, path }: LoadedConfig,
+  { platform, isStrict }: JudgingOptions,
+): readonly JudgedValue[] {
+  const settings = csiProxySettings(config, path, platform);
+  if (settings.kind === 'none') return [];
+  if (settings.kind === 'invalid')
+    return settings.faults.map(({ keyPath, found, wanted: expected }) => {
+      const nextStep = 'correct it: csi-proxy stays as it is until then';
+      return isStrict
+        ? { severity: 'error', keyPath, found, expected, nextStep }
+        : { severity: 'warning', code: 'noEffect', keyPath, found, expected, nextStep };
+    });
+  const doubts = settings.doubts.map(({ keyPath, found, wanted: expected }): JudgedValue => ({
+    ...{ severity: 'warning', code: 'doubtful', keyPath, found, expected },
+  }));
+  if (platform === 'win32') return doubts;
+  const found = `a section for nodes of Windows, on ${platform}`;
+  const expected = 'none';
+  return [
+    ...doubts,
+    {
+      severity: 'warning',
+      code: 'noEffect',
+      keyPath: 'csi-proxy',
+      found,
+      expected,
+      nextStep: 'remove it',
+    },
+  ];
 }

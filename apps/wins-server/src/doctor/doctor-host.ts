@@ -2,7 +2,7 @@ import type { AuditVerdict } from '@wins/audit-log';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
-import type { PlanStatusResponse } from '@wins/wins-api/raw';
+import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/raw';
 import type { AgentSettings } from '../agent/agent-settings.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { Finding } from './finding.js';
@@ -67,6 +67,8 @@ export interface DoctorHost {
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Asks the daemon where its plans stand; undefined when it is too old, or tells it to administrators alone. */
   planStatus(name: string): Promise<PlanStatusResponse | undefined>;
+  /** Asks the daemon how far csi-proxy is; undefined when it is too old, or tells it to administrators alone. */
+  csiProxyStatus(name: string): Promise<CsiProxyStatusResponse | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Finds processes of runs whose daemon is dead. */

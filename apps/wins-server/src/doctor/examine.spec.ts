@@ -74,6 +74,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     daemonConfig: gives('/etc/config'),
     reachSecret: gives('found'),
     planStatus: gives(undefined),
+    csiProxyStatus: gives(undefined),
     now: () => 0,
     logPlace: '/var/log/wins',
     orphans: gives([]),
@@ -373,12 +374,12 @@ describe('the doctor', () => {
     expect(notOk(await examine(host({ daemonConfig: gives(undefined) })))).toEqual([]);
   });
 
-  it('warns loudly of csi-proxy, which nothing uses', async () => {
-    const content = { url: 'u', version: 'v', kubeletPath: 'k' };
+  it('warns of a section csi-proxy that is wrong, which keeps no daemon from starting', async () => {
+    const content = { url: 'https://h/%d', version: 'v1.1.3', kubeletPath: '/k' };
     const loadConfig = () => loaded({ ...CONFIG, 'csi-proxy': content });
-    const finding = await onlyFinding({ loadConfig });
+    const [finding] = notOk(await examine(host({ loadConfig })));
     expect(finding).toMatchObject({ level: 'warning', check: 'config' });
-    expect(finding.found).toContain('csi-proxy: found a section that this release does not use');
+    expect(finding?.found).toContain('csi-proxy.url: found "%d" at column 11');
   });
 });
 

@@ -1,6 +1,7 @@
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
 import { checkAgent } from './check-agent.js';
+import { checkCsiProxy } from './check-csi-proxy.js';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
 import type { Check, DoctorHost } from './doctor-host.js';
@@ -13,6 +14,7 @@ const CHECKS: readonly Check[] = [
   checkAudit,
   checkWatchedFile,
   checkAgent,
+  checkCsiProxy,
 ];
 
 /** Examines a host, one check after another; a check that fails does not stop the others. */

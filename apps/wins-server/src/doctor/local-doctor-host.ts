@@ -4,7 +4,7 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import { WinsClientError, type WinsClient, type WinsClientErrorCode } from '@wins/wins-api';
-import { planServiceDefinition } from '@wins/wins-api/raw';
+import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/raw';
 import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
@@ -94,6 +94,12 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       unlessKept(
         askInTime(name, (client, signal) =>
           client.call(planServiceDefinition.status, {}, { signal }),
+        ),
+      ),
+    csiProxyStatus: (name) =>
+      unlessKept(
+        askInTime(name, (client, signal) =>
+          client.call(csiProxyServiceDefinition.status, {}, { signal }),
         ),
       ),
     now: () => Date.now(),

@@ -94,6 +94,18 @@ describe('health', () => {
     expect(await next(plans)).toBe(HealthStatus.SERVING);
   });
 
+  it('says of csi-proxy alone that it is not as it should be', async () => {
+    const client = connect();
+    health.set(true);
+    health.setKeepsCsiProxy(false);
+    const { NOT_SERVING, SERVING } = HealthStatus;
+    expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: NOT_SERVING });
+    for (const other of ['', 'wins.PlanService'])
+      expect(await ask(client, other)).toEqual({ status: SERVING });
+    health.setKeepsCsiProxy(true);
+    expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: SERVING });
+  });
+
   it.each(['wins.Nothing', 'x'.repeat(100_000), '?'])(
     'knows no other service, and does not repeat its name',
     async (service) => {
@@ -119,7 +131,7 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(9);
+    expect(Object.keys(answer.statuses)).toHaveLength(10);
     expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 

@@ -9,11 +9,14 @@ import { rpcError } from './rpc-errors.js';
 
 /** Whether the node follows its plans; SERVING as well while it is to follow none. */
 const PLANS = 'wins.PlanService';
+/** Whether csi-proxy is as the config wants it; SERVING as well while none is wanted. */
+const CSI_PROXY = 'wins.CsiProxyService';
 /** The services that health answers for; the empty name is the whole daemon. */
 const SERVICES: readonly string[] = [
   '',
   'wins.ApplicationService',
   'wins.ConfigService',
+  CSI_PROXY,
   'wins.HnsService',
   'wins.HostService',
   'wins.NetworkService',
@@ -37,7 +40,8 @@ interface Watcher {
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
   #serving = false;
-  #followsPlans = true;
+  /** Services with something of their own that is not well. */
+  readonly #unwell = new Set<string>();
   readonly #watchers = new Set<Watcher>();
 
   addTo(server: Server): void {
@@ -80,11 +84,23 @@ export class Health {
 
   /** Sets whether plans are followed as they should be, and sends that to the watchers of `wins.PlanService`. */
   setFollowsPlans(follows: boolean): void {
-    this.#change(() => (this.#followsPlans = follows));
+    this.#setWell(PLANS, follows);
+  }
+
+  /** Sets whether csi-proxy is as it should be, and sends that to the watchers of `wins.CsiProxyService`. */
+  setKeepsCsiProxy(keeps: boolean): void {
+    this.#setWell(CSI_PROXY, keeps);
+  }
+
+  #setWell(service: string, isWell: boolean): void {
+    this.#change(() => {
+      if (isWell) this.#unwell.delete(service);
+      else this.#unwell.add(service);
+    });
   }
 
   #isServing(service: string): boolean {
-    return this.#serving && (service !== PLANS || this.#followsPlans);
+    return this.#serving && !this.#unwell.has(service);
   }
 
   #change(act: () => void): void {

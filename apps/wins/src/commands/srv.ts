@@ -41,6 +41,10 @@ const run = command({
       'folder of the sockets that stand for the pipes elsewhere than on Windows',
     ],
     ['WINS_SERVICE', 'file that stands for the service elsewhere than on Windows'],
+    [
+      'WINS_CSI_PROXY_SERVICE',
+      'file that stands for the service of csi-proxy elsewhere than on Windows',
+    ],
     ['NO_COLOR', 'if not empty, the log on a terminal has no colors'],
   ],
   inherits,
@@ -259,6 +263,32 @@ const planApply = command({
   run: (values, _given, more) => server().applyPlan(values, more),
 });
 
+const csiProxyStatus = command({
+  name: 'status',
+  summary: 'Say what csi-proxy is wanted, and how far it is',
+  page: 'csi-proxy.md',
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv csi-proxy status', 'the node of this host']],
+  run: (values, _given, more) => server().showCsiProxy(values, more),
+});
+
+const csiProxyApply = command({
+  name: 'apply',
+  summary: 'Fetch, install, upgrade or start csi-proxy now, or say what that would do',
+  details:
+    'Ends with 1 when a new csi-proxy did not serve and was taken back, with 65 when what was fetched is refused, and with 70 when it failed.',
+  page: 'csi-proxy.md',
+  inherits,
+  options: {
+    ...ofDaemon,
+    'dry-run': switchOption('Only say what would be done'),
+    output: textOutput,
+  },
+  examples: [['srv csi-proxy apply --dry-run', 'what it would do']],
+  run: (values, _given, more) => server().applyCsiProxy(values, more),
+});
+
 /** `wins srv` */
 export const srv: Group = {
   name: 'srv',
@@ -285,6 +315,12 @@ export const srv: Group = {
       summary: 'Look at the plans that this node follows',
       page: 'system-agent.md',
       commands: [planStatus, planShow, planHistory, planApply],
+    },
+    {
+      name: 'csi-proxy',
+      summary: 'Look at csi-proxy, which the daemon keeps',
+      page: 'csi-proxy.md',
+      commands: [csiProxyStatus, csiProxyApply],
     },
     {
       name: 'audit',

@@ -23,6 +23,12 @@ const ACTS: Readonly<Record<string, (decision: Decision) => string>> = {
   planApply: () => 'apply a plan by hand',
   planWrite: ({ path }) => `write ${quoteText(path ?? '')} for a plan`,
   planDelete: ({ path }) => `delete ${quoteText(path ?? '')} for a plan`,
+  csiProxyApply: () => 'see to csi-proxy by hand',
+  csiProxyFetch: ({ address }) => `fetch csi-proxy from ${quoteText(address ?? '')}`,
+  csiProxySwitch: ({ path }) => `have the service csiproxy run ${quoteText(path ?? '')}`,
+  csiProxyStart: ({ path }) => `start ${quoteText(path ?? '')} as the service csiproxy`,
+  csiProxyTidy: () => 'remove releases of csi-proxy that nothing needs',
+  csiProxyRemove: () => 'remove what was installed of csi-proxy',
   planInstruction: ({ name }) => `run the instruction ${quoteText(name ?? '')} of a plan`,
 };
 

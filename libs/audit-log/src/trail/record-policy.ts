@@ -38,6 +38,8 @@ export interface RecordRule {
 const NEVER_COUNTED = new Set([
   ...['start', 'addRoutes', 'removeRoutes', 'upgrade'],
   ...['planApply', 'planWrite', 'planDelete', 'planInstruction'],
+  ...['csiProxyApply', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyStart'],
+  ...['csiProxyTidy', 'csiProxyRemove'],
 ]);
 /** What gives a client something, and changes nothing. */
 const GRANTS = new Set(['wait', 'keepAlive', 'connect']);

@@ -1,0 +1,42 @@
+import type { CsiProxyEvent, Download, DownloadTrust } from '@wins/csi-proxy';
+import { createDownload, readCertificates } from '@wins/rancher-server';
+import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
+import { quoteText, systemRoots } from '@wins/wins-program';
+
+const MAX_AUTHORITIES_BYTES = 1024 * 1024;
+/** Who waits for the answer of a command should not wait for a server that is away; what keeps csi-proxy tries again by itself. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * A download as `tls-config` wants it: the authorities of the system are trusted, with those of its file; a server with any other certificate only
+ * for a file whose digest is known.
+ *
+ * @throws Error when the file of authorities cannot be read, or can be written by others.
+ */
+export async function downloadFor(
+  { insecure = false, certFilePath }: DownloadTrust,
+  trust: FileTrust,
+  onEvent: (event: CsiProxyEvent) => void,
+): Promise<Download> {
+  const own = certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust);
+  return createDownload({
+    // Without a digest an address of http:// is refused all the same.
+    ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
+    roots: [...systemRoots(), ...own],
+    onWarning: (message) => onEvent({ kind: 'warning', message }),
+  });
+}
+
+async function readAuthorities(file: string, trust: FileTrust): Promise<string[]> {
+  const opened = await openTrustedFile(file, trust, { followLinks: true });
+  try {
+    const text = await readWhole(opened, { maxBytes: MAX_AUTHORITIES_BYTES });
+    const { certificates } = readCertificates(text.toString('latin1'));
+    if (certificates.length > 0) return certificates.map(({ pem }) => pem);
+  } finally {
+    await opened.handle.close();
+  }
+  throw new Error(
+    `found no certificate in ${quoteText(file)}; wanted the authorities of tls-config`,
+  );
+}

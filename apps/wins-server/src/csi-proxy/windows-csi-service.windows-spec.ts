@@ -1,0 +1,181 @@
+// Longer than most files because this file is also the csi-proxy that its tests install.
+import { createCsiProxy, type CsiProxy, type CsiProxyWish } from '@wins/csi-proxy';
+import { archiveOf, memoryDownload, quickClock } from '@wins/csi-proxy/testing';
+import {
+  isRunning,
+  processIdentity,
+  runAsService,
+  serviceControlManager,
+  windowsFileTrust,
+  type ProcessIdentity,
+} from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { WindowsCsiService } from './windows-csi-service.js';
+
+/** In the command line of a service, this file is csi-proxy, and its program says by the folder it is in what it does. */
+const ROLE = 'be-csi-proxy';
+const NAME = 'csiproxy';
+const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
+
+/** It serves, says that it has stopped when it is asked to, and lives on with its pipe. */
+async function beCsiProxy(): Promise<void> {
+  const program = process.execPath;
+  const isDeaf = program.includes('v1.1.9');
+  await runAsService({
+    name: NAME,
+    run: async (service) => {
+      if (!isDeaf) {
+        const server = createServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.end(program);
+        });
+        await new Promise<void>((resolve) => server.listen(PIPE, resolve));
+      }
+      service.ready();
+      await service.stopRequested;
+      return 0;
+    },
+  });
+  setInterval(() => undefined, 1e8);
+}
+
+function theSuite(): void {
+  const services = serviceControlManager();
+  const service = new WindowsCsiService();
+  const files = new Map<string, Buffer>();
+  let folder = '';
+  let kept: CsiProxy;
+  const home = () => path.join(folder, 'csi-proxy');
+  const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
+  const wish = (version: string): CsiProxyWish => ({
+    ...{ url: `https://example.com/${version}`, version, folder: home(), trust: {} },
+    args: [__filename, ROLE],
+  });
+  const answer = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let text = '';
+      const socket = connect(PIPE).setEncoding('utf8');
+      socket.on('data', (part) => (text += String(part)));
+      socket.on('error', reject).on('close', () => resolve(text));
+    });
+  const process_ = (): ProcessIdentity => {
+    const found = processIdentity(services.status(NAME).pid);
+    assert.ok(found);
+    return found;
+  };
+  const serves = async (version: string | undefined): Promise<void> => {
+    kept.want(version === undefined ? undefined : wish(version));
+    const { state } = await kept.apply();
+    assert.equal(state.kind, version === undefined ? 'absent' : 'serving', JSON.stringify(state));
+  };
+
+  before(async () => {
+    // A real node may have the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
+    folder = mkdtempSync(path.join(process.env['ProgramFiles'] ?? 'C:\\', 'wins csi '));
+    const node = readFileSync(process.execPath);
+    for (const version of ['v1.1.3', 'v1.2.0', 'v1.1.9'])
+      files.set(
+        wish(version).url,
+        await archiveOf([
+          { name: 'bin/csi-proxy.exe', content: Buffer.concat([node, Buffer.from(version)]) },
+        ]),
+      );
+    kept = createCsiProxy(
+      {
+        ...{ stateFolder: home(), service, goProgram: goProgram(), trust: windowsFileTrust() },
+        ...{ clock: quickClock(3), graceMs: 300 },
+        downloadFor: () => Promise.resolve(memoryDownload(files)),
+        onAct: () => Promise.resolve(),
+        onEvent: (event) => {
+          if (event.kind === 'warning') throw new Error(event.message);
+        },
+      },
+      undefined,
+    );
+  });
+  after(async () => {
+    await kept.close();
+    if ((await service.query()) !== undefined) {
+      await service.stop(0);
+      await service.remove();
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
+
+  describe('csi-proxy as a service of Windows', () => {
+    it('is installed, and serves', async () => {
+      await serves('v1.1.3');
+      const { displayName, startType, account, commandLine } = services.config(NAME);
+      assert.deepEqual(
+        [displayName, startType, account],
+        ['CSI Proxy', 'automatic', 'LocalSystem'],
+      );
+      const [first = ''] = readdirSync(home()).filter((name) => name.startsWith('v'));
+      const program = path.join(home(), first, 'csi-proxy.exe');
+      assert.ok(commandLine.startsWith(`"${program}" `), commandLine);
+      assert.equal((await answer()).toLowerCase(), program.toLowerCase());
+    });
+
+    it('is upgraded, although the old process lives on when it has stopped', async () => {
+      const old = process_();
+      await serves('v1.2.0');
+      assert.equal(isRunning(old), false);
+      assert.match(await answer(), /v1\.2\.0-/);
+      assert.equal(readdirSync(home()).filter((name) => name.startsWith('v')).length, 1);
+    });
+
+    it('is put back when the new one does not serve', async () => {
+      kept.want(wish('v1.1.9'));
+      const { state } = await kept.apply();
+      assert.equal(state.kind === 'failed' && state.code, 'notServing', JSON.stringify(state));
+      assert.match(await answer(), /v1\.2\.0-/);
+      await serves('v1.2.0');
+    });
+
+    it('is started again, also when its process outlives the service', async () => {
+      const old = process_();
+      await services.stop(NAME);
+      assert.equal(isRunning(old), true);
+      assert.equal(await service.isServing(), true);
+      await serves('v1.2.0');
+      assert.equal(isRunning(old), false);
+      assert.match(await answer(), /v1\.2\.0-/);
+    });
+
+    it('is removed with each process of it', async () => {
+      const old = process_();
+      await serves(undefined);
+      assert.equal(isRunning(old), false);
+      assert.equal(await service.query(), undefined);
+      assert.equal(await service.isServing(), false);
+      assert.equal(existsSync(home()), false);
+    });
+
+    it('is taken over from the original, and its program removed', async () => {
+      mkdirSync(path.dirname(goProgram()));
+      copyFileSync(process.execPath, goProgram());
+      await service.create({ program: goProgram(), args: [__filename, ROLE] });
+      await service.start();
+      await serves('v1.1.3');
+      assert.match(await answer(), /v1\.1\.3-/);
+      assert.equal(existsSync(goProgram()), false);
+      await serves(undefined);
+    });
+  });
+}
+
+if (process.argv.includes(ROLE)) void beCsiProxy();
+else theSuite();

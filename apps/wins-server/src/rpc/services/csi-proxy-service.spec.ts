@@ -1,0 +1,164 @@
+import type { ClientIdentity } from '@wins/admission';
+import type { Decision } from '@wins/audit-log';
+import { CsiProxyError, type CsiProxyStatus } from '@wins/csi-proxy';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { csiProxyServiceDefinition } from '@wins/wins-api/raw';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createCsiProxyService, type CsiProxyServiceParts } from './csi-proxy-service.js';
+
+const ADMINISTRATOR: ClientIdentity = {
+  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
+  ...{ description: { uid: 0 }, names: ['administrators', 'user:0'] },
+};
+const CONTAINER: ClientIdentity = {
+  ...{ key: 'container:c', isAdministrator: false, isEverybody: false },
+  ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
+};
+const { status, apply } = csiProxyServiceDefinition;
+const WANTED = {
+  ...{ version: 'v1.1.3', sha256: 'a'.repeat(64), args: ['-v=1'], folder: '/f' },
+  address: 'https://example.com/x',
+};
+const SERVING: CsiProxyStatus = {
+  ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, wanted: WANTED },
+};
+const FAILED: CsiProxyStatus = {
+  state: {
+    ...{ kind: 'failed', code: 'notServing', detail: 'no pipe', failures: 2 },
+    retryAt: new Date('2026-03-01T12:00:00Z'),
+  },
+};
+
+describe('the service of csi-proxy', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-csi-service-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const decisions: Decision[] = [];
+  let isGone = false;
+  const kept: CsiProxyServiceParts['csiProxy']['kept'] = {
+    status: SERVING,
+    plan: () =>
+      Promise.resolve([
+        { act: 'switch', to: { program: '/p', args: [] }, reason: 'there is no service yet' },
+        { act: 'rest', reason: 'v1.1.3 serves' },
+      ]),
+    apply: () => Promise.resolve(FAILED),
+  };
+
+  let lastSocket = 0;
+  async function as<T>(
+    client: ClientIdentity,
+    ask: (daemon: WinsClient) => Promise<T>,
+    csiProxy: CsiProxyServiceParts['csiProxy'] = { kept, reason: '' },
+  ): Promise<T> {
+    lastSocket += 1;
+    const address = path.join(folder, `socket-${lastSocket}`);
+    const audit = {
+      decided: (decision: Decision) => {
+        decisions.push(decision);
+        return Promise.resolve();
+      },
+    };
+    await using _calls = await serveCalls(
+      address,
+      (server, connections) =>
+        server.addService(
+          csiProxyServiceDefinition,
+          createCsiProxyService({ csiProxy, connections, audit }),
+        ),
+      undefined,
+      client,
+    );
+    await using daemon = createWinsClient({ address });
+    return await ask(daemon);
+  }
+
+  it('answers administrators of the host alone', async () => {
+    await as(CONTAINER, async (daemon) => {
+      const refused = { code: 'refused', reason: 'notAdministrator' };
+      await expect(daemon.call(status, {})).rejects.toMatchObject(refused);
+      await expect(daemon.call(apply, { DryRun: true })).rejects.toMatchObject(refused);
+      await expect(daemon.call(apply, { DryRun: false })).rejects.toMatchObject(refused);
+    });
+    expect(decisions).toEqual([]);
+    expect(await as(ADMINISTRATOR, (daemon) => daemon.call(status, {}))).toMatchObject({
+      ...{ On: true, State: 'serving', Detail: 'v1.1.3 serves', RetryAt: '', Code: '' },
+      ...{ Version: 'v1.1.3', SHA256: 'a'.repeat(64), Folder: '/f', Arguments: ['-v=1'] },
+      Address: 'https://example.com/x',
+    });
+  });
+
+  it('says what would be done, and records what is done before it is', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      const dry = await daemon.call(apply, { DryRun: true });
+      expect(dry.Applied).toBe(false);
+      expect(dry.Steps).toEqual([
+        { Act: 'switch', Program: '/p', Reason: 'there is no service yet' },
+        { Act: 'rest', Program: '', Reason: 'v1.1.3 serves' },
+      ]);
+      expect(decisions).toEqual([]);
+      const done = await daemon.call(apply, { DryRun: false });
+      expect(done).toMatchObject({
+        Applied: true,
+        Status: {
+          State: 'failed',
+          Code: 'notServing',
+          Failures: 2,
+          RetryAt: '2026-03-01T12:00:00.000Z',
+        },
+      });
+    });
+    expect(decisions).toMatchObject([
+      { action: 'csiProxyApply', verdict: 'allowed', client: { uid: 0 } },
+    ]);
+  });
+
+  it('says why nothing keeps it', async () => {
+    const off = { kept: undefined, reason: 'the config has no section csi-proxy' };
+    await as(
+      ADMINISTRATOR,
+      async (daemon) => {
+        expect(await daemon.call(status, {})).toMatchObject({ On: false, Reason: off.reason });
+        await expect(daemon.call(apply, { DryRun: false })).rejects.toMatchObject({
+          ...{ code: 'failedPrecondition', reason: 'csiProxyOff' },
+          message: expect.stringContaining(off.reason) as string,
+        });
+      },
+      off,
+    );
+  });
+
+  it('answers with the code of what went wrong, and gives up when the caller is gone', async () => {
+    const failing: typeof kept = {
+      ...kept,
+      plan: () => Promise.reject(new CsiProxyError('fileFailed', 'cannot read state.json')),
+      apply: (signal) =>
+        new Promise((_, reject) =>
+          signal?.addEventListener('abort', () => {
+            isGone = true;
+            reject(new CsiProxyError('closed', 'given up'));
+          }),
+        ),
+    };
+    await as(
+      ADMINISTRATOR,
+      async (daemon) => {
+        await expect(daemon.call(apply, { DryRun: true })).rejects.toMatchObject({
+          reason: 'fileFailed',
+        });
+        const control = new AbortController();
+        const calling = daemon.call(apply, { DryRun: false }, { signal: control.signal });
+        const ended = expect(calling).rejects.toThrow();
+        const before = decisions.length;
+        while (decisions.length === before) await daemon.call(status, {});
+        control.abort();
+        await ended;
+        while (!isGone) await daemon.call(status, {});
+      },
+      { kept: failing, reason: '' },
+    );
+    expect(isGone).toBe(true);
+  });
+});
