@@ -27,12 +27,12 @@ describe('a first user of the config', () => {
     wins('srv', 'config', 'check', '--config', config, ...more);
 
   it('is warned of csi-proxy, and of an agent that does nothing, by check and doctor (1)', async () => {
-    const csi = { url: 'https://example.com/%s', version: 'v1', kubeletPath: '/k' };
+    const csi = { url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: '/k' };
     const more = { systemagent: { remoteEnabled: false }, 'csi-proxy': csi };
     const config = workspace.config(['/usr/bin/true'], more);
     const { code, stderr } = await check(config);
     expect(code).toBe(0);
-    expect(stderr).toContain('csi-proxy: found a section that this release does not use');
+    expect(stderr).toContain('csi-proxy: found a section for nodes of Windows, on linux');
     expect(stderr).toContain(
       'systemagent: found that neither remoteEnabled nor localEnabled is true',
     );
@@ -43,11 +43,14 @@ describe('a first user of the config', () => {
   });
 
   it('is warned of csi-proxy by the daemon when it starts (1)', async () => {
-    const csi = { url: 'https://example.com/%s', version: 'v1', kubeletPath: '/k' };
+    const csi = { url: 'https://example.com/%s', version: 'v2.0.0', kubeletPath: '/k' };
     const config = workspace.config(['/usr/bin/true'], { 'csi-proxy': csi });
     await using daemon = await Daemon.start(workspace, config);
-    const { level, nextStep } = await daemon.logged(({ key }) => key === 'csi-proxy');
-    expect([level, nextStep]).toEqual(['warn', expect.stringContaining('install it yourself')]);
+    const { level, nextStep } = await daemon.logged(({ key }) => key === 'csi-proxy.version');
+    expect([level, nextStep]).toEqual([
+      'warn',
+      expect.stringContaining('csi-proxy stays as it is until then'),
+    ]);
   });
 
   it.each([

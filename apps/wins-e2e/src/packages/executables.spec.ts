@@ -72,7 +72,7 @@ describe('the package', () => {
     const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) =>
       name.endsWith('.cjs'),
     );
-    expect(bundles).toHaveLength(10);
+    expect(bundles).toHaveLength(11);
     for (const name of bundles) {
       const [here, there] = [ROOT, checkout].map((root) =>
         readFileSync(path.join(root, 'dist', name)),
@@ -124,6 +124,7 @@ describe('the package', () => {
       'wins-cli-windows',
       'wins-server',
       'wins-agent',
+      'wins-csi-proxy',
     ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.

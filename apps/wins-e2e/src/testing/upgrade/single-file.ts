@@ -5,6 +5,7 @@ import { ROOT } from '../workspace.js';
 const PARTS = [
   'wins-server.cjs',
   'wins-agent.cjs',
+  'wins-csi-proxy.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',

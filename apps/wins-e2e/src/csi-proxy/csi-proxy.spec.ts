@@ -1,0 +1,265 @@
+import { Client, credentials } from '@grpc/grpc-js';
+import { archiveOf, StandInService, stubProgram } from '@wins/csi-proxy/testing';
+import { silent, startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { HealthCheckResponse, HealthStatus, healthServiceDefinition } from '@wins/wins-api/raw';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { runWins, startWins, type Outcome } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { until } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
+
+const CANARY = 'canary-of-a-signature';
+
+interface Status {
+  readonly On: boolean;
+  readonly State: string;
+  readonly Detail: string;
+  readonly Code: string;
+  readonly Version: string;
+}
+
+/** A node whose daemon keeps csi-proxy, and a server that has it. */
+class CsiNode implements AsyncDisposable {
+  readonly workspace = new Workspace();
+  readonly service = new StandInService(this.workspace.path('csi-service.json'));
+  readonly home = this.workspace.path('csi-proxy');
+  #daemon: Daemon | undefined;
+
+  constructor(readonly server: RancherDouble) {}
+
+  static async start(versions: Readonly<Record<string, string>>): Promise<CsiNode> {
+    const assets: Record<string, Buffer> = {};
+    for (const [version, mark] of Object.entries(versions)) {
+      const program = { name: 'bin/csi-proxy.exe', content: stubProgram({ mark }) };
+      assets[`csi-proxy-${version}.tar.gz`] = await archiveOf([program]);
+    }
+    return new CsiNode(await startRancher({ token: 'unused', assets }));
+  }
+
+  get daemon(): Daemon {
+    if (this.#daemon === undefined) throw new Error('the daemon was not started');
+    return this.#daemon;
+  }
+
+  get environment(): NodeJS.ProcessEnv {
+    const file = this.workspace.path('csi-service.json');
+    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: file };
+  }
+
+  /** The config; `tls` by default trusts the server. */
+  config(section: object | undefined, tls: object = this.trusted()): string {
+    const url = `${this.server.url}/assets/csi-proxy-%[1]s.tar.gz?sig=${CANARY}`;
+    const csi = { url, kubeletPath: '/var/lib/kubelet/kubelet.exe', ...section };
+    return this.workspace.config([], {
+      ...(section && { 'csi-proxy': csi }),
+      'tls-config': tls,
+    });
+  }
+
+  trusted(): object {
+    return { certFilePath: this.workspace.write('ca.pem', `junk\n${this.server.ca}`) };
+  }
+
+  async run(config: string): Promise<Daemon> {
+    this.#daemon = Daemon.of(
+      startWins(['srv', 'app', 'run', '--config', config], this.environment),
+    );
+    await this.#daemon.ready();
+    return this.#daemon;
+  }
+
+  wins(...words: string[]): Promise<Outcome> {
+    const file = this.workspace.path('config');
+    return runWins([...words, '--config', file], this.environment);
+  }
+
+  async status(): Promise<Status> {
+    const { stdout } = await this.wins('srv', 'csi-proxy', 'status', '-o', 'json');
+    return JSON.parse(String(stdout)) as Status;
+  }
+
+  /** Waits until the log has the state. */
+  async reached(state: string, detail = /./): Promise<void> {
+    await this.daemon.logged(
+      (record) => record['state'] === state && detail.test(JSON.stringify(record)),
+    );
+  }
+
+  async health(service: string): Promise<HealthStatus> {
+    const { path: method, requestSerialize } = healthServiceDefinition.check;
+    const target = `unix:${path.join(this.workspace.runtimeDirectory, 'rancher_wins')}`;
+    const client = new Client(target, credentials.createInsecure());
+    try {
+      return await new Promise<HealthStatus>((resolve, reject) => {
+        client.makeUnaryRequest(
+          method,
+          requestSerialize,
+          (bytes: Buffer) => HealthCheckResponse.decode(bytes),
+          { service },
+          (error, answer) => (answer ? resolve(answer.status) : reject(error ?? new Error('none'))),
+        );
+      });
+    } finally {
+      client.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]();
+    await this.service.stop(0);
+    await this.server.close();
+    this.workspace[Symbol.dispose]();
+  }
+}
+
+describe('a node whose config wants csi-proxy', () => {
+  let node: CsiNode;
+  beforeAll(async () => {
+    node = await CsiNode.start({ 'v1.1.3': 'three', 'v1.2.0': 'two' });
+    await node.run(node.config({ version: 'v1.1.3' }));
+    await node.reached('serving');
+  });
+  afterAll(() => node[Symbol.asyncDispose]());
+
+  it('has it from a server that tls-config makes known, as a service that serves', async () => {
+    expect(await node.status()).toMatchObject({ On: true, State: 'serving', Version: 'v1.1.3' });
+    expect(await node.service.isServing()).toBe(true);
+    const { command } = (await node.service.query()) ?? {};
+    expect(command?.program).toMatch(/csi-proxy\/v1\.1\.3-[0-9a-f]{12}\/csi-proxy\.exe$/);
+    expect(command?.args).toEqual([
+      ...['-windows-service', `-log_file=${node.workspace.path('csi-proxy.log')}`],
+      '-logtostderr=false',
+    ]);
+  });
+
+  it('says so by status, health and doctor', async () => {
+    const { stdout } = await node.wins('srv', 'csi-proxy', 'status');
+    expect(String(stdout)).toMatch(/^serving: v1\.1\.3 serves\n {2}wanted: v1\.1\.3 from https:/);
+    expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.SERVING);
+    const doctor = await node.wins('doctor');
+    expect(String(doctor.stdout)).toMatch(/^ok +csi-proxy +v1\.1\.3 serves/m);
+  });
+
+  it('has each act in its audit log, and the signature of the address nowhere', async () => {
+    const { stdout } = await node.wins('srv', 'audit', 'show', '-o', 'json');
+    const kinds = [...String(stdout).matchAll(/"kind":"(csiProxy\w+)"/g)].map(([, kind]) => kind);
+    expect(kinds).toEqual(['csiProxyFetch', 'csiProxySwitch']);
+    const told = [String(stdout), node.daemon.text, JSON.stringify(await node.status())];
+    expect(told.join()).not.toContain(CANARY);
+    expect(node.server.requests.map(({ path: asked }) => asked).join()).toContain(CANARY);
+  });
+
+  it('follows its config to another version, and says in a dry run how', async () => {
+    node.config({ version: 'v1.2.0', args: ['-v=4'] });
+    const reloaded = await node.wins('srv', 'config', 'reload');
+    expect(reloaded.code).toBe(0);
+    await node.reached('serving', /v1\.2\.0/);
+    const { code } = await node.wins('srv', 'csi-proxy', 'apply');
+    expect(code).toBe(0);
+    expect((await node.service.query())?.command?.args.at(-1)).toBe('-v=4');
+    const dry = await node.wins('srv', 'csi-proxy', 'apply', '--dry-run');
+    expect(String(dry.stdout)).toBe('rest: v1.2.0 serves\nnothing was done\n');
+    expect(readdirSync(node.home).filter((name) => name.startsWith('v'))).toHaveLength(1);
+  });
+
+  it('keeps what it has when the server has no such file, and serves', async () => {
+    const { pid } = node.service;
+    node.config({ version: 'v1.3.0' });
+    await node.wins('srv', 'config', 'reload');
+    await node.reached('failed', /v1\.3\.0/);
+    const { code, stdout } = await node.wins('srv', 'csi-proxy', 'apply');
+    expect([code, String(stdout)]).toEqual([70, expect.stringMatching(/an HTML page/)]);
+    expect(await node.status()).toMatchObject({ State: 'failed', Code: 'downloadFailed' });
+    expect(node.service.pid).toBe(pid);
+    expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.NOT_SERVING);
+    expect(await node.health('')).toBe(HealthStatus.SERVING);
+    const doctor = await node.wins('doctor');
+    expect(String(doctor.stdout)).toMatch(/^problem +csi-proxy +cannot fetch/m);
+  });
+
+  it('is let go of by the daemon that ends, and found by the next', async () => {
+    node.config({ version: 'v1.2.0', args: ['-v=4'] });
+    const { pid } = node.service;
+    expect((await node.daemon.stop()).code).toBe(0);
+    expect(await node.service.isServing()).toBe(true);
+    await node.run(node.workspace.path('config'));
+    await node.reached('serving');
+    expect(node.service.pid).toBe(pid);
+  });
+
+  it('loses it with the section', async () => {
+    node.config(undefined);
+    await node.wins('srv', 'config', 'reload');
+    await until(() => !readdirSync(node.workspace.folder).includes('csi-proxy'));
+    expect(await node.service.query()).toBeUndefined();
+    const { code, stderr } = await node.wins('srv', 'csi-proxy', 'apply');
+    expect([code, stderr]).toEqual([69, expect.stringMatching(/no section csi-proxy/)]);
+    expect(await node.status()).toMatchObject({ On: false });
+  });
+});
+
+describe('what vouches for csi-proxy', () => {
+  let node: CsiNode;
+  beforeAll(async () => {
+    node = await CsiNode.start({ 'v1.1.3': 'three' });
+  });
+  afterAll(() => node[Symbol.asyncDispose]());
+
+  it('is no certificate that nobody knows', async () => {
+    await node.run(node.config({ version: 'v1.1.3' }, {}));
+    await node.reached('failed');
+    expect((await node.status()).Detail).toMatch(/authority/);
+  });
+
+  it('is not nothing: without a certificate there must be a digest', async () => {
+    node.config({ version: 'v1.1.3' }, { insecure: true });
+    const checked = await node.wins('srv', 'config', 'check');
+    expect([checked.code, checked.stderr]).toEqual([
+      78,
+      expect.stringMatching(/tls-config\.insecure: found true, and no digest/),
+    ]);
+    await node.wins('srv', 'config', 'reload');
+    await until(async () => !(await node.status()).On);
+    const { stderr } = await node.wins('srv', 'csi-proxy', 'apply');
+    expect(stderr).toMatch(/tls-config\.insecure/);
+    expect(await node.service.query()).toBeUndefined();
+  });
+
+  it('is the digest of the config, whatever the certificate is', async () => {
+    const archive = node.server.assets.get('csi-proxy-v1.1.3.tar.gz') ?? '';
+    const sha256 = createHash('sha256').update(archive).digest('hex');
+    const insecure = { insecure: true };
+    node.config({ version: 'v1.1.3', sha256: 'f'.repeat(64) }, insecure);
+    await node.wins('srv', 'config', 'reload');
+    await node.reached('failed', /digestMismatch/);
+    const { code } = await node.wins('srv', 'csi-proxy', 'apply');
+    expect(code).toBe(65);
+    node.config({ version: 'v1.1.3', sha256 }, insecure);
+    await node.wins('srv', 'config', 'reload');
+    await node.reached('serving');
+  });
+});
+
+it('that is being fetched from a silent server does not delay the daemon, at its start or end', async () => {
+  await using node = await CsiNode.start({});
+  node.server.script('/assets/csi-proxy-v1.1.3.tar.gz', [silent]);
+  await node.run(node.config({ version: 'v1.1.3' }));
+  await node.reached('fetching');
+  expect(await node.health('')).toBe(HealthStatus.SERVING);
+  expect((await node.status()).State).toBe('fetching');
+  expect((await node.daemon.stop()).code).toBe(0);
+});
+
+it('is not kept where there are no such services, which is said', async () => {
+  await using node = await CsiNode.start({ 'v1.1.3': 'three' });
+  const config = node.config({ version: 'v1.1.3' });
+  await using daemon = await Daemon.start(node.workspace, config);
+  await daemon.logged(({ key, nextStep }) => key === 'csi-proxy' && nextStep === 'remove it');
+  const { stdout } = await runWins(
+    ['srv', 'csi-proxy', 'status', '--config', config],
+    node.workspace.environment,
+  );
+  expect(String(stdout)).toBe('csi-proxy is not kept: csi-proxy is for nodes of Windows\n');
+});
