@@ -251,6 +251,24 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     if (code === 77) assert.match(stderr, /administrator of the host/);
     else assert.deepEqual([code, /^no plan is followed: /.test(String(stdout))], [0, true], stderr);
   },
+  'srv csi-proxy apply': async (host) => {
+    const { config, server } = host;
+    for (const words of [[], ['--dry-run']]) {
+      const on = ['--config', config, '--server', server];
+      const asked = host.start('srv', 'csi-proxy', 'apply', ...words, ...on);
+      const { code, stderr } = await asked.outcome;
+      if (code === 77) assert.match(stderr, /administrator of the host/);
+      else assert.deepEqual([code, /found that it is off/.test(stderr)], [69, true], stderr);
+    }
+  },
+  'srv csi-proxy status': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'csi-proxy', 'status', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else
+      assert.deepEqual([code, /^csi-proxy is not kept: /.test(String(stdout))], [0, true], stderr);
+  },
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');
     await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);

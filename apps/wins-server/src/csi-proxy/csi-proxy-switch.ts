@@ -5,12 +5,16 @@ import type { FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
 import { csiProxySettings, type CsiProxySettings } from './csi-proxy-settings.js';
 import { loadCsiProxy } from './load-csi-proxy.js';
+
+/** How long a daemon that ends waits. */
+const CLOSE_MS = 5_000;
 
 /** What the switch works with. */
 export interface CsiProxySwitchOptions {
@@ -77,12 +81,15 @@ export class CsiProxySwitch implements AsyncDisposable {
     this.#change();
   }
 
-  /** Turns it off for good; the service runs on. Idempotent. */
+  /**
+   * Turns it off for good; the service runs on. A change of the service that takes longer than 5 s is not waited for: the next daemon ends it.
+   * Idempotent.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     this.#wanted = undefined;
     this.#change();
-    await this.#changes;
+    await Promise.race([this.#changes, delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
   #change(): void {
