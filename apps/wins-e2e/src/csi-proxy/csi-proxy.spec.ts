@@ -5,6 +5,7 @@ import { HealthCheckResponse, HealthStatus, healthServiceDefinition } from '@win
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runWins, startWins, type Outcome } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { until } from '../testing/process-table.js';
@@ -221,7 +222,7 @@ describe('what vouches for csi-proxy', () => {
       expect.stringMatching(/tls-config\.insecure: found true, and no digest/),
     ]);
     await node.wins('srv', 'config', 'reload');
-    await until(async () => !(await node.status()).On);
+    while ((await node.status()).On) await delay(20);
     const { stderr } = await node.wins('srv', 'csi-proxy', 'apply');
     expect(stderr).toMatch(/tls-config\.insecure/);
     expect(await node.service.query()).toBeUndefined();

@@ -57,13 +57,17 @@ export function changeNode(
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
-    const facts = await readFacts(context, wish);
+    const found = await readFacts(context, wish);
+    // What another program installed becomes ours too: else its service would be no one's when all is taken away.
+    const taken = planAdopt(found, wish);
+    const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
     const decide = how === 'install' ? planInstall : planSuc;
     const plan = decide(facts, wish, (text, changes) => editConfig(text, changes));
     if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
     const steps = linesOf(describePlan(plan));
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} steps`, steps };
+    if (taken.kind === 'adopt') await adopt(context, taken);
     const applied = await applyPlan(context, plan);
     if (applied.outcome === 'installed')
       return { outcome: 'installed', reason: 'the node is as it is wanted', steps };
