@@ -36,3 +36,8 @@ export const applyCsiProxy = guard(
   async () => (await import('./commands/csi-proxy.js')).applyCsiProxy,
 );
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
+
+/** See `removeCsiProxy`: for `wins uninstall`, which is another application. */
+export async function removeCsiProxy(configFile: string): Promise<string | undefined> {
+  return (await import('./csi-proxy/remove-csi-proxy.js')).removeCsiProxy(configFile);
+}
