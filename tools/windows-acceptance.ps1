@@ -8,13 +8,22 @@
   The executable under test, made by `npm run package`.
 .PARAMETER Next
   Another release of it, to upgrade to and back. Without one, upgrades change the arguments of the service only.
+.PARAMETER Server
+  A Rancher server that the node may join, for a moment. Without one, joining is not checked.
+.PARAMETER TokenFile
+  A file with a token of it.
+.PARAMETER CaChecksum
+  The SHA-256 digest of what it has at /cacerts.
 .EXAMPLE
   .\windows-acceptance.ps1 -Wins C:\stage\wins.exe
 #>
 [CmdletBinding()]
 param(
   [Parameter(Mandatory = $true)][string]$Wins,
-  [string]$Next = $Wins
+  [string]$Next = $Wins,
+  [string]$Server,
+  [string]$TokenFile,
+  [string]$CaChecksum
 )
 
 Set-StrictMode -Version Latest
@@ -226,6 +235,74 @@ try {
 } finally {
   & $exe srv app run --unregister
   Remove-Item -Recurse -Force $folder -ErrorAction SilentlyContinue
+}
+# An installation: what Wine does not keep (owners, protected lists, dependencies), and how long a start may take.
+$environment = 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
+function MachinePath { (Get-Item $environment).GetValue('Path', '', 'DoNotExpandEnvironmentNames') }
+function Roots { @(Get-ChildItem Cert:\LocalMachine\Root).Thumbprint }
+$pathBefore = MachinePath
+$kindBefore = (Get-Item $environment).GetValueKind('Path')
+$rootsBefore = Roots
+try {
+  Check 'wins install --dry-run changes nothing' {
+    & $Wins install --dry-run
+    if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+    (MachinePath) -eq $pathBefore -and -not (Get-Service $service -ErrorAction SilentlyContinue)
+  }
+  Check 'wins install: the service answers the service control manager in time (no error 1053)' {
+    & $Wins install
+    if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+    @(Get-WinEvent -FilterHashtable @{ LogName = 'System'; ProviderName = 'Service Control Manager'; Id = 7000, 7009; StartTime = $begun } -ErrorAction SilentlyContinue).Count -eq 0
+  }
+  Check 'administrators own config and folders, nobody else may use them, and nothing is inherited' {
+    foreach ($place in 'C:\etc\rancher\wins', 'C:\etc\rancher\wins\config', 'C:\var\lib\rancher\agent') {
+      $acl = Get-Acl $place
+      if (-not $acl.AreAccessRulesProtected) { throw "$place inherits" }
+      if ($acl.GetOwner([Security.Principal.SecurityIdentifier]).Value -ne 'S-1-5-32-544') { throw "$place is owned by $($acl.Owner)" }
+      $others = @($acl.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]) | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' })
+      if ($others.Count -gt 0) { throw "$place is open to $($others.IdentityReference.Value -join ', ')" }
+    }
+  }
+  Check 'the PATH of the machine keeps its type, and has each folder once' {
+    & $Wins install
+    if ((Get-Item $environment).GetValueKind('Path') -ne $kindBefore) { throw 'it has another type' }
+    @((MachinePath) -split ';' | Where-Object { $_ -eq 'C:\usr\local\bin' }).Count -eq 1
+  }
+  Check 'wins suc sets the dependency of rke2, and takes it away' {
+    & $sc create rke2 binPath= "$system\svchost.exe" | Out-Null
+    try {
+      foreach ($wanted in 'true', 'false') {
+        $env:CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY = $wanted
+        & $Wins suc
+        if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+        $isThere = ((& $sc qc rke2) -join ' ') -match $service
+        if ($isThere -ne ($wanted -eq 'true')) { throw "with $wanted the dependency is there: $isThere" }
+      }
+    } finally {
+      $env:CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY = $null
+      & $sc delete rke2 | Out-Null
+    }
+  }
+  if ($Server) {
+    Check 'the node joins, and leaves the root store alone unless it is asked' {
+      & $Wins join --server $Server --token-file $TokenFile --ca-checksum $CaChecksum --worker
+      if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+      if (Compare-Object $rootsBefore (Roots)) { throw 'the root store has changed' }
+      & $Wins join --server $Server --token-file $TokenFile --ca-checksum $CaChecksum --worker --trust-machine
+      $LASTEXITCODE -eq 0
+    }
+  }
+  if ($env:CONTAINER_SANDBOX_MOUNT_POINT) {
+    Check 'a HostProcess container finds the program of its image by its name' { & wins-suc.exe suc --dry-run; $LASTEXITCODE -eq 0 }
+  }
+} finally {
+  Check 'wins uninstall leaves the machine as it was' {
+    & $Wins uninstall
+    if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+    if (Compare-Object $rootsBefore (Roots)) { throw 'the root store has changed' }
+    if (Test-Path 'C:\etc\rancher\wins') { throw 'the folder of the config is still there' }
+    (MachinePath) -eq $pathBefore -and -not (Get-Service $service -ErrorAction SilentlyContinue)
+  }
 }
 Write-Host "$failed failed"
 exit $failed
