@@ -5,6 +5,8 @@ import {
   describePlan,
   describeStep,
   finishOrUndo,
+  InstallError,
+  itemId,
   planAdopt,
   planInstall,
   planSuc,
@@ -13,6 +15,7 @@ import {
   uninstall,
   withInstallLock,
   type InstallContext,
+  type InstallPlan,
   type InstallWish,
   type UninstallWish,
 } from '@wins/node-install';
@@ -49,17 +52,29 @@ export interface NodeTask {
   readonly signal: AbortSignal;
 }
 
-/** Makes the node what it is to be; `keep` changes only what the wish names. */
+/**
+ * Makes the node what it is to be; `keep` changes only what the wish names.
+ *
+ * @param wishOf - Gives what the node is to be, under the lock, so that of two commands at once one alone asks a server. It gets a
+ *   judge of what it knows already: that refuses before a server is asked for what it remembers.
+ */
 export function changeNode(
   node: NodeParts,
-  wish: InstallWish,
+  wishOf: (judge: (wish: InstallWish) => Promise<void>) => Promise<InstallWish>,
   how: 'install' | 'keep',
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
-    const facts = await readFacts(context, wish);
-    const decide = how === 'install' ? planInstall : planSuc;
-    const plan = decide(facts, wish, (text, changes) => editConfig(text, changes));
+    const decide = async (wish: InstallWish): Promise<InstallPlan> => {
+      const facts = await readFacts(context, wish);
+      const planned = how === 'install' ? planInstall : planSuc;
+      return planned(facts, wish, (text, changes) => editConfig(text, changes));
+    };
+    const wish = await wishOf(async (known) => {
+      const plan = await decide(known);
+      if (plan.kind === 'refusal') throw new InstallError('refused', plan.reason);
+    });
+    const plan = await decide(wish);
     if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
     const steps = linesOf(describePlan(plan));
@@ -97,16 +112,19 @@ export function removeNode(
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
     const steps = plan.steps.map(describeStep);
     if (task.isDryRun) {
-      const kept = plan.kept.map(({ entry, reason }) => `${describeStep(entry)}: ${reason}`);
+      const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const { kept, failed } = await uninstall(context, plan);
     const told = [...kept, ...failed].map(
-      ({ entry, reason }) => `${describeStep(entry)}: ${reason}`,
+      ({ entry, reason }) => `${itemId(entry.item)}: ${reason}`,
     );
     return {
       outcome: failed.length > 0 ? 'failed' : 'uninstalled',
-      reason: failed.length > 0 ? 'some of it could not be removed' : 'wins is gone from this node',
+      reason:
+        failed.length > 0
+          ? 'some of it could not be removed; the next run tries again'
+          : `wins is gone from this node${told.length > 0 ? ', but for what stays' : ''}`,
       ...{ steps, ...(told.length > 0 && { kept: told }) },
     };
   });
