@@ -18,6 +18,8 @@ export type Proof = (pipe: string, limitMs: number) => Promise<string | undefine
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
+/** A shorter time would be the reason in the place of the real one. */
+const SHORTEST_MS = 500;
 
 /** Asks the daemon of the service again and again, until all that is wanted of it is so. */
 export async function proveService(
@@ -32,7 +34,8 @@ export async function proveService(
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
-      const limitMs = Math.max(1, Math.ceil(Math.min(ONE_ANSWER_MS, end - performance.now())));
+      const leftMs = Math.ceil(end - performance.now());
+      const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
       found =
         answer === undefined ? `no daemon on the pipe ${pipe}` : 'a daemon that is not well yet';

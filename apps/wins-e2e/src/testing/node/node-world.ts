@@ -170,6 +170,14 @@ export class NodeWorld implements AsyncDisposable {
     return (await this.wins(['cli', 'app', 'info'])).code === 0;
   }
 
+  /** The release of the daemon, once it answers. */
+  async version(): Promise<string> {
+    for (;;) {
+      const { code, stdout } = await this.wins(['cli', 'app', 'info', '-o', 'json']);
+      if (code === 0) return (JSON.parse(String(stdout)) as { Server: { Version: string } }).Server.Version;
+    }
+  }
+
   /** All that is below the root, but for what a daemon writes while it runs: modes and contents, by path, and the system. */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NodeWorld, type Cluster } from './node-world.js';
+
+/** The lines of the journal that is there now. */
+function linesOf(world: NodeWorld): number {
+  try {
+    return readFileSync(world.journal, 'utf8').split('\n').length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Joins a node, and kills the command as soon as its journal has so many lines, or earlier when it has ended by itself; then joins again.
+ *
+ * @returns What the second command said. The node is well, or this throws.
+ */
+export async function crashAndJoin(cluster: Cluster, lines: number): Promise<string> {
+  await using world = new NodeWorld();
+  const first = world.start(['join', '--wait', '20s'], cluster.variables);
+  while (linesOf(world) < lines && first.child.exitCode === null) await delay(1);
+  first.child.kill('SIGKILL');
+  await first.outcome;
+  const id = existsSync(world.nodeId) ? world.text(world.nodeId).trim() : undefined;
+  const said = await world.say(['join', '--wait', '20s'], cluster.variables);
+  const found = { code: said.code, reason: said.reason, state: readdirSync(world.stateFolder) };
+  expect(found).toEqual({
+    ...{ code: 0, reason: 'the node is as it is wanted' },
+    state: ['install-manifest.json'],
+  });
+  // A machine that the server made is not made twice.
+  if (id !== undefined) expect(world.text(world.nodeId).trim()).toBe(id);
+  expect(await world.serves()).toBe(true);
+  expect((await world.say(['join'], cluster.variables)).outcome).toBe('nothing');
+  const gone = await world.say(['uninstall']);
+  expect([gone.code, gone.outcome, gone.kept]).toEqual([0, 'uninstalled', undefined]);
+  return said.recovered ?? 'nothing';
+}
