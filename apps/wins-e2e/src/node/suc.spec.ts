@@ -105,7 +105,7 @@ describe('wins suc', () => {
     expect(await world.version()).toBe('v1.1.0');
   });
 
-  it('asks no server for a node that has left, and refuses one without wins', async () => {
+  it('asks no server for a node that has left, and refuses one without wins, of which upgrades leave nothing', async () => {
     const skip = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
     expect((await world.say(['leave'])).outcome).toBe('left');
     const count = cluster.rancher.requests.length;
@@ -113,6 +113,8 @@ describe('wins suc', () => {
     expect([said.code, said.outcome]).toEqual([65, 'refused']);
     expect(said.reason).toContain(world.nodeId);
     expect(cluster.rancher.requests).toHaveLength(count);
+    const gone = await world.say(['uninstall']);
+    expect([gone.code, gone.outcome, gone.kept]).toEqual([0, 'uninstalled', undefined]);
     await using empty = new NodeWorld();
     const none = await empty.say(['suc']);
     expect([none.code, none.outcome]).toEqual([65, 'refused']);

@@ -19,7 +19,10 @@ import {
   type InstallWish,
   type UninstallWish,
 } from '@wins/node-install';
+import { findPlaces, requireTrustedFolder } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { nodeHost } from './node-host.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -115,6 +118,7 @@ export function removeNode(
       const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
+    if (how.keepsData !== true) await removeUpgradeFolder(node);
     const { kept, failed } = await uninstall(context, plan);
     const told = [...kept, ...failed].map(
       ({ entry, reason }) => `${itemId(entry.item)}: ${reason}`,
@@ -160,6 +164,14 @@ async function withNode(
     const outcome = await task(context);
     return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
   });
+}
+
+/** What upgrades leave beside the program: their log, result and records. The lock is held: none is under way. */
+async function removeUpgradeFolder({ upgrade }: NodeParts): Promise<void> {
+  if ((await upgrade.service.query()) === undefined) return;
+  const { target, folder } = await findPlaces(upgrade.service);
+  requireTrustedFolder(upgrade, path.dirname(target));
+  await rm(folder, { recursive: true, force: true });
 }
 
 function linesOf(text: string): readonly string[] {

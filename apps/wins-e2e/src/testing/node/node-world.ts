@@ -174,7 +174,8 @@ export class NodeWorld implements AsyncDisposable {
   async version(): Promise<string> {
     for (;;) {
       const { code, stdout } = await this.wins(['cli', 'app', 'info', '-o', 'json']);
-      if (code === 0) return (JSON.parse(String(stdout)) as { Server: { Version: string } }).Server.Version;
+      if (code === 0)
+        return (JSON.parse(String(stdout)) as { Server: { Version: string } }).Server.Version;
     }
   }
 
