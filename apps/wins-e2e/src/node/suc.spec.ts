@@ -40,6 +40,14 @@ describe('wins suc', () => {
     expect(world.snapshot()).toEqual(before);
   });
 
+  it('is what updates a node that has joined: wins install would cut it off, and is refused', async () => {
+    const before = world.snapshot();
+    const said = await world.say(['install']);
+    expect([said.code, said.outcome]).toEqual([65, 'refused']);
+    expect(said.reason).toContain('wins leave');
+    expect(world.snapshot()).toEqual(before);
+  });
+
   it('changes settings that are set, and needs no restart for how the service is started', async () => {
     const { pid } = world;
     const said = await ask({ CATTLE_ENABLE_WINS_DELAYED_START: 'true' });

@@ -43,7 +43,15 @@ export const runInstall: Handler<InstallOptions> = (options, surroundings) =>
     const wanted = installWish({ ...wish, places: node.places }, fetched);
     return options.adopt
       ? adoptNode(node, wanted, task)
-      : changeNode(node, () => Promise.resolve(wanted), 'install', task);
+      : changeNode(
+          node,
+          async () => {
+            await requireNoServer(node.places);
+            return wanted;
+          },
+          'install',
+          task,
+        );
   });
 
 /** `wins join`: installs this node and registers it with a server. */
@@ -150,6 +158,19 @@ function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<No
     if (debug === true) process.stderr.write(line);
   };
   return composeNode(places, { waitMs: wait ?? WAIT_MS, log });
+}
+
+/** A node that follows a server would be cut off from it. @throws InstallError `refused`. */
+async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
+  const isJoined =
+    (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
+  if (!isJoined) return;
+  const found = `found that this node has joined a server, by ${connectionInfo}`;
+  const next = '"wins join" installs it anew, "wins leave" ends that';
+  throw new InstallError(
+    'refused',
+    `cannot install a node for itself: ${found}; wanted one without a server; ${next}`,
+  );
 }
 
 /** What is installed is this very program. */
