@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeWorld, type Cluster } from './node-world.js';
 
-/** The lines of the journal that is there now. */
-function linesOf(world: NodeWorld): number {
+/** How many lines the journal of a node has now; 0 without one. */
+export function linesOf(world: NodeWorld): number {
   try {
     return readFileSync(world.journal, 'utf8').split('\n').length - 1;
   } catch {
