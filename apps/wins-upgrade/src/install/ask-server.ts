@@ -18,7 +18,14 @@ export interface Asker {
   readonly timeoutMs: number;
   /** Asks for nothing that the server remembers: who registers a node makes a machine of it. */
   readonly isDryRun: boolean;
+  /** The connection info that the node has: in the place of what a server would give, while it is not asked for it. */
+  readonly known: string | undefined;
+  /** Gets what is known before the node is registered; rejects when nothing may come of it. */
+  readonly judge: (parts: ServerParts) => Promise<void>;
 }
+
+/** What a server gives. */
+export type ServerParts = Required<Pick<FetchedParts, 'authorities' | 'connectionInfo' | 'nodeId'>>;
 
 /** What of the wish a server is asked about. */
 export type AskedWish = Pick<EnvironmentWish, 'server' | 'token' | 'caChecksum' | 'isStrictTls'> &
@@ -37,8 +44,8 @@ export type AskedWish = Pick<EnvironmentWish, 'server' | 'token' | 'caChecksum' 
 export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },
   nodeId: string,
-  { settings, timeoutMs, isDryRun }: Asker,
-): Promise<Required<Pick<FetchedParts, 'authorities' | 'connectionInfo' | 'nodeId'>>> {
+  { settings, timeoutMs, isDryRun, known, judge }: Asker,
+): Promise<ServerParts> {
   const { server, caChecksum, isStrictTls: strictTls = false } = wish;
   const token = wish.token.reveal();
   const trust = await establishTrust(
@@ -51,28 +58,40 @@ export async function askServer(
   // Where the system vouches for the server no file of ours has to.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
-  if (isDryRun) return { authorities, connectionInfo: new Secret('{}'), nodeId };
+  const parts = { authorities, connectionInfo: new Secret(known ?? '{}'), nodeId };
+  await judge(parts);
+  if (isDryRun) return parts;
   const node = {
     ...{ id: nodeId, isWorker: wish.isWorker ?? false, address, internalAddress },
     ...(wish.nodeName !== undefined && { nodeName: wish.nodeName }),
     ...{ labels: (wish.labels ?? []).join(','), taints: (wish.taints ?? []).join(',') },
   };
   const { text } = await registerNode(trust, { node, token, strictTls, timeoutMs }, settings);
-  return { authorities, connectionInfo: new Secret(text), nodeId };
+  return { ...parts, connectionInfo: new Secret(text) };
 }
 
-const MAX_ID_BYTES = 4096;
+const MAX_BYTES = 1024 * 1024;
+
+/** The id in a file; undefined for one that no server takes. */
+export async function readNodeId(file: string): Promise<string | undefined> {
+  const text = await readIfThere(file);
+  const verdict = text === undefined ? undefined : judgeNodeId(text);
+  return verdict === undefined || verdict.kind === 'refused' ? undefined : verdict.id;
+}
 
 /**
- * The id of this node: the one in its file, the one given, or a new one.
+ * The id of this node: the one in its file, the one given, the one that it had before an installation was undone, or a new one.
  *
  * @throws InstallError `refused` when the file has another valid one than was given: the server knows the node by that.
  */
-export async function findNodeId(file: string, given: string | undefined): Promise<string> {
-  const text = await readIfThere(file);
-  const verdict = text === undefined ? undefined : judgeNodeId(text);
-  if (verdict === undefined || verdict.kind === 'refused') return given ?? newNodeId();
-  if (given === undefined || given === verdict.id) return verdict.id;
+export async function findNodeId(
+  file: string,
+  given: string | undefined,
+  before: string | undefined,
+): Promise<string> {
+  const own = await readNodeId(file);
+  if (own === undefined) return given ?? before ?? newNodeId();
+  if (given === undefined || given === own) return own;
   const next = 'to join as another machine, run "wins leave" first';
   throw new InstallError(
     'refused',
@@ -80,11 +99,12 @@ export async function findNodeId(file: string, given: string | undefined): Promi
   );
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+/** The text of a file of the node; undefined when there is none. */
+export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     const opened = await openRegularFile(file);
     try {
-      return (await readWhole(opened, { maxBytes: MAX_ID_BYTES })).toString('utf8');
+      return (await readWhole(opened, { maxBytes: MAX_BYTES })).toString('utf8');
     } finally {
       await opened.handle.close();
     }

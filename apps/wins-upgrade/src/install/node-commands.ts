@@ -13,7 +13,7 @@ import { InstallError } from '@wins/node-install';
 import { hashFile } from '@wins/trusted-files';
 import { escapeText, SERVICE_NAME, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { agentProof } from './agent-proof.js';
-import { askServer, findNodeId, type AskedWish } from './ask-server.js';
+import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from './compose-node.js';
 import type {
   InstallOptions,
@@ -24,7 +24,13 @@ import type {
   UninstallOptions,
 } from './node-options.js';
 import type { NodeParts } from './node-parts.js';
-import { adoptNode, changeNode, removeNode, type NodeTask } from './node-task.js';
+import {
+  adoptNode,
+  changeNode,
+  removeNode,
+  type NodeTask,
+  type RemoveCsiProxy,
+} from './node-task.js';
 import { readToken } from './read-token.js';
 import { reportNode } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
@@ -43,7 +49,15 @@ export const runInstall: Handler<InstallOptions> = (options, surroundings) =>
     const wanted = installWish({ ...wish, places: node.places }, fetched);
     return options.adopt
       ? adoptNode(node, wanted, task)
-      : changeNode(node, wanted, 'install', task);
+      : changeNode(
+          node,
+          async () => {
+            await requireNoServer(node.places);
+            return wanted;
+          },
+          'install',
+          task,
+        );
   });
 
 /** `wins join`: installs this node and registers it with a server. */
@@ -53,21 +67,36 @@ export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(process.env, { ...parametersOf(options), ...token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    const nodeId = await findNodeId(places.nodeId, wish.nodeId);
+    // What an interrupted command registered is registered again, although its files are taken back first.
+    const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);
-    const fetched = await ask(wish, nodeId, options, task);
-    const wanted = installWish(
-      { ...wish, places },
-      {
-        ...fetched,
-        ...{ program, allowDowngrade: options['allow-downgrade'] },
-        trustMachineStore: options['trust-machine'],
-        ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) ?? null }),
+    const wishWith = (fetched: FetchedParts): InstallWish =>
+      installWish(
+        { ...wish, places },
+        {
+          ...fetched,
+          ...{ program, allowDowngrade: options['allow-downgrade'] },
+          trustMachineStore: options['trust-machine'],
+          ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) ?? null }),
+        },
+      );
+    const isRemote = wish.mode === 'remote';
+    let nodeId = '';
+    const outcome = await changeNode(
+      node,
+      async (judge) => {
+        if (!isRemote) return wishWith({});
+        nodeId = await findNodeId(places.nodeId, wish.nodeId, before);
+        const onKnown = (parts: FetchedParts): Promise<void> => judge(wishWith(parts));
+        return wishWith(await ask({ wish, nodeId, places }, options, task, onKnown));
       },
+      'install',
+      { ...task, proofs: isRemote ? [agentProof(node)] : [] },
     );
-    const proofs = wish.mode === 'remote' ? [agentProof(node)] : [];
-    return changeNode(node, wanted, 'install', { ...task, proofs });
+    if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
+    const next = `the server has a machine with the id ${nodeId} now: CATTLE_ID joins as the same`;
+    return { ...outcome, reason: `${outcome.reason}; ${next}` };
   });
 
 /** `wins leave`: the node follows no server any more; what is installed stays. */
@@ -79,17 +108,24 @@ export const runLeave: Handler<NodeOptions> = (options, surroundings) =>
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null },
     };
-    const outcome = await changeNode(node, wish, 'keep', task);
+    const outcome = await changeNode(node, () => Promise.resolve(wish), 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;
     return { ...outcome, outcome: 'left', reason: 'this node follows no server any more' };
   });
 
 /** `wins uninstall`: takes away what was installed. */
-export const runUninstall: Handler<UninstallOptions> = (options, surroundings) =>
+export const runUninstall = (
+  options: UninstallOptions,
+  {
+    removeCsiProxy,
+    ...surroundings
+  }: CommandSurroundings & { readonly removeCsiProxy: RemoveCsiProxy },
+): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
+      removeCsiProxy,
     };
     return removeNode(node, { places: node.places, service: SERVICE_NAME }, how, task);
   });
@@ -101,12 +137,25 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
     const wish = sucWishFromEnvironment(process.env, { rancherCompatible });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    const nodeId = await findNodeId(places.nodeId, undefined);
     const program = await ownProgram(node);
-    const fetched = await ask(wish, nodeId, options, task);
-    const wanted = installWishOfSuc({ ...wish, places }, { ...fetched, program });
-    const proofs = fetched.connectionInfo === undefined ? [] : [agentProof(node)];
-    return changeNode(node, wanted, 'keep', { ...task, proofs });
+    const wishWith = (fetched: FetchedParts): InstallWish =>
+      installWishOfSuc({ ...wish, places }, { ...fetched, program });
+    const asks = wish.server !== undefined && wish.token !== undefined;
+    return changeNode(
+      node,
+      async (judge) => {
+        if (!asks) return wishWith({});
+        const nodeId = await readNodeId(places.nodeId);
+        if (nodeId === undefined) {
+          const found = `found no id of this node in ${places.nodeId}; wanted one of a node that has joined`;
+          throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
+        }
+        const onKnown = (parts: FetchedParts): Promise<void> => judge(wishWith(parts));
+        return wishWith(await ask({ wish, nodeId, places }, options, task, onKnown));
+      },
+      'keep',
+      { ...task, proofs: asks ? [agentProof(node)] : [] },
+    );
   });
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
@@ -118,8 +167,23 @@ function localPlaces(): InstallPlaces {
 }
 
 function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<NodeParts> {
-  const log = (line: string): void => void (debug === true && process.stderr.write(line));
+  const log = (line: string): void => {
+    if (debug === true) process.stderr.write(line);
+  };
   return composeNode(places, { waitMs: wait ?? WAIT_MS, log });
+}
+
+/** A node that follows a server would be cut off from it. @throws InstallError `refused`. */
+async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
+  const isJoined =
+    (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
+  if (!isJoined) return;
+  const found = `found that this node has joined a server, by ${connectionInfo}`;
+  const next = '"wins join" installs it anew, "wins leave" ends that';
+  throw new InstallError(
+    'refused',
+    `cannot install a node for itself: ${found}; wanted one without a server; ${next}`,
+  );
 }
 
 /** What is installed is this very program. */
@@ -137,18 +201,20 @@ function requireDigest(found: string, wanted: string | undefined): void {
 
 /** Asks the server, where there is one. */
 async function ask(
-  wish: AskedWish,
-  nodeId: string,
+  { wish, nodeId, places }: { wish: AskedWish; nodeId: string; places: InstallPlaces },
   { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
   { isDryRun, signal }: NodeTask,
+  judge: (parts: FetchedParts) => Promise<void>,
 ): Promise<FetchedParts> {
   const { server, token } = wish;
   if (server === undefined || token === undefined) return {};
-  const onWarning = (message: string): void =>
-    void (quiet !== true && process.stderr.write(`wins: ${escapeText(message)}\n`));
+  const onWarning = (message: string): void => {
+    if (quiet !== true) process.stderr.write(`wins: ${escapeText(message)}\n`);
+  };
   const settings = { allowHttp, onWarning, signal };
   return await askServer({ ...wish, server, token }, nodeId, {
-    ...{ settings, isDryRun, timeoutMs: timeout ?? SERVER_MS },
+    ...{ settings, isDryRun, judge, timeoutMs: timeout ?? SERVER_MS },
+    known: await readIfThere(places.connectionInfo),
   });
 }
 

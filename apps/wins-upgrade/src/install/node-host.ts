@@ -33,6 +33,8 @@ export function nodeHost({ system, upgrade }: NodeParts, more: readonly Proof[] 
       )?.imagePath,
     versionOf: async (program) => {
       try {
+        // What others could have changed is not run, least of all as this account.
+        requireTrustedFolder(upgrade, path.dirname(program));
         const { stdout } = await runProgram(effects, program, ['--version'], runMs);
         return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];
       } catch (error) {

@@ -13,11 +13,13 @@ export interface NodeParts {
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
 }
 
-/** What a daemon that was started must show before an installation counts. */
-export type Proof = (pipe: string, limitMs: number) => Promise<boolean>;
+/** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */
+export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
+/** A shorter time would be the reason in the place of the real one. */
+const SHORTEST_MS = 500;
 
 /** Asks the daemon of the service again and again, until all that is wanted of it is so. */
 export async function proveService(
@@ -26,21 +28,23 @@ export async function proveService(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const end = performance.now() + waitMs;
-  let found = 'no answer of the daemon';
   for (;;) {
+    let found = `no service ${service.name}`;
     signal?.throwIfAborted();
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
-      const limitMs = Math.max(1, Math.min(ONE_ANSWER_MS, end - performance.now()));
+      const leftMs = Math.ceil(end - performance.now());
+      const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
       found =
         answer === undefined ? `no daemon on the pipe ${pipe}` : 'a daemon that is not well yet';
       if (answer !== undefined && answer.serving !== false) {
-        found = 'a daemon whose agent has not reached its server';
-        if (await allHold(more, pipe, limitMs)) return;
+        const lacks = await firstLack(more, pipe, limitMs);
+        if (lacks === undefined) return;
+        found = lacks;
       }
-    } else found = `no service ${service.name}`;
+    }
     if (performance.now() >= end) {
       const wanted = `wanted one that serves within ${Math.round(waitMs / 1000)} s; "wins doctor" says more`;
       throw new UpgradeError(
@@ -52,7 +56,14 @@ export async function proveService(
   }
 }
 
-async function allHold(more: readonly Proof[], pipe: string, limitMs: number): Promise<boolean> {
-  for (const holds of more) if (!(await holds(pipe, limitMs))) return false;
-  return true;
+async function firstLack(
+  more: readonly Proof[],
+  pipe: string,
+  limitMs: number,
+): Promise<string | undefined> {
+  for (const prove of more) {
+    const lacks = await prove(pipe, limitMs);
+    if (lacks !== undefined) return lacks;
+  }
+  return undefined;
 }

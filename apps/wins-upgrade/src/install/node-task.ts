@@ -5,6 +5,8 @@ import {
   describePlan,
   describeStep,
   finishOrUndo,
+  InstallError,
+  itemId,
   planAdopt,
   planInstall,
   planSuc,
@@ -16,7 +18,10 @@ import {
   type InstallWish,
   type UninstallWish,
 } from '@wins/node-install';
+import { findPlaces, requireTrustedFolder } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { nodeHost } from './node-host.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -49,20 +54,32 @@ export interface NodeTask {
   readonly signal: AbortSignal;
 }
 
-/** Makes the node what it is to be; `keep` changes only what the wish names. */
+/**
+ * Makes the node what it is to be; `keep` changes only what the wish names.
+ *
+ * @param wishOf - Gives what the node is to be, under the lock, so that of two commands at once one alone asks a server. It gets a
+ *   judge of what it knows already: that refuses before a server is asked for what it remembers.
+ */
 export function changeNode(
   node: NodeParts,
-  wish: InstallWish,
+  wishOf: (judge: (wish: InstallWish) => Promise<void>) => Promise<InstallWish>,
   how: 'install' | 'keep',
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
-    const found = await readFacts(context, wish);
-    // What another program installed becomes ours too: else its service would be no one's when all is taken away.
-    const taken = planAdopt(found, wish);
-    const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
-    const decide = how === 'install' ? planInstall : planSuc;
-    const plan = decide(facts, wish, (text, changes) => editConfig(text, changes));
+    const decide = async (wish: InstallWish) => {
+      const found = await readFacts(context, wish);
+      // What another program installed becomes ours too: else its service would be no one's when all is taken away.
+      const taken = planAdopt(found, wish);
+      const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
+      const planned = how === 'install' ? planInstall : planSuc;
+      return { taken, plan: planned(facts, wish, (text, changes) => editConfig(text, changes)) };
+    };
+    const wish = await wishOf(async (known) => {
+      const { plan } = await decide(known);
+      if (plan.kind === 'refusal') throw new InstallError('refused', plan.reason);
+    });
+    const { plan, taken } = await decide(wish);
     if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
     const steps = linesOf(describePlan(plan));
@@ -79,11 +96,17 @@ export function changeNode(
   });
 }
 
+/** Takes away the csi-proxy that a daemon with this config keeps; resolves with why it stays, if it does. */
+export type RemoveCsiProxy = (configFile: string) => Promise<string | undefined>;
+
 /** Takes the installation away, or first over. */
 export function removeNode(
   node: NodeParts,
   wish: Pick<InstallWish, 'places' | 'service'>,
-  how: Omit<UninstallWish, 'service' | 'programs'> & { readonly adopts: boolean },
+  how: Omit<UninstallWish, 'service' | 'programs'> & {
+    readonly adopts: boolean;
+    readonly removeCsiProxy: RemoveCsiProxy;
+  },
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
@@ -101,16 +124,22 @@ export function removeNode(
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
     const steps = plan.steps.map(describeStep);
     if (task.isDryRun) {
-      const kept = plan.kept.map(({ entry, reason }) => `${describeStep(entry)}: ${reason}`);
+      const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
+    const csiProxy = await how.removeCsiProxy(wish.places.config);
+    if (how.keepsData !== true) await removeUpgradeFolder(node);
     const { kept, failed } = await uninstall(context, plan);
-    const told = [...kept, ...failed].map(
-      ({ entry, reason }) => `${describeStep(entry)}: ${reason}`,
-    );
+    const told = [
+      ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
+      ...[...kept, ...failed].map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`),
+    ];
     return {
       outcome: failed.length > 0 ? 'failed' : 'uninstalled',
-      reason: failed.length > 0 ? 'some of it could not be removed' : 'wins is gone from this node',
+      reason:
+        failed.length > 0
+          ? 'some of it could not be removed; the next run tries again'
+          : `wins is gone from this node${told.length > 0 ? ', but for what stays' : ''}`,
       ...{ steps, ...(told.length > 0 && { kept: told }) },
     };
   });
@@ -146,6 +175,14 @@ async function withNode(
     const outcome = await task(context);
     return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
   });
+}
+
+/** What upgrades leave beside the program: their log, result and records. The lock is held: none is under way. */
+async function removeUpgradeFolder({ upgrade }: NodeParts): Promise<void> {
+  if ((await upgrade.service.query()) === undefined) return;
+  const { target, folder } = await findPlaces(upgrade.service);
+  requireTrustedFolder(upgrade, path.dirname(target));
+  await rm(folder, { recursive: true, force: true });
 }
 
 function linesOf(text: string): readonly string[] {

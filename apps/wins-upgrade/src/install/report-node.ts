@@ -36,7 +36,7 @@ export async function reportNode(
   // Undone, not left half-way; a second one changes nothing.
   const end = (signal: NodeJS.Signals): void => stop.abort(new Error(`${signal} was received`));
   for (const signal of SIGNALS) process.on(signal, end);
-  let exitCode: number = failed;
+  let exitCode: number;
   let outcome: NodeOutcome;
   try {
     const isDryRun = options['dry-run'];

@@ -1,6 +1,6 @@
 import { messageOf, parseDuration, UsageError } from '@wins/wins-program';
 import { command, listOption, readOption, switchOption, textOption } from '@wins/command-line';
-import { installer } from '../load-applications.js';
+import { installer, server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
 const EXIT_CODES =
@@ -30,7 +30,7 @@ const install = {
   'allow-downgrade': switchOption('Allow an older release'),
   'delayed-start': switchOption('Start the service some time after the system'),
 };
-const server = {
+const asking = {
   'allow-http': switchOption(
     'Allow a server without TLS: its token crosses the network in the clear',
   ),
@@ -108,7 +108,7 @@ export const joinCommand = command({
     'trust-machine': switchOption('Put these authorities also into the root store of the machine'),
     'winhttp-proxy': switchOption('Set the proxy of WinHTTP too, without its password'),
     ...install,
-    ...server,
+    ...asking,
     ...common,
   },
   examples: [
@@ -145,7 +145,11 @@ export const uninstallCommand = command({
     ['uninstall --dry-run', 'print what would be removed, and what stays'],
     ['uninstall', 'remove it'],
   ],
-  run: (values, _given, more) => installer().runUninstall(values, more),
+  run: (values, _given, more) =>
+    installer().runUninstall(values, {
+      ...more,
+      removeCsiProxy: (config) => server().removeCsiProxy(config),
+    }),
 });
 
 /** `wins suc`. */
@@ -165,7 +169,7 @@ export const sucCommand = command({
     'rancher-compatible': switchOption(
       'What is not set has the meaning that it has for the original',
     ),
-    ...server,
+    ...asking,
     ...common,
   },
   examples: [['suc --dry-run', 'print what the job would do']],

@@ -245,3 +245,14 @@ describe('a plan', () => {
     expect(describePlan(planSuc(installed(), wish, editConfig))).not.toContain('canary');
   });
 });
+
+it('leaves the folders of plans to a daemon that is installed: it removes and makes them', () => {
+  const folder = itemId({ kind: 'folder', path: places.workFolder });
+  const plan = planInstall(installed(), wishOf(), editConfig);
+  expect(acts(plan).join('\n')).not.toContain(folder);
+  const { states } = installed();
+  const others = new Map([...states].filter(([id]) => !/^(service|running|program) /.test(id)));
+  const { program: _program, ...bare } = installed({ states: others });
+  const first = planInstall(bare, wishOf({ program: NEW, allowDowngrade: true }), editConfig);
+  expect(acts(first).join('\n')).toContain(folder);
+});

@@ -81,6 +81,8 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
       if (!isThere) wanted.want(wanted.quiet, item, { access: 'readable' });
     }
     const isData = dataFolders(places).includes(folder);
+    // The daemon makes and removes them as it needs them.
+    if (isData && stateIn(facts, { kind: 'service', name: service }) !== undefined) continue;
     const item: Item<'folder'> = { kind: 'folder', path: folder, ...(isData && { isData }) };
     const isPrivate = privateFolders.includes(folder);
     const isFine = stateIn(facts, item) !== undefined && !isMendable(facts, folder);

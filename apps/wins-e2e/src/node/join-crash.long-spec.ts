@@ -1,0 +1,21 @@
+import { crashAndJoin } from '../testing/node/crash-node.js';
+import { startCluster, type Cluster } from '../testing/node/node-world.js';
+
+/** The journal of a node from nothing: its steps, and a line before each, and one when all hold. */
+const LINES = 20;
+
+describe('a command that was killed', () => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it.each(Array.from({ length: LINES }, (_, index) => index))(
+    'at line %i of its journal is ended by the next',
+    async (line) => {
+      await crashAndJoin(cluster, line);
+    },
+  );
+});

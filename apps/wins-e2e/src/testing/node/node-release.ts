@@ -1,0 +1,32 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT, type Workspace } from '../workspace.js';
+
+const DIST = path.join(ROOT, 'dist');
+
+/**
+ * A release as one small file, which runs the built programs: it is copied in no time, and so are they when its version is another.
+ *
+ * @param more - JavaScript that it runs first; `args` are its arguments.
+ */
+export function nodeRelease(workspace: Workspace, version?: string, more = ''): string {
+  const folder = version === undefined ? DIST : copyOfDist(workspace, version);
+  const source = `const args = process.argv.slice(2);\n${more}\nrequire(${JSON.stringify(path.join(folder, 'wins.cjs'))});`;
+  return workspace.program(`releases/${version ?? 'this'}-${more.length}`, source);
+}
+
+function copyOfDist(workspace: Workspace, version: string): string {
+  const folder = workspace.path('dist', version);
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(DIST).filter((each) => /^wins.*\.cjs$|\.node$/.test(each))) {
+    const file = path.join(DIST, name);
+    if (name.endsWith('.node')) copyFileSync(file, path.join(folder, name));
+    else {
+      const text = readFileSync(file, 'utf8').replace(/VERSION ?= ?"v\d[^"]*"/g, (found) =>
+        found.replace(/"v.*"/, JSON.stringify(version)),
+      );
+      writeFileSync(path.join(folder, name), text);
+    }
+  }
+  return folder;
+}
