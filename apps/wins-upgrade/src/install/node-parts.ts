@@ -11,6 +11,8 @@ export interface NodeParts {
   readonly dialOf?: DialPipe;
   /** All that an installation needs but what {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
+  /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. Absent: that lock is enough. */
+  readonly lockNode?: NodeHost['lock'];
 }
 
 /** What a daemon that was started must show before an installation counts. */
@@ -32,10 +34,12 @@ export async function proveService(
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
-      const limitMs = Math.max(1, Math.min(ONE_ANSWER_MS, end - performance.now()));
+      // Whole milliseconds: a signal takes no others.
+      const limitMs = Math.ceil(Math.max(1, Math.min(ONE_ANSWER_MS, end - performance.now())));
       const answer = await probe(pipe, limitMs);
-      found =
-        answer === undefined ? `no daemon on the pipe ${pipe}` : 'a daemon that is not well yet';
+      if (answer !== undefined) found = 'a daemon that is not well yet';
+      // The last look may be too short for any answer, and says nothing then.
+      else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
         found = 'a daemon whose agent has not reached its server';
         if (await allHold(more, pipe, limitMs)) return;
