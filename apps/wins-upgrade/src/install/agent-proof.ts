@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError } from '@wins/wins-api';
-import { planServiceDefinition } from '@wins/wins-api/raw';
+import { healthServiceDefinition, HealthStatus, planServiceDefinition } from '@wins/wins-api/raw';
 import type { NodeParts, Proof } from './node-parts.js';
 
 /** That the agent of the daemon has reached its server: what is wrong with a plan is none of an installation's concern. */
@@ -15,9 +15,25 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
     });
     try {
       const signal = AbortSignal.timeout(limitMs);
-      const { Sources: sources } = await client.call(planServiceDefinition.status, {}, { signal });
-      const remote = sources.find(({ Source: source }) => source === 'remote');
-      return remote !== undefined && !['starting', 'disconnected'].includes(remote.State);
+      try {
+        const { Sources: sources } = await client.call(
+          planServiceDefinition.status,
+          {},
+          { signal },
+        );
+        const remote = sources.find(({ Source: source }) => source === 'remote');
+        return remote !== undefined && !['starting', 'disconnected'].includes(remote.State);
+      } catch (error) {
+        if (!(error instanceof WinsClientError) || error.code !== 'refused') throw error;
+        // On a desktop no one is asked about plans but who is in session 0. Everyone may ask how the daemon is.
+        const service = 'wins.PlanService';
+        const { status } = await client.call(
+          healthServiceDefinition.check,
+          { service },
+          { signal },
+        );
+        return status === HealthStatus.SERVING;
+      }
     } catch (error) {
       if (error instanceof WinsClientError) return false;
       throw error;
