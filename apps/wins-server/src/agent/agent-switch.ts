@@ -61,10 +61,15 @@ export class AgentSwitch implements AsyncDisposable {
     return !isOff(this.#wanted) && this.#wanted.isStrict;
   }
 
-  /** False when the agent is on and cannot start, or cannot do what a plan wants. */
+  /** False when the agent is on and cannot start, has not reached its server yet, or cannot do what a plan wants. */
   get isWell(): boolean {
     if (this.#agent === undefined) return this.#failure === undefined;
-    return !this.#agent.sources().some(({ Problem: problem }) => problem !== '');
+    return this.#agent
+      .sources()
+      .every(
+        ({ Source: source, State: state, Problem: problem }) =>
+          problem === '' && (source !== 'remote' || state !== 'starting'),
+      );
   }
 
   /** Applies these settings. The same settings again change nothing. */

@@ -33,9 +33,9 @@ export async function composeNode(
   { waitMs, log, around }: NodeSettings,
 ): Promise<NodeParts> {
   const effects = new Effects(around);
-  const { system, places: found, dialOf, ...parts } = await systemParts(places, effects);
+  const { system, places: found, dialOf, lockNode, ...parts } = await systemParts(places, effects);
   return {
-    ...{ system, places: found, ...(dialOf && { dialOf }) },
+    ...{ system, places: found, ...(dialOf && { dialOf }), ...(lockNode && { lockNode }) },
     upgrade: {
       ...parts,
       ...{ id: randomUUID(), effects, log: new UpgradeLog(log), waitMs, pipeOf },
@@ -50,7 +50,7 @@ export function standInRoot(): string | undefined {
   return process.platform === 'win32' ? undefined : process.env['WINS_NODE_ROOT'];
 }
 
-type SystemParts = Pick<NodeParts, 'places' | 'system' | 'dialOf'> &
+type SystemParts = Pick<NodeParts, 'places' | 'system' | 'dialOf' | 'lockNode'> &
   Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
 
 async function systemParts(

@@ -1,4 +1,4 @@
-import { InstallError, type NodeHost } from '@wins/node-install';
+import { InstallError, type NodeHost, type Room } from '@wins/node-install';
 import {
   ensurePrivateFolder,
   findPlaces,
@@ -8,10 +8,13 @@ import {
   runProgram,
   settleUpgrade,
   UpgradeError,
+  upgradePlaces,
 } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
 import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
 /**
@@ -19,12 +22,15 @@ import { proveService, type NodeParts, type Proof } from './node-parts.js';
  *
  * @param more - What the daemon must show beside that it serves.
  */
-export function nodeHost({ system, upgrade }: NodeParts, more: readonly Proof[] = []): NodeHost {
+export function nodeHost(parts: NodeParts, more: readonly Proof[] = []): NodeHost {
+  const { system, upgrade } = parts;
   const { service, host, effects, runMs } = upgrade;
+  const lock = new NodeLock(parts);
   return {
     ...system,
+    rooms: { ...system.rooms, file: withUpgrades(parts, lock) },
     trust: host.trust,
-    lock: () => service.lock(),
+    lock: () => lock.take(),
     prove: (signal) => proveService(upgrade, more, signal),
     programOf: (command) =>
       parseServiceCommand(
@@ -59,6 +65,22 @@ export function nodeHost({ system, upgrade }: NodeParts, more: readonly Proof[] 
           throw new InstallError('notUndone', messageOf(error), { cause: error });
         }
       },
+    },
+  };
+}
+
+/** Files, where a program is removed with what its upgrades keep beside it. */
+function withUpgrades({ places, system }: NodeParts, lock: NodeLock): Room<'file'> {
+  const { file } = system.rooms;
+  return {
+    read: (item) => file.read(item),
+    keep: (item, to) => file.keep?.(item, to) ?? Promise.resolve(),
+    write: async (item, state, content) => {
+      if (state === undefined && path.basename(item.path) === path.basename(places.program)) {
+        await lock.letGoOfProgram();
+        await rm(upgradePlaces(item.path).folder, { recursive: true, force: true });
+      }
+      await file.write(item, state, content);
     },
   };
 }

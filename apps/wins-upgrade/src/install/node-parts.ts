@@ -11,6 +11,8 @@ export interface NodeParts {
   readonly dialOf?: DialPipe;
   /** All that an installation needs but what {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
+  /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. Absent: that lock is enough. */
+  readonly lockNode?: NodeHost['lock'];
 }
 
 /** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */
@@ -34,11 +36,13 @@ export async function proveService(
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
+      // Whole milliseconds: a signal takes no others.
       const leftMs = Math.ceil(end - performance.now());
       const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
-      found =
-        answer === undefined ? `no daemon on the pipe ${pipe}` : 'a daemon that is not well yet';
+      if (answer !== undefined) found = 'a daemon that is not well yet';
+      // The last look may be too short for any answer, and says nothing then.
+      else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
         const lacks = await firstLack(more, pipe, limitMs);
         if (lacks === undefined) return;

@@ -162,7 +162,7 @@ export function adoptNode(
   });
 }
 
-/** With the lock that `wins up` takes too; what an earlier command left is ended first, unless nothing is to change. */
+/** With the lock that `wins up` takes too; what an earlier command left is ended first. A dry run does neither. */
 async function withNode(
   node: NodeParts,
   { proofs, signal, isDryRun }: NodeTask,
@@ -170,8 +170,10 @@ async function withNode(
 ): Promise<NodeOutcome> {
   const host = nodeHost(node, proofs);
   const context = { host, places: node.places, signal };
+  // Who only looks waits for no one, and makes no file for a lock.
+  if (isDryRun) return await task(context);
   return await withInstallLock(host, async () => {
-    const recovered = isDryRun ? undefined : await finishOrUndo(context);
+    const recovered = await finishOrUndo(context);
     const outcome = await task(context);
     return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
   });

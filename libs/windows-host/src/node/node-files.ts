@@ -2,7 +2,7 @@ import { hashFile, openRegularFile, whenNotHeld } from '@wins/trusted-files';
 import { errnoOf, quoteText } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { lstatSync, type Stats } from 'node:fs';
-import { open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileSecurity } from '../access/file-security.js';
 import { processAccount } from '../access/process-account.js';
@@ -17,6 +17,7 @@ import { securityAttributes } from '../win32/security-attributes.js';
 import { accessOf, descriptorOf, refused, setAccess, SYSTEM_ACCOUNTS } from './node-access.js';
 import { keepFile } from './node-content.js';
 import type { ContentRoom, NodeRoom } from './node-room.js';
+import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_STRANGERS = 100;
@@ -80,7 +81,7 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
       );
       await rm(temporary, { force: true });
       if (state === undefined) {
-        if (look(file) !== undefined) await whenNotHeld(() => unlink(file), PATIENCE);
+        if (look(file) !== undefined) await removeFile(file, PATIENCE.heldFileMs);
         return;
       }
       try {

@@ -9,6 +9,7 @@ export const CREATE_NEW = 1;
 export const OPEN_EXISTING = 3;
 export const GENERIC_WRITE = 0x4000_0000;
 export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
+export const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
 /** Without it, folders cannot be opened. */
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
 /**
@@ -35,6 +36,10 @@ export const files = lazily(() => {
       ) => Handle
     >(
       'intptr_t __stdcall CreateFileW(str16 name, uint32_t access, uint32_t share, void *security, uint32_t disposition, uint32_t flags, intptr_t template)',
+    ),
+    // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw
+    MoveFileExW: bind<(from: string, to: string | null, flags: number) => number>(
+      'int __stdcall MoveFileExW(str16 from, str16 to, uint32_t flags)',
     ),
   };
 });

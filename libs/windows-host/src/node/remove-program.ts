@@ -1,0 +1,62 @@
+import { errnoOf } from '@wins/wins-program';
+import { whenNotHeld } from '@wins/trusted-files';
+import { randomUUID } from 'node:crypto';
+import { realpath, rename, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { startDetachedProcess } from '../processes/windows-process-detached.js';
+import { systemPath } from '../win32/calls/system-library.js';
+import { files, MOVEFILE_DELAY_UNTIL_REBOOT } from '../win32/files.js';
+import { check } from '../win32/kernel32.js';
+import { WindowsError } from '../windows-error.js';
+
+/** What a command line of the command interpreter takes as it is. */
+const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
+
+/**
+ * Removes a file. That of the program which this process runs can only be moved: it goes to the system's folder for temporary files,
+ * and is removed there a moment after this process, or when the system starts.
+ *
+ * @param heldFileMs - How long a file is waited for that another program holds.
+ */
+export async function removeFile(file: string, heldFileMs: number): Promise<void> {
+  if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), { heldFileMs });
+  const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
+  const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
+  await rename(file, moved);
+  try {
+    removeAfterwards(moved);
+  } catch (error) {
+    // The job that this process is in may let nothing leave it.
+    if (!(error instanceof WindowsError)) throw error;
+    removeAtStart(moved);
+  }
+}
+
+async function isOwnProgram(file: string): Promise<boolean> {
+  try {
+    const [own, other] = await Promise.all([realpath(process.execPath), realpath(file)]);
+    return own.toLowerCase() === other.toLowerCase();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Nothing but a program of the system can do it: any other would have to be removed in turn. */
+function removeAfterwards(file: string): void {
+  const directory = path.win32.dirname(systemPath('cmd.exe'));
+  const wait = `${systemPath('ping.exe')} -n 2 127.0.0.1`;
+  if (![file, directory].every((each) => PLAIN.test(each)))
+    throw new WindowsError('unavailable', 'removed a program: the system lies in an odd place');
+  const script = `for /l %i in (1,1,100) do if exist ${file} (del /f /q ${file} & if exist ${file} ${wait})`;
+  startDetachedProcess({
+    ...{ file: systemPath('cmd.exe'), argv0: 'cmd.exe', directory },
+    args: ['/d', '/s', '/c', script],
+    env: { SystemRoot: path.win32.dirname(directory), PATH: directory },
+  });
+}
+
+function removeAtStart(file: string): void {
+  const isMarked = files().MoveFileExW(file, null, MOVEFILE_DELAY_UNTIL_REBOOT) !== 0;
+  check(isMarked, 'MoveFileExW', 'marked the program of this process for its removal');
+}
