@@ -69,9 +69,9 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // What waits to be written fails in this turn if there was a reset; else it may wait for long.
+  // What waits to be written fails in this turn if there was a reset; else it may wait for long, or be out and the socket gone by then.
   else
     setImmediate(() => {
-      if (!socket.destroyed) then();
+      if (!socket.destroyed || socket.writableFinished) then();
     });
 }
