@@ -37,8 +37,12 @@ export interface AuditLog extends AsyncDisposable {
    * `closed`.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void>;
-  /** Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws. */
-  note(record: AuditFacts, flood?: Flood): void;
+  /**
+   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
+   *
+   * @returns False when it is one of a flood, of which only the number is recorded.
+   */
+  note(record: AuditFacts, flood?: Flood): boolean;
   /** Writes what was taken, and closes. Idempotent. */
   close(): Promise<void>;
 }
@@ -116,16 +120,17 @@ class FileAuditLog implements AuditLog {
     });
   }
 
-  note(record: AuditFacts, flood?: Flood): void {
+  note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const text = this.#encode(record);
-      if (this.#isCounted(record.kind, text, flood)) return;
+      if (this.#isCounted(record.kind, text, flood)) return false;
       // Half of the room is for those who wait.
-      if (this.#take(text, 0.5)) return;
+      if (this.#take(text, 0.5)) return true;
     } catch {
       // It is counted, and the number told: no one waits for this one.
     }
     this.#lost += 1;
+    return true;
   }
 
   close(): Promise<void> {

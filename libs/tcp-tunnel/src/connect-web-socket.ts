@@ -36,12 +36,12 @@ export interface TunnelAddress {
 /**
  * Connects to a tunnel and shakes hands.
  *
- * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's.
+ * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it.
  * @throws {TunnelError} `invalidOption`, `unreachable`, `aborted`.
  */
 export async function connectWebSocket<T>(
   { address = DEFAULT_PROXY_PIPE_NAME, dial, clientName = hostname(), signal }: TunnelAddress,
-  opened: (webSocket: WebSocket) => T,
+  opened: (webSocket: WebSocket, connection: Socket) => T,
 ): Promise<T> {
   const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export async function connectWebSocket<T>(
       signal?.removeEventListener('abort', abort);
       webSocket.off('error', fail);
       try {
-        resolve(opened(webSocket));
+        resolve(opened(webSocket, connection));
       } catch (error) {
         webSocket.on('error', () => undefined).terminate();
         reject(error instanceof Error ? error : new Error(String(error)));

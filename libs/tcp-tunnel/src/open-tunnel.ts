@@ -37,7 +37,10 @@ export function openTunnel(
   options: OpenTunnelOptions = {},
 ): ClientTunnel | Promise<PublishedTunnel> {
   if (!('publish' in first)) return new ClientTunnel(first, options);
-  return publishPorts(first, (socket) => new ClientTunnel(socket, first));
+  return publishPorts(
+    first,
+    (socket, localConnection) => new ClientTunnel(socket, { ...first, localConnection }),
+  );
 }
 
 /** The end that opens streams. */

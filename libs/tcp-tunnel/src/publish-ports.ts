@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { connectWebSocket, type TunnelAddress } from './connect-web-socket.js';
 import type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
 import type { TunnelEnd } from './session/session-state.js';
@@ -40,7 +41,7 @@ export interface PublishedTunnel extends AsyncDisposable {
 /** Opens a tunnel and listens; see `openTunnel`. */
 export async function publishPorts(
   options: PublishOptions,
-  begin: (socket: TunnelWebSocket) => ClientTunnel,
+  begin: (socket: TunnelWebSocket, connection: Socket) => ClientTunnel,
 ): Promise<PublishedTunnel> {
   const wanted = options.publish.map(complete);
   const tunnel = await connectWebSocket(options, begin);

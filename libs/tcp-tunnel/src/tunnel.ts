@@ -31,7 +31,10 @@ export abstract class Tunnel implements AsyncDisposable {
   ) {
     const settings = completeOptions(options);
     const { signal } = options;
-    const transport = new WebSocketTransport(socket, settings.closeTimeoutMs);
+    const { closeTimeoutMs } = settings;
+    const { localConnection } = options;
+    const isClient = role.kind === 'client';
+    const transport = new WebSocketTransport(socket, { closeTimeoutMs, isClient, localConnection });
     const abort = (): void => this.#begin({ reason: 'aborted' });
     let settle: (end: TunnelEnd) => void = () => undefined;
     this.closed = new Promise((resolve) => (settle = resolve));

@@ -136,9 +136,11 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
   const beganAt = performance.now();
   log.debug('connecting to the tunnel pipe', { pipe });
   try {
-    const tunnel = await openWebSocket({ pipe, timeoutMs, signal }, (webSocket, hasOwnNetwork) => {
+    const target = { pipe, timeoutMs, signal };
+    const tunnel = await openWebSocket(target, (webSocket, localConnection, hasOwnNetwork) => {
       judge(hasOwnNetwork);
       return openTunnel(webSocket, {
+        localConnection,
         maxStreams: MOST_STREAMS,
         onPeerNeverPauses: () =>
           log.info(

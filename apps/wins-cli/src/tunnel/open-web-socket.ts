@@ -1,6 +1,7 @@
 import { webSocketClientOptions } from '@wins/tcp-tunnel';
 import { networkIdentity, TUNNEL_CLIENT_HEADER, TUNNEL_NETWORK_HEADER } from '@wins/wins-program';
 import { clientLabel } from '../daemon/client-label.js';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { handshakeFailure, handshakeTimeout } from './handshake-failure.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
@@ -17,14 +18,14 @@ export interface TunnelPipe {
 /**
  * Connects to the tunnel pipe and shakes hands.
  *
- * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, and told whether the daemon has
- * the network of this process. What it throws gives the WebSocket up.
+ * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it, and told
+ * whether the daemon has the network of this process. What it throws gives the WebSocket up.
  * @throws PipeError when there is no way to the pipe; Error when the other side does not shake hands;
  * the reason of the signal.
  */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,
-  opened: (webSocket: WebSocket, hasOwnNetwork: boolean) => T,
+  opened: (webSocket: WebSocket, connection: Socket, hasOwnNetwork: boolean) => T,
 ): Promise<T> {
   const connection = await connectTrustedPipe(pipe, { timeoutMs, signal });
   const network = networkIdentity();
@@ -52,7 +53,7 @@ export async function openWebSocket<T>(
       settle();
       webSocket.off('error', failed);
       try {
-        resolve(opened(webSocket, hasOwnNetwork));
+        resolve(opened(webSocket, connection, hasOwnNetwork));
       } catch (error) {
         fail(error as Error);
       }

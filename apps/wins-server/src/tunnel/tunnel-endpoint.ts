@@ -1,6 +1,7 @@
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import { createConnectLimits, serveTunnel, type ServerTunnel } from '@wins/tcp-tunnel';
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type ClientTurns, type IdentifyClient, Places, tallyLog } from '@wins/admission';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
@@ -58,7 +59,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     limits.handshakeTimeoutMs,
     (webSocket, socket, guest, label) => {
       const mayResume = (): boolean => !webSocket.isPaused;
-      serve(webSocket, guest, label);
+      serve(webSocket, socket, guest, label);
       options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
     },
   );
@@ -66,13 +67,19 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   let { allowedPorts } = options;
   let lastId = 0;
 
-  const serve = (webSocket: WebSocket, { client, place }: Guest, clientSays: string): void => {
+  const serve = (
+    webSocket: WebSocket,
+    localConnection: Duplex,
+    { client, place }: Guest,
+    clientSays: string,
+  ): void => {
     lastId += 1;
     const requester = `tunnel:${lastId}`;
     const who = { requester, clientSays, client: client.description };
     // An open tunnel never makes room: its client waits for connections on it.
     place.begin();
     const session = serveTunnel(webSocket, {
+      localConnection,
       allowedPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),

@@ -34,6 +34,11 @@ export class Intake {
     this.#answer = answer;
   }
 
+  /** Messages are answered as they come, and none is held. */
+  get isFree(): boolean {
+    return !this.#isResting;
+  }
+
   take(message: Buffer): void {
     if (this.#isResting) this.#held.push(message);
     else this.#handle(message);

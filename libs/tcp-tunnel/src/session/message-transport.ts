@@ -5,8 +5,11 @@
 export interface MessageTransport {
   /** Bytes accepted by `send` and not yet handed on. */
   readonly bufferedBytes: number;
-  /** Queues one message. `sent` is called when it was handed on or can never be; never from inside `send`. */
-  send(message: Buffer, sent: () => void): void;
+  /**
+   * Queues one message, or its beginning and its `rest`. `sent` is called when it was handed on or can never be; never from inside
+   * `send`. Both belong to the transport.
+   */
+  send(message: Buffer, sent: () => void, rest?: Buffer): void;
   /** Calls `then` after everything else that is ready had its turn, or, when `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
   /** Takes nothing more from the peer until `resume`, but for what was read already. */
@@ -25,6 +28,10 @@ export interface MessageTransport {
 /** What a transport tells its session. */
 export interface TransportEvents {
   message(bytes: Buffer): void;
+  /** The beginning of a message, with its header. False: it is wanted as a whole. */
+  messageBegins(bytes: Buffer): boolean;
+  /** More of the message that began; nothing else comes before all of it was there. */
+  messageGoesOn(bytes: Buffer): void;
   /** A sign of life without content. */
   heard(): void;
   /** The transport broke a rule of its own, such as a text frame. */

@@ -2,6 +2,12 @@ import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
+/** A message, or its beginning and the rest of it. */
+export interface OutgoingMessage {
+  readonly message: Buffer;
+  readonly rest?: Buffer;
+}
+
 /** Something that has messages to send now and then. */
 export interface RoundMember {
   /** Owned by the round: the member waits in it. */
@@ -10,7 +16,7 @@ export interface RoundMember {
   readonly sendable: boolean;
   /** What it has to send. */
   readonly waitingBytes: number;
-  takeMessage(): Buffer;
+  takeMessage(): OutgoingMessage;
   /** The message that was taken is with the transport. */
   messageSent(): void;
 }
@@ -73,9 +79,9 @@ export class SendRound {
   #send(member: RoundMember): void {
     member.queued = false;
     if (!member.sendable) return;
-    const message = member.takeMessage();
-    this.#transport.send(message, this.sent);
-    this.#count(member, message.length);
+    const { message, rest } = member.takeMessage();
+    this.#transport.send(message, this.sent, rest);
+    this.#count(member, message.length + (rest?.length ?? 0));
     member.messageSent();
     this.#enqueue(member);
   }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { DEFAULT_FLOW_LIMITS, type FlowLimits } from '../stream/flow-control.js';
 import { TunnelError } from '../tunnel-error.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
@@ -19,6 +20,11 @@ export interface TunnelOptions {
    * the tunnel is not read while a reader is behind, and its other streams wait too. It must not throw.
    */
   readonly onPeerNeverPauses?: () => void;
+  /**
+   * The connection below the WebSocket, when that is a pipe or a Unix socket, and a client's WebSocket was made with `localEndpoint`.
+   * Data then passes the WebSocket by, in frames with a mask of zeros, which costs less. It stays the WebSocket's.
+   */
+  readonly localConnection?: Duplex;
   /** Closes the session when it fires. */
   readonly signal?: AbortSignal;
 }

@@ -9,7 +9,7 @@ import { SendRound } from './send-round.js';
 import { SlowReaders } from './slow-readers.js';
 import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
 import { TunnelError } from '../tunnel-error.js';
-import { decodeMessage } from '../wire/decode.js';
+import { decodeData, decodeMessage } from '../wire/decode.js';
 import { MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import { writeRefusal } from '../wire/refusal.js';
@@ -52,6 +52,8 @@ export class Session implements TransportEvents, SessionLink {
   #nextId = 1;
   #ticks = 0;
   #silentMs = 0;
+  /** Whose message has begun; undefined when nobody wants the rest of it. */
+  #receiving: SessionStream | undefined;
   #heardTick = 0;
 
   constructor(options: {
@@ -197,6 +199,21 @@ export class Session implements TransportEvents, SessionLink {
     this.#intake.take(bytes);
   }
 
+  messageBegins(bytes: Buffer): boolean {
+    this.#receiving = undefined;
+    if (!this.#active) return true;
+    if (!this.#intake.isFree) return false;
+    this.#hear();
+    return this.#guard(() => this.#beginData(bytes)) ?? true;
+  }
+
+  messageGoesOn(bytes: Buffer): void {
+    const stream = this.#receiving;
+    if (!this.#active) return;
+    this.#hear();
+    if (stream !== undefined && this.#live.get(stream.id) === stream) stream.acceptData(bytes);
+  }
+
   heard(): void {
     this.#hear();
     this.#boundUnsent();
@@ -252,12 +269,26 @@ export class Session implements TransportEvents, SessionLink {
 
   #read(bytes: Buffer): Work {
     if (!this.#active) return 0;
+    return this.#guard(() => this.#dispatch(decodeMessage(bytes))) ?? 0;
+  }
+
+  /** Only data is of use in parts. */
+  #beginData(bytes: Buffer): boolean {
+    const data = decodeData(bytes);
+    const stream = data && this.#live.get(data.id);
+    if (data === undefined || stream === undefined) return false;
+    this.#receiving = stream;
+    stream.acceptData(data.payload);
+    return true;
+  }
+
+  #guard<T>(read: () => T): T | undefined {
     try {
-      return this.#dispatch(decodeMessage(bytes));
+      return read();
     } catch (error) {
       if (!(error instanceof TunnelError)) throw error;
       this.#fail(error);
-      return 0;
+      return undefined;
     }
   }
 

@@ -10,6 +10,11 @@ export class OutgoingBytes {
     return this.#length;
   }
 
+  /** What is left of the first chunk. */
+  get firstLength(): number {
+    return (this.#chunks[this.#index]?.length ?? 0) - this.#offset;
+  }
+
   /** Takes over the chunks; `done` is called when the last byte was taken or dropped. */
   put(chunks: readonly Buffer[], done: () => void): void {
     this.#chunks = chunks;
@@ -27,13 +32,19 @@ export class OutgoingBytes {
       if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');
       const copied = chunk.copy(target, position, this.#offset);
       position += copied;
-      this.#offset += copied;
-      if (this.#offset === chunk.length) {
-        this.#index += 1;
-        this.#offset = 0;
-      }
+      this.#move(chunk, copied);
     }
     this.#length -= target.length - at;
+  }
+
+  /** The next bytes themselves, of the first chunk and no more than so many. */
+  takeFirst(most: number): Buffer {
+    const chunk = this.#chunks[this.#index];
+    if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');
+    const first = chunk.subarray(this.#offset, this.#offset + most);
+    this.#move(chunk, first.length);
+    this.#length -= first.length;
+    return first;
   }
 
   /** Says that the write is over when nothing is left of it. */
@@ -49,5 +60,12 @@ export class OutgoingBytes {
   discard(): void {
     this.#length = 0;
     this.settle();
+  }
+
+  #move(chunk: Buffer, taken: number): void {
+    this.#offset += taken;
+    if (this.#offset < chunk.length) return;
+    this.#index += 1;
+    this.#offset = 0;
   }
 }

@@ -5,7 +5,7 @@ import { Fifo } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { exactBuffer } from './exact-buffer.js';
-import type { RoundMember } from '../session/send-round.js';
+import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
 import type { TunnelStream } from './tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
 import type { MessageEncoder } from '../wire/encode.js';
@@ -43,6 +43,8 @@ const READ_AHEAD_BYTES = 64 * 1024;
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
+/** A shorter chunk is copied to its header, and to others that wait. */
+const LEAST_VIEW_BYTES = 4 * 1024;
 /** An end that comes after the answer began is held back for as long as the answer goes on; this long after its last bytes. */
 const HELD_AFTER_ANSWER_MS = 1_000;
 /** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
@@ -56,6 +58,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
   bytesRead = 0;
   bytesWritten = 0;
+  /** Nobody changes what was written here, not even after the write is over: it is sent without a copy. */
+  keepsWritten = false;
 
   #state: StreamState = { kind: 'open' };
   readonly #link: SessionLink;
@@ -117,13 +121,19 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     done();
   }
 
-  /** The next Data message, filled from as many chunks as it takes. */
-  takeMessage(): Buffer {
-    const length = Math.min(this.#outgoing.length, PROTOCOL_LIMITS.sentDataBytes);
+  /** The next Data message: a long chunk as it is, or filled from as many chunks as it takes. */
+  takeMessage(): OutgoingMessage {
+    const most = PROTOCOL_LIMITS.sentDataBytes;
+    if (this.keepsWritten && this.#outgoing.firstLength >= LEAST_VIEW_BYTES) {
+      const rest = this.#outgoing.takeFirst(most);
+      this.bytesWritten += rest.length;
+      return { message: this.#link.encoder.dataHeader(this.id), rest };
+    }
+    const length = Math.min(this.#outgoing.length, most);
     const { message, bodyOffset } = this.#link.encoder.data(this.id, length);
     this.#outgoing.take(message, bodyOffset);
     this.bytesWritten += length;
-    return message;
+    return { message };
   }
 
   messageSent(): void {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { socketError } from '../node-errors.js';
 import { exactBuffer } from '../stream/exact-buffer.js';
+import { SessionStream } from '../stream/session-stream.js';
 import type { TunnelStream } from '../stream/tunnel-stream.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -15,6 +16,8 @@ const NOTHING = Buffer.alloc(0);
 export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: number): void {
   let failure: Error | undefined;
   let linger: NodeJS.Timeout | undefined;
+  // Each read of a socket has memory of its own.
+  if (stream instanceof SessionStream) stream.keepsWritten = true;
 
   const forward = (chunk: Buffer): void => {
     // A full buffer that is empty again by now was sent within the call.
@@ -69,9 +72,9 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // What waits to be written fails in this turn if there was a reset; else it may wait for long.
+  // What waits to be written fails in this turn if there was a reset; else it may wait for long, or be out and the socket gone by then.
   else
     setImmediate(() => {
-      if (!socket.destroyed) then();
+      if (!socket.destroyed || socket.writableFinished) then();
     });
 }

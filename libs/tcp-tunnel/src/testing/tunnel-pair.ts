@@ -22,7 +22,7 @@ export interface TransportServer {
 }
 
 export async function startTransportServer(
-  accept: (socket: WebSocket, request: IncomingMessage) => void,
+  accept: (socket: WebSocket, request: IncomingMessage, connection: Duplex) => void,
 ): Promise<TransportServer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'tunnel-'));
   const socketPath = path.join(directory, 'transport.sock');
@@ -32,7 +32,9 @@ export async function startTransportServer(
   http.on('upgrade', (request, socket, head) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    webSockets.handleUpgrade(request, socket, head, (webSocket) => accept(webSocket, request));
+    webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      accept(webSocket, request, socket),
+    );
   });
   http.listen(socketPath);
   await once(http, 'listening');
@@ -57,7 +59,7 @@ export async function dialWebSocket(createConnection: () => Duplex): Promise<Web
   return socket;
 }
 
-/** Both roles joined by a real WebSocket. */
+/** Both roles joined by a real WebSocket on a local connection, as our programs join them. */
 export interface TunnelPair {
   readonly client: ClientTunnel;
   readonly server: ServerTunnel;
@@ -70,8 +72,14 @@ export async function openPair(
 ): Promise<TunnelPair> {
   let accepted: (server: ServerTunnel) => void = () => undefined;
   const served = new Promise<ServerTunnel>((resolve) => (accepted = resolve));
-  const transport = await startTransportServer((socket) => accepted(serveTunnel(socket, serve)));
-  const client = openTunnel(await transport.dial(), open);
+  const transport = await startTransportServer((socket, _request, localConnection) =>
+    accepted(serveTunnel(socket, { localConnection, ...serve })),
+  );
+  const localConnection = connect(transport.path);
+  const client = openTunnel(await dialWebSocket(() => localConnection), {
+    localConnection,
+    ...open,
+  });
   const server = await served;
   return {
     client,

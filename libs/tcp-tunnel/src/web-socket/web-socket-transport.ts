@@ -1,26 +1,42 @@
+import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
 import { TunnelError } from '../tunnel-error.js';
+import { plainFrame, PlainFrameReader } from './plain-frames.js';
 import type { TunnelWebSocket } from './tunnel-web-socket.js';
 
 /** The shortest that a timer knows. */
 const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
+/** A message up to this size is copied behind the head of its frame: one write is cheaper than two. */
+const COPIED_BYTES = 1024;
+const NOTHING = Buffer.alloc(0);
 
-/** A {@link MessageTransport} over an open WebSocket, which it then owns. */
+/** What a {@link WebSocketTransport} is made of. */
+export interface WebSocketTransportOptions {
+  readonly closeTimeoutMs: number;
+  readonly isClient: boolean;
+  /** The connection below the WebSocket, if it is local. */
+  readonly localConnection?: Duplex | undefined;
+}
+
+/**
+ * A {@link MessageTransport} over an open WebSocket, which it then owns. With a local connection the plain frames of messages pass
+ * the WebSocket by, in both directions: most of what a message costs there is its way through it.
+ */
 export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;
-  readonly #closeTimeoutMs: number;
+  readonly #options: WebSocketTransportOptions;
   #terminator: NodeJS.Timeout | undefined;
 
   /** @throws {TunnelError} `webSocketNotOpen`. */
-  constructor(socket: TunnelWebSocket, closeTimeoutMs: number) {
+  constructor(socket: TunnelWebSocket, options: WebSocketTransportOptions) {
     if (socket.readyState !== WebSocket.OPEN) {
       const message = `cannot begin a tunnel: found a WebSocket in state ${socket.readyState}; wanted an open one (1)`;
       throw new TunnelError('webSocketNotOpen', message);
     }
     this.#socket = socket;
-    this.#closeTimeoutMs = closeTimeoutMs;
+    this.#options = options;
     socket.binaryType = 'nodebuffer';
   }
 
@@ -42,14 +58,22 @@ export class WebSocketTransport implements MessageTransport {
       clearTimeout(this.#terminator);
       receiver.closed(code, reason.toString('utf8'), failure);
     });
+    if (this.#options.localConnection !== undefined)
+      this.#readPlainFrames(this.#options.localConnection, receiver);
   }
 
   get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  send(message: Buffer, sent: () => void): void {
-    this.#socket.send(message, SEND_OPTIONS, sent);
+  send(message: Buffer, sent: () => void, rest: Buffer = NOTHING): void {
+    const { localConnection, isClient } = this.#options;
+    if (localConnection === undefined || this.#socket.readyState !== WebSocket.OPEN) {
+      const whole = rest.length === 0 ? message : Buffer.concat([message, rest]);
+      this.#socket.send(whole, SEND_OPTIONS, sent);
+    } else if (rest.length > 0) this.#write(localConnection, message, rest, sent);
+    else if (message.length > COPIED_BYTES) this.#write(localConnection, NOTHING, message, sent);
+    else localConnection.write(plainFrame(isClient, message, 0), sent);
   }
 
   rest(idle: boolean, then: () => void): void {
@@ -77,10 +101,39 @@ export class WebSocketTransport implements MessageTransport {
 
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
-    this.#terminator ??= setTimeout(() => this.#socket.terminate(), this.#closeTimeoutMs);
+    this.#terminator ??= setTimeout(() => this.#socket.terminate(), this.#options.closeTimeoutMs);
   }
 
   terminate(): void {
     this.#socket.terminate();
+  }
+
+  #write(connection: Duplex, beginning: Buffer, rest: Buffer, sent: () => void): void {
+    connection.cork();
+    connection.write(plainFrame(this.#options.isClient, beginning, rest.length));
+    connection.write(rest, sent);
+    connection.uncork();
+  }
+
+  /** Takes the place of the WebSocket as the one who listens to its connection; what is not plain goes to it. */
+  #readPlainFrames(connection: Duplex, receiver: TransportEvents): void {
+    const listeners = connection.listeners('data') as ((this: Duplex, bytes: Buffer) => void)[];
+    const reader = new PlainFrameReader(!this.#options.isClient, {
+      message: (bytes) => receiver.message(bytes),
+      messageBegins: (bytes) => receiver.messageBegins(bytes),
+      messageGoesOn: (bytes) => receiver.messageGoesOn(bytes),
+      other: (bytes) => {
+        for (const listener of listeners) listener.call(connection, bytes);
+      },
+    });
+    const take = (bytes: Buffer): void => reader.take(bytes);
+    connection.on('data', take);
+    for (const listener of listeners) connection.off('data', listener);
+    // The WebSocket itself would read what is left of a paused connection, which may be in the middle of a frame.
+    connection.prependListener('close', () => {
+      connection.off('data', take);
+      const left = connection.read() as Buffer | null;
+      if (left !== null) reader.take(left);
+    });
   }
 }

@@ -48,6 +48,20 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
   }
 }
 
+/**
+ * Reads the header of a Data message of which at least that is there; undefined for any other message.
+ *
+ * @throws {TunnelError} as {@link decodeMessage}.
+ */
+export function decodeData(bytes: Buffer): { id: Int64; payload: Buffer } | undefined {
+  const cursor: Cursor = { bytes, offset: 0 };
+  skipVarint(cursor);
+  const id = readVarint(cursor);
+  if (readVarint(cursor) !== MessageType.data) return undefined;
+  skipVarint(cursor);
+  return { id, payload: bytes.subarray(cursor.offset) };
+}
+
 function decodeIds(body: Buffer): Int64[] {
   if (body.length > PROTOCOL_LIMITS.syncBytes || body.length % 8 !== 0) {
     throw violation(

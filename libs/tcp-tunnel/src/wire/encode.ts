@@ -23,6 +23,11 @@ export class MessageEncoder {
     return { message, bodyOffset };
   }
 
+  /** The header of a Data message, for a body that is sent behind it. */
+  dataHeader(id: Int64): Buffer {
+    return this.#bare(MessageType.data, id);
+  }
+
   connect(id: Int64, address: string): Buffer {
     return this.#withText(MessageType.connect, id, address, PROTOCOL_LIMITS.sentConnectBytes);
   }

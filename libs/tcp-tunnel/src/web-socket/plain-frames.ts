@@ -1,0 +1,136 @@
+import { PROTOCOL_LIMITS } from '../wire/limits.js';
+
+/** FIN and the opcode of a binary message: all of a message in one frame, without extensions. */
+const WHOLE_BINARY = 0x82;
+const FIN = 0x80;
+const MASKED = 0x80;
+const MASK_BYTES = 4;
+const CLOSE = 8;
+/** The beginning of a message that has at least its header, whatever it is. */
+const LEAST_PART_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
+
+/** Who gets what a {@link PlainFrameReader} finds. */
+export interface PlainFrameEvents {
+  /** A whole message. */
+  message(bytes: Buffer): void;
+  /** The beginning of a message whose rest has not come yet. False: it is wanted as a whole. */
+  messageBegins(bytes: Buffer): boolean;
+  /** More of the message that began. */
+  messageGoesOn(bytes: Buffer): void;
+  /** Bytes of a frame of any other kind, in their order. */
+  other(bytes: Buffer): void;
+}
+
+/**
+ * Finds the plain frames in what a connection receives: a whole binary message each, within the limit and with a mask of zeros where
+ * there has to be one. All else is passed on as it is, for the WebSocket to judge, and so is everything after a Close.
+ */
+export class PlainFrameReader {
+  readonly #fromClient: boolean;
+  readonly #events: PlainFrameEvents;
+  /** A frame's head of which a part has come. */
+  #cut: Buffer | undefined;
+  /** Bytes of the present frame that have not come yet. */
+  #left = 0;
+  #kind: 'other' | 'parts' | 'whole' = 'other';
+  #whole: Buffer = Buffer.alloc(0);
+  /** A message in several frames has begun. */
+  #isFragmented = false;
+
+  /** @param fromClient - The peer is the WebSocket's client: its frames are masked. */
+  constructor(fromClient: boolean, events: PlainFrameEvents) {
+    this.#fromClient = fromClient;
+    this.#events = events;
+  }
+
+  take(chunk: Buffer): void {
+    const bytes = this.#cut === undefined ? chunk : Buffer.concat([this.#cut, chunk]);
+    this.#cut = undefined;
+    for (let at = 0; at < bytes.length;) {
+      const next = this.#left > 0 ? this.#goOn(bytes, at) : this.#begin(bytes, at);
+      if (next === undefined) {
+        this.#cut = Buffer.from(bytes.subarray(at));
+        return;
+      }
+      at = next;
+    }
+  }
+
+  /** Reads the head of a frame, and of a plain one all that came; undefined when the head is not complete. */
+  #begin(bytes: Buffer, at: number): number | undefined {
+    const [first, second] = [bytes[at] ?? 0, bytes[at + 1] ?? 0];
+    const isMasked = second >= MASKED;
+    const short = second % MASKED;
+    const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
+    const body = at + 2 + lengthBytes + (isMasked ? MASK_BYTES : 0);
+    if (at + 2 > bytes.length || body > bytes.length) return undefined;
+    const length =
+      lengthBytes === 0
+        ? short
+        : lengthBytes === 2
+          ? bytes.readUInt16BE(at + 2)
+          : bytes.readUInt32BE(at + 2) * 0x1_0000_0000 + bytes.readUInt32BE(at + 6);
+    const isPlain =
+      first === WHOLE_BINARY &&
+      isMasked === this.#fromClient &&
+      !this.#isFragmented &&
+      length > 0 &&
+      length <= PROTOCOL_LIMITS.messageBytes &&
+      (!isMasked || bytes.readInt32LE(body - MASK_BYTES) === 0);
+    if (!isPlain) {
+      const opcode = first & 0x0f;
+      if (opcode < CLOSE) this.#isFragmented = first < FIN;
+      this.#kind = 'other';
+      this.#left = opcode === CLOSE ? Infinity : body - at + length;
+      return this.#goOn(bytes, at);
+    }
+    const end = body + length;
+    if (end <= bytes.length) {
+      this.#events.message(bytes.subarray(body, end));
+      return end;
+    }
+    this.#left = end - bytes.length;
+    const part = bytes.subarray(body);
+    if (part.length >= LEAST_PART_BYTES && this.#events.messageBegins(part)) this.#kind = 'parts';
+    else {
+      this.#kind = 'whole';
+      this.#whole = Buffer.allocUnsafeSlow(length);
+      part.copy(this.#whole);
+    }
+    return bytes.length;
+  }
+
+  /** Takes what came of the rest of the present frame. */
+  #goOn(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    const part = bytes.subarray(at, end);
+    const whole = this.#whole;
+    if (this.#kind === 'whole') part.copy(whole, whole.length - this.#left);
+    this.#left -= part.length;
+    if (this.#kind === 'other') this.#events.other(part);
+    else if (this.#kind === 'parts') this.#events.messageGoesOn(part);
+    else if (this.#left === 0) {
+      this.#whole = Buffer.alloc(0);
+      this.#events.message(whole);
+    }
+    return end;
+  }
+}
+
+/** A plain frame but for the last `laterBytes` of its message: its head, and `beginning`. */
+export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: number): Buffer {
+  const length = beginning.length + laterBytes;
+  const lengthBytes = length < 126 ? 0 : length < 0x1_0000 ? 2 : 8;
+  const body = 2 + lengthBytes + (isClient ? MASK_BYTES : 0);
+  const frame = Buffer.allocUnsafe(body + beginning.length);
+  frame[0] = WHOLE_BINARY;
+  frame[1] = (isClient ? MASKED : 0) | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127);
+  if (lengthBytes === 2) frame.writeUInt16BE(length, 2);
+  if (lengthBytes === 8) {
+    frame.writeUInt32BE(0, 2);
+    frame.writeUInt32BE(length, 6);
+  }
+  if (isClient) frame.fill(0, body - MASK_BYTES, body);
+  beginning.copy(frame, body);
+  return frame;
+}
