@@ -37,12 +37,8 @@ export interface AuditLog extends AsyncDisposable {
    * `closed`.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void>;
-  /**
-   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
-   *
-   * @returns False when it is one of a flood, of which only the number is recorded.
-   */
-  note(record: AuditFacts, flood?: Flood): boolean;
+  /** Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws. */
+  note(record: AuditFacts, flood?: Flood): void;
   /** Writes what was taken, and closes. Idempotent. */
   close(): Promise<void>;
 }
@@ -120,17 +116,16 @@ class FileAuditLog implements AuditLog {
     });
   }
 
-  note(record: AuditFacts, flood?: Flood): boolean {
+  note(record: AuditFacts, flood?: Flood): void {
     try {
       const text = this.#encode(record);
-      if (this.#isCounted(record.kind, text, flood)) return false;
+      if (this.#isCounted(record.kind, text, flood)) return;
       // Half of the room is for those who wait.
-      if (this.#take(text, 0.5)) return true;
+      if (this.#take(text, 0.5)) return;
     } catch {
       // It is counted, and the number told: no one waits for this one.
     }
     this.#lost += 1;
-    return true;
   }
 
   close(): Promise<void> {

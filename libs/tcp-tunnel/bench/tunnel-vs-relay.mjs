@@ -6,6 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,7 @@ async function server({ port, socketPath }) {
   const webSockets = new WebSocketServer({ noServer: true, ...webSocketServerOptions() });
   http.on('upgrade', (request, socket, head) =>
     webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      serveTunnel(webSocket, { allowedPorts: [port] }),
+      serveTunnel(webSocket, { allowedPorts: [port], localConnection: socket }),
     ),
   );
   await listenOn(http, socketPath);
@@ -45,12 +46,13 @@ async function server({ port, socketPath }) {
 
 async function client({ port, socketPath }) {
   const { openTunnel, listenTcp, webSocketClientOptions } = await import('../dist/index.js');
-  const webSocket = new WebSocket(
-    `ws+unix:${socketPath}:/`,
-    webSocketClientOptions({ localEndpoint: true }),
-  );
+  const localConnection = connect(socketPath);
+  const webSocket = new WebSocket('ws://tunnel/', {
+    ...webSocketClientOptions({ localEndpoint: true }),
+    createConnection: () => localConnection,
+  });
   await once(webSocket, 'open');
-  const tunnel = openTunnel(webSocket);
+  const tunnel = openTunnel(webSocket, { localConnection });
   const listener = await listenTcp({
     host: '127.0.0.1',
     port: 0,

@@ -17,7 +17,7 @@ export interface TrailLog {
 
 /**
  * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
- * lines. What is allowed and of which the audit log has only the number is not copied. What must not happen without a record is refused while none can be written.
+ * lines. What must not happen without a record is refused while none can be written.
  */
 export class AuditTrail {
   #log: AuditLog | undefined;
@@ -70,9 +70,8 @@ export class AuditTrail {
     if (when === 'with' && !this.isAvailable) {
       throw new AuditError('unavailable', 'the audit log cannot be written now');
     }
-    const isRecorded = this.#log?.note(record, flood);
-    // A line for each of thousands of connections a second costs more than to judge them.
-    if (decision.verdict !== 'allowed' || isRecorded !== false) this.#copy(decision);
+    this.#log?.note(record, flood);
+    this.#copy(decision);
     return undefined;
   }
 

@@ -172,7 +172,8 @@ function wantProgram(
   wanted.put({ file }, sha256);
   const used = facts.program?.path;
   const copy = { kind: 'file', path: places.program } as const;
-  if (used !== places.program && stateIn(facts, copy)?.sha256 !== sha256) {
+  const isElsewhere = used === undefined || itemId({ kind: 'file', path: used }) !== itemId(copy);
+  if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256) {
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });
   }
   // Last of all: it starts the daemon, and proves it with all that was changed before.

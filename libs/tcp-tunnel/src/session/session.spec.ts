@@ -177,6 +177,63 @@ describe('what a server answers', () => {
   });
 });
 
+describe('a message that comes in parts', () => {
+  const data = (encode: MessageEncoder, id: number, text: string): Buffer => {
+    const { message, bodyOffset } = encode.data(id, Buffer.byteLength(text));
+    message.write(text, bodyOffset);
+    return message;
+  };
+
+  it('is given to its stream part by part, and to none once that is over', () => {
+    const { session, opened, link } = server();
+    const encode = new MessageEncoder();
+    session.message(encode.connect(1, 'tcp/localhost:1'));
+    let text = '';
+    opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    opened[0]?.on('error', () => undefined);
+    opened[0]?.resume().read(0);
+    const message = data(encode, 1, 'one two three');
+    expect(session.messageBegins(message.subarray(0, -10))).toBe(true);
+    session.messageGoesOn(message.subarray(-10, -6));
+    expect(opened[0]?.bytesRead).toBe(7);
+    opened[0]?.destroy();
+    session.messageGoesOn(message.subarray(-6));
+    expect(opened[0]?.bytesRead).toBe(7);
+    expect(sent(link)).toEqual(['error 1']);
+  });
+
+  it('is wanted as a whole when it is no data, or for no stream, and then answered once', () => {
+    const { session, link } = server();
+    const encode = new MessageEncoder();
+    expect(session.messageBegins(encode.sync([1, 2]).subarray(0, -3))).toBe(false);
+    const message = data(encode, 7, 'x'.repeat(100));
+    expect(session.messageBegins(message.subarray(0, 50))).toBe(false);
+    session.message(message);
+    expect(sent(link)).toEqual(['error 7']);
+  });
+
+  it('is wanted as a whole while messages wait that came before it', () => {
+    const { session, opened, link } = server();
+    const encode = new MessageEncoder();
+    for (let id = 1; id <= 40; id += 1) session.message(encode.connect(id, 'tcp/localhost:1'));
+    expect(opened.length).toBeLessThan(40);
+    const message = data(encode, 40, 'some text');
+    expect(session.messageBegins(message.subarray(0, -3))).toBe(false);
+    session.message(message);
+    while (opened.length < 40) link.endTurn();
+    expect(opened[39]?.bytesRead).toBe(9);
+  });
+
+  it('ends the session when its beginning is malformed', () => {
+    const { session } = server();
+    expect(session.messageBegins(Buffer.alloc(50, 0xff))).toBe(true);
+    expect(session.state).toMatchObject({
+      kind: 'closing',
+      end: { reason: 'failed', error: { code: 'protocolViolation' } },
+    });
+  });
+});
+
 describe('what a session holds for readers', () => {
   /** A Data message in the middle of a larger read, as a WebSocket gives it. */
   const received = (encode: MessageEncoder, payloadBytes: number): Buffer => {

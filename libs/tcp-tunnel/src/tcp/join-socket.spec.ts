@@ -15,7 +15,7 @@ describe('a socket joined to a stream', () => {
       read: () => undefined,
       write: (_chunk, _encoding, done) => done(),
     });
-    joinSocket(socket as Socket, stream as unknown as TunnelStream, 1000);
+    joinSocket(socket as unknown as Socket, stream as unknown as TunnelStream, 1000);
     const ended = once(stream, 'finish');
     stream.push('an answer');
     await once(stream, 'data');

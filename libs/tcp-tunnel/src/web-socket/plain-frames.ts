@@ -58,7 +58,8 @@ export class PlainFrameReader {
 
   /** Reads the head of a frame, and of a plain one all that came; undefined when the head is not complete. */
   #begin(bytes: Buffer, at: number): number | undefined {
-    const [first, second] = [bytes[at] ?? 0, bytes[at + 1] ?? 0];
+    const first = bytes[at] ?? 0;
+    const second = bytes[at + 1] ?? 0;
     const isMasked = second >= MASKED;
     const short = second % MASKED;
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
@@ -130,7 +131,7 @@ export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: num
     frame.writeUInt32BE(0, 2);
     frame.writeUInt32BE(length, 6);
   }
-  if (isClient) frame.fill(0, body - MASK_BYTES, body);
+  if (isClient) frame.writeInt32LE(0, body - MASK_BYTES);
   beginning.copy(frame, body);
   return frame;
 }
