@@ -9,6 +9,8 @@ import { files, MOVEFILE_DELAY_UNTIL_REBOOT } from '../win32/files.js';
 import { check } from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
 
+/** A second apart. */
+const TRIES = 20;
 /** What a command line of the command interpreter takes as it is. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
@@ -48,7 +50,9 @@ function removeAfterwards(file: string): void {
   const wait = `${systemPath('ping.exe')} -n 2 127.0.0.1`;
   if (![file, directory].every((each) => PLAIN.test(each)))
     throw new WindowsError('unavailable', 'removed a program: the system lies in an odd place');
-  const script = `for /l %i in (1,1,100) do if exist ${file} (del /f /q ${file} & if exist ${file} ${wait})`;
+  // What follows "if" is done only while the file is there.
+  const tries = Array<string>(TRIES).fill(`${wait} & if exist ${file} del /f /q ${file}`);
+  const script = tries.join(' & ');
   startDetachedProcess({
     ...{ file: systemPath('cmd.exe'), argv0: 'cmd.exe', directory },
     args: ['/d', '/s', '/c', script],

@@ -1,0 +1,241 @@
+import { installPlaces } from '@wins/node-install';
+import { resolvePipePath } from '@wins/pipe-transport';
+import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { RegistryKey, serviceControlManager } from '@wins/windows-host';
+import { createWinsClient } from '@wins/wins-api';
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { startProgram } from '../testing/built-program.js';
+import { release } from './windows-upgrade-world.js';
+import { WindowsWorkspace } from './windows-workspace.js';
+
+/** The service of the daemon. */
+export const NAME = 'rancher-wins';
+export const PLACES = installPlaces('win32');
+const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
+const SERVICES = 'SYSTEM\\CurrentControlSet\\Services';
+const EVENTS = `${SERVICES}\\EventLog\\Application\\${NAME}`;
+/** What an installation makes at the top of the disk. */
+const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
+  (name) => `C:\\${name}`,
+);
+const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
+const STUB = {
+  ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
+  failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
+  preshutdownTimeoutMs: 10_000,
+};
+/** In no file but the connection info, and in no text. */
+export const TOKEN = 'canary-of-a-registration-0123456789';
+
+/** What a command about a node prints with `-o json`, and how it ended. */
+export interface NodeReport {
+  readonly code: number | null;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly steps: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** This machine as a node from nothing to gone, with the server that it joins. The service has the name of the real one. */
+export class NodeOnWindows implements AsyncDisposable {
+  readonly services = serviceControlManager();
+  readonly workspace = new WindowsWorkspace();
+  /** All that the programs printed. */
+  printed = '';
+
+  private constructor(
+    readonly rancher: RancherDouble,
+    readonly api: ApiServer,
+  ) {}
+
+  static async start(): Promise<NodeOnWindows> {
+    const api = await startApiServer();
+    const rancher = await startRancher({ token: TOKEN });
+    const node = new NodeOnWindows(rancher, api);
+    // A real node may run the real service: that one is not for tests.
+    assert.equal(node.isService(), false);
+    assert.deepEqual(TOPS.filter(existsSync), []);
+    api.create({});
+    rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;
+    return node;
+  }
+
+  /** What a node is told that is to join the server. */
+  get joining(): Readonly<Record<string, string>> {
+    return {
+      CATTLE_SERVER: this.rancher.url,
+      CATTLE_TOKEN: TOKEN,
+      CATTLE_CA_CHECKSUM: this.rancher.checksum,
+    };
+  }
+
+  /** Runs a release, or the program at a path, with variables beside those of this process. */
+  async wins(
+    program: string,
+    args: readonly string[],
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<NodeReport> {
+    const file = path.isAbsolute(program) ? program : release(program);
+    const environment = { ...process.env, ...variables };
+    const running = startProgram(file, [...args, '-o', 'json'], environment);
+    const { code, stdout, stderr } = await running.outcome;
+    this.printed += `${stdout.toString()}${stderr}`;
+    if (stdout.length === 0) return { code, outcome: 'error', reason: stderr, steps: [], kept: [] };
+    const report = JSON.parse(stdout.toString()) as Partial<NodeReport>;
+    return { outcome: '', reason: stderr, steps: [], kept: [], ...report, code };
+  }
+
+  isService(name = NAME): boolean {
+    try {
+      this.services.status(name);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The process that serves; it differs after a restart. */
+  get pid(): number {
+    return this.services.status(NAME).pid;
+  }
+
+  /** The release of the daemon that serves. */
+  async version(): Promise<string> {
+    const { address } = resolvePipePath('rancher_wins');
+    const client = createWinsClient({ address, connectTimeoutMs: 10_000 });
+    try {
+      return (await client.info()).Version;
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** The PATH of the machine, as it stands in the registry. */
+  get machinePath(): { readonly type: string; readonly value: unknown } {
+    const value = valueOf(ENVIRONMENT, 'Path');
+    assert.ok(value);
+    return value;
+  }
+
+  writeMachinePath(value: string): void {
+    const key = RegistryKey.create(ENVIRONMENT);
+    key.set('Path', { type: 'expandable-text', value });
+    key.close();
+  }
+
+  /** Variables that the service control manager adds for the service. */
+  get serviceEnvironment() {
+    return valueOf(`${SERVICES}\\${NAME}`, 'Environment');
+  }
+
+  writeServiceEnvironment(lines: readonly string[]): void {
+    const key = RegistryKey.create(`${SERVICES}\\${NAME}`);
+    key.set('Environment', { type: 'texts', value: lines });
+    key.close();
+  }
+
+  get hasEventSource(): boolean {
+    const key = RegistryKey.open(EVENTS);
+    key?.close();
+    return key !== undefined;
+  }
+
+  /** A service by the name of rke2: a daemon of its own, which is one that can be at hand. */
+  async startRke2(): Promise<void> {
+    const config = this.workspace.config([]);
+    this.services.register({
+      ...STUB,
+      ...{ name: 'rke2', dependencies: [] },
+      command: [release('v1.0.0'), 'srv', 'app', 'run', '--config', config],
+    });
+    await this.services.start('rke2');
+  }
+
+  /** What the service manager of this system keeps: Wine takes more, and forgets it. */
+  get keeps(): { readonly dependencies: boolean; readonly delayedStart: boolean } {
+    const [name, other] = [`wins-e2e-${this.workspace.id}`, 'EventLog'];
+    const command = ['C:\\none.exe'];
+    this.services.register({ ...STUB, name, command, dependencies: [other], startType: 'delayed' });
+    const { dependencies, startType } = this.services.config(name);
+    this.services.remove(name);
+    return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
+  }
+
+  /** What the Go script leaves, whose program `wins up` has put where Windows is: a config, and a service registered by hand. */
+  async layOutAsGoScript(): Promise<void> {
+    const program = path.join(WINDOWS, 'wins.exe');
+    copyFileSync(release('v1.0.0'), program);
+    mkdirSync(PLACES.configFolder, { recursive: true });
+    mkdirSync(PLACES.workFolder, { recursive: true });
+    writeFileSync(PLACES.config, 'systemagent:\n  localEnabled: true\n');
+    writeFileSync(PLACES.nodeId, '0123456789abcdef\r\n');
+    const command = [program, 'srv', 'app', 'run'];
+    this.services.register({ ...STUB, name: NAME, command, dependencies: [] });
+    await this.services.start(NAME);
+  }
+
+  /** Programs that removed themselves, and are not gone yet. */
+  get movedPrograms(): readonly string[] {
+    return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
+  }
+
+  async removeService(name: string): Promise<void> {
+    if (!this.isService(name)) return;
+    await this.services.stop(name, { timeoutMs: 20_000 });
+    this.services.remove(name);
+    await this.services.gone(name, { timeoutMs: 10_000 });
+  }
+
+  /** Files in which a text stands, of all that an installation makes. */
+  filesWith(text: string): string[] {
+    return TOPS.filter(existsSync).flatMap((top) =>
+      readdirSync(top, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.join(entry.parentPath, entry.name))
+        .filter((file) => readFileSync(file).includes(text)),
+    );
+  }
+
+  /** All of an installation that is there now. */
+  get traces(): readonly string[] {
+    const windows = path.join(WINDOWS, 'wins.exe');
+    return [
+      ...[...TOPS, `${PLACES.stateFolder}-lock`, windows, `${windows}.upgrade`].filter(existsSync),
+      ...(this.isService() ? [`service ${NAME}`] : []),
+      ...(this.hasEventSource ? ['source of events'] : []),
+      ...String(this.machinePath.value)
+        .split(';')
+        .filter((each) => /^C:\\(usr|var)\\/i.test(each)),
+    ];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of ['rke2', NAME]) await this.removeService(name);
+    RegistryKey.deleteTree(EVENTS);
+    for (const top of [...TOPS, path.join(WINDOWS, 'wins.exe')])
+      rmSync(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    await this.workspace.remove();
+    await this.rancher.close();
+    await this.api.close();
+  }
+}
+
+function valueOf(path: string, name: string) {
+  const key = RegistryKey.open(path);
+  try {
+    return key?.value(name);
+  } finally {
+    key?.close();
+  }
+}

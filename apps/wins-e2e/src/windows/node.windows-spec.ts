@@ -1,0 +1,175 @@
+/** @needs releases */
+// A node from nothing to joined to gone, with the packaged program.
+import { fileSecurity, parseSecurityDescriptor } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { NAME, NodeOnWindows, PLACES, TOKEN, type NodeReport } from './node-on-windows.js';
+import { until } from './windows-workspace.js';
+
+const ADMINISTRATORS = 'S-1-5-32-544';
+const SYSTEM = 'S-1-5-18';
+const EVERYONE = 'S-1-1-0';
+const MANIFEST = path.join(PLACES.stateFolder, 'install-manifest.json');
+const EXPANDED = '%SystemRoot%\\system32;%SystemRoot%;C:\\other tool\\bin';
+
+/** What an installation that was taken over shares with others: folders above, and what lies in them. */
+const SHARED = new Set(['C:\\etc', 'C:\\usr', 'C:\\var']);
+
+/** Who is in the access list of a file. */
+function accountsOf(file: string): string[] {
+  const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
+  return [...new Set(entries.map(({ sid }) => sid))].sort();
+}
+
+function assertOutcome({ code, outcome, reason, kept }: NodeReport, wanted: string): void {
+  assert.deepEqual([code, outcome, kept], [0, wanted, []], reason);
+}
+
+describe('a node of Windows', () => {
+  let node: NodeOnWindows;
+  let pathBefore: unknown;
+  before(async () => {
+    node = await NodeOnWindows.start();
+    pathBefore = node.machinePath.value;
+    node.writeMachinePath(EXPANDED);
+  });
+  after(async () => {
+    await node[Symbol.asyncDispose]();
+    node.writeMachinePath(String(pathBefore));
+  });
+
+  it('is told what would be done, and is not touched', async () => {
+    const report = await node.wins('v1.0.0', ['install', '--dry-run']);
+    assertOutcome(report, 'planned');
+    assert.notDeepEqual(report.steps, []);
+    assert.deepEqual(node.traces, []);
+  });
+
+  it('is installed: a service that serves, files for administrators alone, PATH, source of events', async () => {
+    const proxies = {
+      HTTPS_PROXY: `http://user:${TOKEN}@proxy.invalid:3128`,
+      NO_PROXY: '127.0.0.1',
+    };
+    const isDelayed = node.keeps.delayedStart;
+    const args = ['install', ...(isDelayed ? ['--delayed-start'] : [])];
+    assertOutcome(await node.wins('v1.0.0', args, { ...proxies, OTHER_PROXY: 'x' }), 'installed');
+    assert.equal(await node.version(), 'v1.0.0');
+    const { commandLine, startType } = node.services.config(NAME);
+    assert.equal(commandLine, `"${PLACES.program}" srv app run --config "${PLACES.config}"`);
+    assert.equal(startType, isDelayed ? 'delayed' : 'automatic');
+    assert.deepEqual(node.serviceEnvironment, {
+      type: 'texts',
+      value: Object.entries(proxies).map(([name, value]) => `${name}=${value}`),
+    });
+    assert.equal(node.hasEventSource, true);
+    assert.deepEqual(node.machinePath, {
+      type: 'expandable-text',
+      value: [EXPANDED, PLACES.programFolder, ...PLACES.morePathElements].join(';'),
+    });
+    assert.deepEqual(node.filesWith(TOKEN), []);
+  });
+
+  it('has access lists that others are in only where they may read', () => {
+    const { configFolder, dataFolder, workFolder, appliedFolder, stateFolder, config } = PLACES;
+    assert.equal(existsSync(MANIFEST), true);
+    const folders = [configFolder, dataFolder, workFolder, appliedFolder, stateFolder];
+    for (const closed of [...folders, config]) {
+      const accounts = accountsOf(closed);
+      assert.ok(accounts.includes(ADMINISTRATORS) || accounts.includes(SYSTEM), closed);
+      assert.equal(accounts.includes(EVERYONE), false, closed);
+    }
+    assert.equal(accountsOf(PLACES.program).includes(EVERYONE), true);
+  });
+
+  it('is installed once: again nothing happens', async () => {
+    const { pid } = node;
+    assertOutcome(await node.wins('v1.0.0', ['install']), 'nothing');
+    assert.equal(node.pid, pid);
+  });
+
+  it('joins a server, and its agent reaches it', async () => {
+    assertOutcome(await node.wins('v1.0.0', ['join', '--worker'], node.joining), 'installed');
+    const info = readFileSync(PLACES.connectionInfo, 'utf8');
+    assert.deepEqual(JSON.parse(info), JSON.parse(node.api.connectionInfo()));
+    assert.equal(accountsOf(PLACES.connectionInfo).includes(EVERYONE), false);
+    assert.equal(readFileSync(PLACES.authorities, 'utf8').trim(), node.rancher.ca.trim());
+    const id = readFileSync(PLACES.nodeId, 'utf8').trim();
+    const asked = node.rancher.requests.find(({ path: url }) => url === '/v3/connect/agent');
+    assert.equal(asked?.headers['x-cattle-id'], id);
+    assert.ok(node.api.requests.length > 0);
+    const { pid } = node;
+    assertOutcome(await node.wins('v1.0.0', ['join', '--worker'], node.joining), 'nothing');
+    assert.equal(node.pid, pid);
+  });
+
+  it('is restarted by suc only for what the daemon has to read again, and then once', async () => {
+    const { pid } = node;
+    assertOutcome(await node.wins('v1.0.0', ['suc']), 'nothing');
+    assertOutcome(await node.wins('v1.0.0', ['suc'], node.joining), 'nothing');
+    if (node.keeps.delayedStart) {
+      const start = { CATTLE_ENABLE_WINS_DELAYED_START: 'false' };
+      assertOutcome(await node.wins('v1.0.0', ['suc'], start), 'installed');
+      assert.equal(node.services.config(NAME).startType, 'automatic');
+      assert.equal(node.pid, pid);
+    }
+    const report = await node.wins('v1.0.0', ['suc'], { CATTLE_WINS_DEBUG: 'true' });
+    assertOutcome(report, 'installed');
+    assert.equal(report.steps.filter((step) => /\bstart\b/.test(step)).length, 1);
+    assert.notEqual(node.pid, pid);
+    assert.match(readFileSync(PLACES.config, 'utf8'), /debug: true/);
+  });
+
+  it('gets another release by suc', async () => {
+    const environment = ['MINE=stays', 'NO_PROXY=127.0.0.1'];
+    node.writeServiceEnvironment(environment);
+    assertOutcome(await node.wins('v1.1.0', ['suc'], node.joining), 'installed');
+    assert.equal(await node.version(), 'v1.1.0');
+    assert.deepEqual(node.serviceEnvironment?.value, environment);
+    assert.equal(node.services.config(NAME).startType, 'automatic');
+  });
+
+  it('leaves: it follows no server, and what is installed stays', async () => {
+    assertOutcome(await node.wins(PLACES.program, ['leave']), 'left');
+    for (const gone of [PLACES.connectionInfo, PLACES.nodeId, PLACES.authorities])
+      assert.equal(existsSync(gone), false, gone);
+    assert.equal(await node.version(), 'v1.1.0');
+    assert.deepEqual(node.filesWith(node.api.token), []);
+  });
+
+  it('is not uninstalled while rke2 runs', async () => {
+    await node.startRke2();
+    const { code, outcome, reason } = await node.wins(PLACES.program, ['uninstall']);
+    assert.deepEqual([code, outcome], [65, 'refused'], reason);
+    assert.match(reason, /rke2 runs/);
+    assert.equal(await node.version(), 'v1.1.0');
+    await node.removeService('rke2');
+  });
+
+  it('is uninstalled by its own program, and nothing stays', async () => {
+    assertOutcome(await node.wins(PLACES.program, ['uninstall']), 'uninstalled');
+    assert.deepEqual(node.traces, []);
+    assert.deepEqual(node.machinePath, { type: 'expandable-text', value: EXPANDED });
+    await until(() => node.movedPrograms.length === 0);
+    assertOutcome(await node.wins('v1.1.0', ['uninstall']), 'nothing');
+  });
+
+  it('that the Go script made is taken over, and uninstalled', async () => {
+    await node.layOutAsGoScript();
+    const refused = await node.wins('v1.1.0', ['uninstall']);
+    assert.deepEqual([refused.code, refused.outcome], [65, 'refused'], refused.reason);
+    assertOutcome(await node.wins('v1.1.0', ['install', '--adopt']), 'adopted');
+    assert.equal(await node.version(), 'v1.0.0');
+    assertOutcome(await node.wins('v1.1.0', ['uninstall']), 'uninstalled');
+    assert.deepEqual(
+      node.traces.filter((each) => !SHARED.has(each)),
+      [],
+    );
+  });
+
+  it('has told the token to no one', () => {
+    for (const secret of [TOKEN, node.api.token])
+      assert.equal(node.printed.includes(secret), false);
+  });
+});
