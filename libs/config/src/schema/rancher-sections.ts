@@ -94,7 +94,12 @@ export function csiProxySection() {
       .meta(about('The folder of the releases; by default csi-proxy beside the config.'))
       .optional(),
   })
-    .meta(about('The csi-proxy service to keep. Absent: none, and what wins has installed is removed.', { since, absent: 'none' }))
+    .meta(
+      about(
+        'The csi-proxy service to keep. Absent: none, and what wins has installed is removed.',
+        { since, absent: 'none' },
+      ),
+    )
     .optional();
 }
 
@@ -102,8 +107,12 @@ export function csiProxySection() {
 export function tlsSection() {
   const inFirst = { since: '0.2.4' };
   return section({
-    insecure: flag().meta(about('Accept any certificate; csi-proxy.sha256 is required then.', inFirst)).optional(),
-    certFilePath: text().meta(about('A PEM file of authorities besides those of the system.', inFirst)).optional(),
+    insecure: flag()
+      .meta(about('Accept any certificate; csi-proxy.sha256 is required then.', inFirst))
+      .optional(),
+    certFilePath: text()
+      .meta(about('A PEM file of authorities besides those of the system.', inFirst))
+      .optional(),
   })
     .meta(about('TLS of the csi-proxy download.', inFirst))
     .optional();
