@@ -135,7 +135,7 @@ export class NodeOnWindows implements AsyncDisposable {
   }
 
   /** Variables that the service control manager adds for the service. */
-  get serviceEnvironment() {
+  get serviceEnvironment(): ReturnType<RegistryKey['value']> {
     return valueOf(`${SERVICES}\\${NAME}`, 'Environment');
   }
 
