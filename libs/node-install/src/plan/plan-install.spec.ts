@@ -247,7 +247,7 @@ describe('a plan', () => {
 });
 
 it('leaves the folders of plans to a daemon that is installed: it removes and makes them', () => {
-  const folder = itemId({ kind: 'folder', path: places.workFolder });
+  const folder = `folder ${places.workFolder}`;
   const plan = planInstall(installed(), wishOf(), editConfig);
   expect(acts(plan).join('\n')).not.toContain(folder);
   const { states } = installed();
