@@ -78,6 +78,15 @@ async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram;
   return { client, name: listed[0]?.Name ?? '' };
 }
 
+/** What a command about the node would do: that is refused where there is nothing installed, and elsewhere than on Windows. */
+async function planNode(host: CommandHost, command: string): Promise<void> {
+  const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
+  if (process.platform !== 'win32') assert.match(stderr, /WINS_NODE_ROOT names an empty folder/);
+  assert.ok(code === 65 || (code === 0 && process.platform === 'win32'), `${command}: ${code}`);
+  if (code === 0) assert.deepEqual([stderr, String(stdout) === ''], ['', false]);
+  else assert.match(stderr, ONE_LINE);
+}
+
 /** What each command does, by its name; a command that is not here fails the suites that use this. */
 export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promise<void>>> = {
   'cli app info': async (host) => {
@@ -278,6 +287,13 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.match(String(dry.stdout), wanted);
     assert.equal(dry.stderr, '');
   },
+  install: (host) => planNode(host, 'install'),
+  join: async (host) => {
+    assert.match(await fail(host, 64, 'join'), /cannot read CATTLE_SERVER: found no value/);
+  },
+  leave: (host) => planNode(host, 'leave'),
+  uninstall: (host) => planNode(host, 'uninstall'),
+  suc: (host) => planNode(host, 'suc'),
   doctor: async (host) => {
     const { code, stdout } = await host.start('doctor', '--json', '--config', host.config).outcome;
     const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };

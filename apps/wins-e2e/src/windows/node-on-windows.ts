@@ -66,6 +66,8 @@ export class NodeOnWindows implements AsyncDisposable {
     // A real node may run the real service: that one is not for tests.
     assert.equal(node.isService(), false);
     assert.deepEqual(TOPS.filter(existsSync), []);
+    // Where other specs upgrade the service that a first installation would make.
+    rmSync(path.join(WINDOWS, 'wins.exe.upgrade'), { recursive: true, force: true });
     api.create({});
     rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;
     return node;

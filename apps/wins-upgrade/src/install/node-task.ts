@@ -18,10 +18,7 @@ import {
   type InstallWish,
   type UninstallWish,
 } from '@wins/node-install';
-import { findPlaces, requireTrustedFolder } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { nodeHost } from './node-host.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -128,7 +125,6 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const csiProxy = await how.removeCsiProxy(wish.places.config);
-    if (how.keepsData !== true) await removeUpgradeFolder(node);
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
@@ -177,14 +173,6 @@ async function withNode(
     const outcome = await task(context);
     return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
   });
-}
-
-/** What upgrades leave beside the program: their log, result and records. The lock is held: none is under way. */
-async function removeUpgradeFolder({ upgrade }: NodeParts): Promise<void> {
-  if ((await upgrade.service.query()) === undefined) return;
-  const { target, folder } = await findPlaces(upgrade.service);
-  requireTrustedFolder(upgrade, path.dirname(target));
-  await rm(folder, { recursive: true, force: true });
 }
 
 function linesOf(text: string): readonly string[] {
