@@ -14,6 +14,7 @@ import {
 } from '../testing/index.js';
 import { LeapingClock } from '../testing/leaping-clock.js';
 import { CANARY, closeServers, failureOf, rancher, settings } from '../testing/server-harness.js';
+import { checkHealth } from './check-health.js';
 import { registerNode } from './register-node.js';
 import type { NodeDescription } from './registration.js';
 
@@ -285,10 +286,14 @@ describe('a server that is not ready', () => {
 
   it('waits for the machine longer than others may take', async () => {
     const server = await rancher();
-    const late: RancherFault = (_request, _response, proceed) => void setTimeout(proceed, 300);
+    const own = settings({ limits: { answerMs: 10 } });
+    server.script('/healthz', [silent], { forEver: true });
+    // The machine is there when the limit has ended another question, which was asked later.
+    const late: RancherFault = (_request, _response, proceed) =>
+      void failureOf(checkHealth(trustOf(server), { timeoutMs: 0 }, own)).then(proceed);
     server.script(PATH, [late]);
-    await register(server, {}, settings({ limits: { answerMs: 10 } }));
-    expect(server.requests).toHaveLength(1);
+    await register(server, {}, own);
+    expect(server.requests.map(({ path }) => path)).toEqual([PATH, '/healthz']);
   });
 
   it('is silent: no attempt takes longer than there is time', async () => {
