@@ -3,32 +3,16 @@ import {
   command,
   type Group,
   numberOption,
-  requiredOption,
   switchOption,
   textOption,
 } from '@wins/command-line';
 import { server } from '../load-applications.js';
-import { dataOutput, FORMS, refuseBoth, textOutput } from './daemon-options.js';
+import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
+import { csiProxyCommands } from './srv-csi-proxy.js';
+import { inherits, ofDaemon } from './srv-options.js';
+import { planCommands } from './srv-plan.js';
 
 const FORM = { short: 'o', placeholder: 'FORM' } as const;
-
-/** Every command of `wins srv` has them. */
-const inherits = {
-  config: textOption(
-    'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
-    {
-      placeholder: 'FILE',
-      completes: 'files',
-    },
-  ),
-};
-
-const ofDaemon = {
-  server: textOption("Name or path of the daemon's pipe; default: that of the config", {
-    placeholder: 'PIPE',
-    completes: 'nothing',
-  }),
-} as const;
 
 const run = command({
   name: 'run',
@@ -210,85 +194,6 @@ const verify = command({
   run: (values, _given, more) => server().verifyAudit(values, more),
 });
 
-const planStatus = command({
-  name: 'status',
-  summary: 'Say where each plan stands: what was applied, what failed, each probe',
-  page: 'system-agent.md',
-  inherits,
-  options: { ...ofDaemon, output: textOutput },
-  examples: [['srv plan status', 'the node of this host']],
-  run: (values, _given, more) => server().showPlanStatus(values, more),
-});
-
-const planShow = command({
-  name: 'show',
-  summary: 'Say what each plan wants, without its secrets',
-  page: 'system-agent.md',
-  inherits,
-  options: { ...ofDaemon, output: textOutput },
-  examples: [['srv plan show -o json', 'for programs']],
-  run: (values, _given, more) => server().showPlans(values, more),
-});
-
-const planHistory = command({
-  name: 'history',
-  summary: 'List the plans that were applied, the newest first',
-  page: 'system-agent.md',
-  inherits,
-  options: {
-    ...ofDaemon,
-    output: dataOutput,
-  },
-  examples: [['srv plan history', 'up to 64 plans']],
-  run: (values, _given, more) => server().showPlanHistory(values, more),
-});
-
-const planApply = command({
-  name: 'apply',
-  summary: 'Apply a plan from a file once, or say what that would do',
-  details:
-    'Ends with 1 when an instruction failed, and with 65 when the plan cannot be read or a file of it cannot be made.',
-  page: 'system-agent.md',
-  inherits,
-  options: {
-    ...ofDaemon,
-    file: requiredOption('The plan, as JSON', 'the file of a plan', {
-      placeholder: 'FILE',
-      completes: 'files',
-    }),
-    'dry-run': switchOption('Only say what would be done'),
-    output: textOutput,
-  },
-  examples: [['srv plan apply --file plan.json --dry-run', 'what it would do']],
-  run: (values, _given, more) => server().applyPlan(values, more),
-});
-
-const csiProxyStatus = command({
-  name: 'status',
-  summary: 'Say what csi-proxy is wanted, and how far it is',
-  page: 'csi-proxy.md',
-  inherits,
-  options: { ...ofDaemon, output: textOutput },
-  examples: [['srv csi-proxy status', 'the node of this host']],
-  run: (values, _given, more) => server().showCsiProxy(values, more),
-});
-
-const csiProxyApply = command({
-  name: 'apply',
-  summary: 'Fetch, install, upgrade or start csi-proxy now, or say what that would do',
-  details:
-    'Ends with 1 when a new csi-proxy did not serve and was taken back, with 65 when what was fetched is refused, and with 70 when it failed.',
-  page: 'csi-proxy.md',
-  inherits,
-  options: {
-    ...ofDaemon,
-    'dry-run': switchOption('Only say what would be done'),
-    output: textOutput,
-  },
-  examples: [['srv csi-proxy apply --dry-run', 'what it would do']],
-  run: (values, _given, more) => server().applyCsiProxy(values, more),
-});
-
 /** `wins srv` */
 export const srv: Group = {
   name: 'srv',
@@ -310,18 +215,8 @@ export const srv: Group = {
       page: 'config.md',
       commands: [check, schema, explain, reload],
     },
-    {
-      name: 'plan',
-      summary: 'Look at the plans that this node follows',
-      page: 'system-agent.md',
-      commands: [planStatus, planShow, planHistory, planApply],
-    },
-    {
-      name: 'csi-proxy',
-      summary: 'Look at csi-proxy, which the daemon keeps',
-      page: 'csi-proxy.md',
-      commands: [csiProxyStatus, csiProxyApply],
-    },
+    planCommands,
+    csiProxyCommands,
     {
       name: 'audit',
       summary: 'Print and verify the audit log',

@@ -1,0 +1,65 @@
+import { command, requiredOption, switchOption, type Group } from '@wins/command-line';
+import { server } from '../load-applications.js';
+import { dataOutput, textOutput } from './daemon-options.js';
+import { inherits, ofDaemon } from './srv-options.js';
+
+const status = command({
+  name: 'status',
+  summary: 'Say where each plan stands: what was applied, what failed, each probe',
+  page: 'system-agent.md',
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv plan status', 'the node of this host']],
+  run: (values, _given, more) => server().showPlanStatus(values, more),
+});
+
+const show = command({
+  name: 'show',
+  summary: 'Say what each plan wants, without its secrets',
+  page: 'system-agent.md',
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv plan show -o json', 'for programs']],
+  run: (values, _given, more) => server().showPlans(values, more),
+});
+
+const history = command({
+  name: 'history',
+  summary: 'List the plans that were applied, the newest first',
+  page: 'system-agent.md',
+  inherits,
+  options: {
+    ...ofDaemon,
+    output: dataOutput,
+  },
+  examples: [['srv plan history', 'up to 64 plans']],
+  run: (values, _given, more) => server().showPlanHistory(values, more),
+});
+
+const apply = command({
+  name: 'apply',
+  summary: 'Apply a plan from a file once, or say what that would do',
+  details:
+    'Ends with 1 when an instruction failed, and with 65 when the plan cannot be read or a file of it cannot be made.',
+  page: 'system-agent.md',
+  inherits,
+  options: {
+    ...ofDaemon,
+    file: requiredOption('The plan, as JSON', 'the file of a plan', {
+      placeholder: 'FILE',
+      completes: 'files',
+    }),
+    'dry-run': switchOption('Only say what would be done'),
+    output: textOutput,
+  },
+  examples: [['srv plan apply --file plan.json --dry-run', 'what it would do']],
+  run: (values, _given, more) => server().applyPlan(values, more),
+});
+
+/** `wins srv plan` */
+export const planCommands: Group = {
+  name: 'plan',
+  summary: 'Look at the plans that this node follows',
+  page: 'system-agent.md',
+  commands: [status, show, history, apply],
+};
