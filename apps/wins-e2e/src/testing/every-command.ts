@@ -1,3 +1,4 @@
+// Longer than most files because it is one list: each command of the program, once.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Longer than most files because the rooms, and an installation in them, share one node that has to be put back as it was.
 import { serviceControlManager, windowsFileTrust, windowsNode } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
