@@ -58,7 +58,6 @@ export {
   wishFromEnvironment,
   type EnvironmentWish,
   type InstallParameters,
-  type ProgramSource,
 } from './wish/environment-wish.js';
 export { installPlaces, type InstallPlaces, type PlaceChoices } from './wish/install-places.js';
 export {

@@ -1,4 +1,5 @@
 import {
+  InstallError,
   installWish,
   installWishOfSuc,
   sucWishFromEnvironment,
@@ -9,7 +10,6 @@ import {
   type InstallWish,
   type StagedProgram,
 } from '@wins/node-install';
-import { InstallError } from '@wins/node-install';
 import { hashFile } from '@wins/trusted-files';
 import { escapeText, SERVICE_NAME, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { agentProof } from './agent-proof.js';

@@ -59,26 +59,6 @@ describe('the wish of an environment', () => {
       { caChecksum: 'ab'.repeat(32) },
     ],
     ['an empty value as none', { CATTLE_CA_CHECKSUM: '', CATTLE_LABELS: '' }, { labels: [] }],
-    [
-      'a program by its address',
-      { CATTLE_AGENT_BINARY_URL: 'https://x/y.exe', CATTLE_AGENT_BINARY_BASE_URL: 'https://z' },
-      { program: { kind: 'url', url: 'https://x/y.exe' } },
-    ],
-    [
-      'a program by its base',
-      { CATTLE_AGENT_BINARY_BASE_URL: 'https://z/assets/' },
-      { program: { kind: 'url', url: 'https://z/assets/wins.exe' } },
-    ],
-    [
-      'a local program',
-      { CATTLE_AGENT_BINARY_LOCAL: 'true', CATTLE_AGENT_BINARY_LOCAL_LOCATION: 'c:/x/wins.exe' },
-      { program: { kind: 'file', file: 'C:\\x\\wins.exe' } },
-    ],
-    [
-      'csi-proxy only where all is set',
-      { CSI_PROXY_URL: 'https://x/%s', CSI_PROXY_VERSION: 'v1' },
-      { proxies: {} },
-    ],
     ['a name in lower case', { cattle_node_name: 'node-1' }, { nodeName: 'node-1' }],
   ])('reads %s', (_what, more, wanted) => {
     expect(read(more)).toMatchObject(wanted);
@@ -98,13 +78,18 @@ describe('the wish of an environment', () => {
     ['CATTLE_ID', { CATTLE_ID: 'x'.repeat(64) }],
     ['CATTLE_AGENT_CONFIG_DIR', { CATTLE_AGENT_CONFIG_DIR: 'etc' }],
     ['CATTLE_AGENT_BIN_PREFIX', { CATTLE_AGENT_BIN_PREFIX: 'C:\\a;C:\\b' }],
-    ['CATTLE_AGENT_BINARY_LOCAL_LOCATION', { CATTLE_AGENT_BINARY_LOCAL: 'true' }],
     ['HTTPS_PROXY', { HTTPS_PROXY: 'http://u:canary-token@p\nX=1' }],
   ])('is refused by the name of the variable %s, without what may be secret: %j', (name, more) => {
     const error = errorOf(() => read(more));
     expect(error).toMatchObject({ code: 'usage' });
     expect(error.message).toContain(`cannot read ${name}:`);
     expect(inspect(error)).not.toContain('canary');
+  });
+
+  it('reads csi-proxy only where all of it is set', () => {
+    const part = { CSI_PROXY_URL: 'https://x/%s', CSI_PROXY_VERSION: 'v1' };
+    expect(read(part)).not.toHaveProperty('csiProxy');
+    expect(read({ ...part, CSI_PROXY_KUBELET_PATH: 'c:/x' })).toHaveProperty('csiProxy');
   });
 
   it('lets parameters go before variables, but for labels and taints, which it adds', () => {

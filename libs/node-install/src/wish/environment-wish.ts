@@ -18,10 +18,6 @@ export interface InstallParameters {
   readonly delayedStart?: boolean | undefined;
 }
 
-/** Where the program is to come from. */
-export type ProgramSource =
-  { readonly kind: 'file'; readonly file: string } | { readonly kind: 'url'; readonly url: string };
-
 /** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
 export interface EnvironmentWish {
   readonly mode: 'remote' | 'local';
@@ -44,7 +40,6 @@ export interface EnvironmentWish {
   /** Undefined leaves what there is. */
   readonly isDelayedStart?: boolean;
   readonly preservesWorkDirectory: boolean;
-  readonly program?: ProgramSource;
   readonly programSha256?: string;
   readonly csiProxy?: {
     readonly url: string;
@@ -103,7 +98,6 @@ export function wishFromEnvironment(
     ...some('isStrictTls', variables.flag('STRICT_VERIFY')),
     ...some('isDelayedStart', variables.flag('CATTLE_ENABLE_WINS_DELAYED_START')),
     preservesWorkDirectory: variables.flag('CATTLE_PRESERVE_WORKDIR') ?? false,
-    ...some('program', readProgram(variables, platform)),
     ...some('programSha256', variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM')),
     ...some('csiProxy', readCsiProxy(variables)),
     proxies: readProxies(variables),
@@ -164,21 +158,6 @@ function readMode(variables: Variables): 'remote' | 'local' {
   if (isRemote !== isLocal) return isRemote ? 'remote' : 'local';
   const name = 'CATTLE_REMOTE_ENABLED and CATTLE_LOCAL_ENABLED';
   throw variables.refuse(name, `both ${String(isRemote)}`, 'exactly one of them true');
-}
-
-function readProgram(variables: Variables, platform: NodeJS.Platform): ProgramSource | undefined {
-  if (variables.flag('CATTLE_AGENT_BINARY_LOCAL') === true) {
-    const name = 'CATTLE_AGENT_BINARY_LOCAL_LOCATION';
-    const file = variables.path(name, platform);
-    if (file === undefined) {
-      throw variables.refuse(name, 'no value', 'the path of the program, as it is local');
-    }
-    return { kind: 'file', file };
-  }
-  const url = variables.url('CATTLE_AGENT_BINARY_URL');
-  if (url !== undefined) return { kind: 'url', url };
-  const base = variables.url('CATTLE_AGENT_BINARY_BASE_URL');
-  return base === undefined ? undefined : { kind: 'url', url: `${base}/wins.exe` };
 }
 
 /** Only where all three are set, as in the original: Rancher sets the version alone for clusters that do not want it. */
