@@ -1,5 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import { judgeSettings, type CsiProxyWish, type SettingFault } from '@wins/csi-proxy';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /** What the config says of csi-proxy. */
@@ -14,6 +15,19 @@ export type CsiProxySettings =
     }
   /** Nothing is done, and nothing is taken away. */
   | { readonly kind: 'invalid'; readonly faults: readonly SettingFault[] };
+
+const STATE_FOLDER = 'csi-proxy';
+
+/** Where a daemon with this config has the record of what it installed; undefined when there is none. */
+export function installedStateFolder(configFile: string): string | undefined {
+  const folder = path.join(path.dirname(path.resolve(configFile)), STATE_FOLDER);
+  return hasRecord(folder) ? folder : undefined;
+}
+
+/** Whether a daemon has installed something. */
+export function hasRecord(stateFolder: string): boolean {
+  return existsSync(path.join(stateFolder, 'state.json'));
+}
 
 /** Where the installer of Rancher keeps the config. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
@@ -33,7 +47,7 @@ export function csiProxySettings(
   const isHere = isWindows === (process.platform === 'win32');
   const usual = isWindows ? CONFIG_FOLDER.win32 : CONFIG_FOLDER.other;
   const configFolder = isHere ? path.dirname(path.resolve(file)) : usual;
-  const stateFolder = paths.join(configFolder, 'csi-proxy');
+  const stateFolder = paths.join(configFolder, STATE_FOLDER);
   if (csiProxy === undefined) return { kind: 'none', stateFolder };
   const judged = judgeSettings(csiProxy, tlsConfig, { platform, configFolder });
   if ('faults' in judged) return { kind: 'invalid', faults: judged.faults };

@@ -16,6 +16,8 @@ import { createLoggerTo } from '../log/logger.js';
 import type { CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyHost } from './csi-proxy-host.js';
 import { CsiProxySwitch } from './csi-proxy-switch.js';
+import type { loadCsiProxy } from './load-csi-proxy.js';
+import { removeCsiProxy } from './remove-csi-proxy.js';
 
 const URL_OF = 'https://example.com/%s.tar.gz';
 const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
@@ -42,26 +44,31 @@ class World implements AsyncDisposable {
           return Promise.resolve();
         },
       },
-      load: () => {
-        this.loads += 1;
-        if (fails) throw new Error('the bundle is not there');
-        return {
-          startCsiProxy: ({ stateFolder, trust, onAct, onEvent }, wish) =>
-            Promise.resolve(
-              createCsiProxy(
-                {
-                  ...{ stateFolder, trust, onAct, onEvent, service: this.service, graceMs: 50 },
-                  ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
-                  downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-                },
-                wish,
-              ),
-            ),
-        };
-      },
+      load: this.load(fails),
     });
     this.#open.push(made);
     return made;
+  }
+
+  /** The bundle, with a service that stands in for one of Windows. */
+  load(fails = false): typeof loadCsiProxy {
+    return () => {
+      this.loads += 1;
+      if (fails) throw new Error('the bundle is not there');
+      return {
+        startCsiProxy: ({ stateFolder, trust, onAct, onEvent }, wish) =>
+          Promise.resolve(
+            createCsiProxy(
+              {
+                ...{ stateFolder, trust, onAct, onEvent, service: this.service, graceMs: 50 },
+                ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
+                downloadFor: () => Promise.resolve(memoryDownload(this.files)),
+              },
+              wish,
+            ),
+          ),
+      };
+    };
   }
 
   async publish(version: string): Promise<void> {
@@ -182,6 +189,34 @@ describe('the switch of csi-proxy', () => {
     expect([one.reason, one.isWell, world.loads]).toEqual([
       ...['csi-proxy is for nodes of Windows', true, 0],
     ]);
+  });
+});
+
+describe('an uninstallation', () => {
+  let world: World;
+  beforeEach(() => (world = new World()));
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  const parts = () => ({
+    ...{ trust: posixFileTrust(), load: world.load() },
+    host: { kind: 'standIn', file: '' } as const,
+  });
+  const config = () => path.join(world.folder, 'config');
+
+  it('takes away the csi-proxy that a daemon has installed', async () => {
+    await world.publish('v1.1.3');
+    const one = world.switch();
+    one.apply(world.config(SECTION));
+    await until(one, () => stateOf(one) === 'serving');
+    await one[Symbol.asyncDispose]();
+    expect(await removeCsiProxy(config(), parts())).toBeUndefined();
+    expect(await world.service.query()).toBeUndefined();
+    expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
+  });
+
+  it('loads nothing where no daemon has installed one', async () => {
+    expect(await removeCsiProxy(config(), parts())).toBeUndefined();
+    expect(world.loads).toBe(0);
   });
 });
 

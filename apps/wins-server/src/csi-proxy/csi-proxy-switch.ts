@@ -3,14 +3,12 @@ import type { LoadedConfig } from '@wins/config';
 import type { CsiProxy, CsiProxyEvent } from '@wins/csi-proxy';
 import type { FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
-import { csiProxySettings, type CsiProxySettings } from './csi-proxy-settings.js';
+import { csiProxySettings, hasRecord, type CsiProxySettings } from './csi-proxy-settings.js';
 import { loadCsiProxy } from './load-csi-proxy.js';
 
 /** How long a daemon that ends waits. */
@@ -151,9 +149,4 @@ export class CsiProxySwitch implements AsyncDisposable {
       if (this.#wanted?.kind === 'none') await this.#close();
     });
   }
-}
-
-/** Whether an earlier daemon has installed something. */
-function hasRecord(stateFolder: string): boolean {
-  return existsSync(path.join(stateFolder, 'state.json'));
 }
