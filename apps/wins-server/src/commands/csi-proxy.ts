@@ -1,4 +1,4 @@
-import { WinsClientError } from '@wins/wins-api';
+import type { WinsClientError } from '@wins/wins-api';
 import {
   csiProxyServiceDefinition,
   type CsiProxyStatusResponse,
@@ -56,20 +56,11 @@ function askAbout<Answer>(
   ask: Ask<Answer>,
   takesItsTime = false,
 ): Promise<Answer> {
-  const asked: Ask<Answer> = async (client, signal) => {
-    try {
-      return await ask(client, signal);
-    } catch (error) {
-      throw answered(error);
-    }
-  };
-  return askRunningDaemon(options, asked, { asker: 'wins srv csi-proxy', takesItsTime });
+  return askRunningDaemon(options, ask, { asker: 'wins srv csi-proxy', takesItsTime, answered });
 }
 
-/** What the daemon itself has to say needs no words about the pipe. */
-function answered(error: unknown): unknown {
-  if (!(error instanceof WinsClientError) || error.reason === undefined) return error;
-  if (error.code !== 'failedPrecondition') return error;
+function answered(error: WinsClientError): DaemonCallError | undefined {
+  if (error.code !== 'failedPrecondition') return undefined;
   const exitCode = error.reason === 'csiProxyOff' ? EXIT.server.unavailable : EXIT.upgrade.failed;
   return new DaemonCallError(error.details, exitCode, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { WinsClientError } from '@wins/wins-api';
+import type { WinsClientError } from '@wins/wins-api';
 import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/raw';
 import { EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
@@ -17,14 +17,7 @@ export function askAboutPlans<Answer>(
   ask: Ask<Answer>,
   takesItsTime = false,
 ): Promise<Answer> {
-  const asked: Ask<Answer> = async (client, signal) => {
-    try {
-      return await ask(client, signal);
-    } catch (error) {
-      throw answered(error);
-    }
-  };
-  return askRunningDaemon(options, asked, { asker: 'wins srv plan', takesItsTime });
+  return askRunningDaemon(options, ask, { asker: 'wins srv plan', takesItsTime, answered });
 }
 
 /** Asks where each plan stands. */
@@ -34,10 +27,8 @@ export function askPlanStatus(options: RunningDaemonOptions): Promise<PlanStatus
   );
 }
 
-/** What the daemon itself has to say needs no words about the pipe. */
-function answered(error: unknown): unknown {
-  if (!(error instanceof WinsClientError) || error.reason === undefined) return error;
-  if (error.code !== 'failedPrecondition' && error.code !== 'invalidRequest') return error;
+function answered(error: WinsClientError): DaemonCallError | undefined {
+  if (error.code !== 'failedPrecondition' && error.code !== 'invalidRequest') return undefined;
   const { unavailable, invalidPlan } = EXIT.server;
   const exitCode = error.reason === 'agentOff' ? unavailable : invalidPlan;
   return new DaemonCallError(error.details, exitCode, { cause: error });

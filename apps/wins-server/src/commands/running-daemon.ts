@@ -23,6 +23,8 @@ export interface Question {
   readonly asker?: string;
   /** Whether the answer comes when something has been done, however long that takes. Default: no; then it has 15 s. */
   readonly takesItsTime?: boolean;
+  /** What an answer of the daemon itself comes to, which needs no words about the pipe; undefined for one that does. */
+  readonly answered?: (error: WinsClientError) => DaemonCallError | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface Question {
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
-  { asker = 'wins srv config', takesItsTime = false }: Question = {},
+  { asker = 'wins srv config', takesItsTime = false, answered }: Question = {},
 ): Promise<Answer> {
   const pipe = options.server ?? (await pipeOf(options.config));
   const { pipeServerCheck } = await thisSystem();
@@ -44,7 +46,8 @@ export async function askRunningDaemon<Answer>(
     return await askDaemon(pipe, asker, pipeServerCheck?.(), (client) => ask(client, signal));
   } catch (error) {
     if (!(error instanceof WinsClientError)) throw error;
-    throw failure(error, pipe, signal.aborted);
+    const own = error.reason === undefined ? undefined : answered?.(error);
+    throw own ?? failure(error, pipe, signal.aborted);
   }
 }
 
