@@ -1,9 +1,61 @@
 /** @needs releases */
-// The first installation, whose helper is killed at every single thing that it does.
-import { describe, it } from 'node:test';
+// The first installation: there is no service, and afterwards there is one that serves, or none. Then its helper is killed at every
+// single thing that it does.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
 import { FirstInstallation } from './first-installation.js';
+import { release } from './windows-upgrade-world.js';
 
+const NOTHING = [false, false, []];
 const TIMES = { timeout: 300_000 };
+
+describe('a first installation', () => {
+  let node: FirstInstallation;
+  before(() => {
+    node = new FirstInstallation();
+  });
+  after(() => node[Symbol.asyncDispose]());
+
+  it('is refused without the arguments of the service', async () => {
+    const { code, outcome, reason } = await node.world.up('--path', release('v1.1.0'));
+    assert.deepEqual([code, outcome], [65, 'refused']);
+    assert.match(reason, /there is no service; --wins-args says/);
+    assert.deepEqual(node.found, NOTHING);
+  });
+
+  it('is refused with arguments that register', async () => {
+    const { code, reason } = await node.world.up(
+      ...['--path', release('v1.1.0'), '--wins-args', 'srv app run --register'],
+    );
+    assert.equal(code, 65);
+    assert.match(reason, /found --register/);
+    assert.deepEqual(node.found, NOTHING);
+  });
+
+  for (const [name, found] of [
+    ['crashes', /cannot start the service|has ended/],
+    ['lies', /found release "v9\.9\.9"/],
+  ] as const) {
+    it(`leaves no service and no program when what is installed ${name}`, async () => {
+      const [, , ...more] = node.args;
+      const { code, outcome, reason } = await node.world.up('--path', release(name), ...more);
+      assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
+      assert.match(reason, found);
+      assert.match(reason, /there is no service, as before$/);
+      assert.deepEqual(node.found, NOTHING);
+    });
+  }
+
+  it('makes a service that serves, and that is started with the node', async () => {
+    const { code, outcome, reason } = await node.world.up(...node.args);
+    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+    await node.assertInstalled();
+    assert.deepEqual(node.world.leftovers, []);
+    await node.world.powerFails();
+    await node.assertInstalled();
+    await node.uninstall();
+  });
+});
 
 describe('a first installation whose helper dies at any of its acts', () => {
   it('is finished by who runs it again', TIMES, async () => {
