@@ -1,81 +1,89 @@
 // node tools/api-reports.mjs [--check]
-// Writes etc/<library>.api.md: what each library exports at its main door, from the declarations in its dist/. A change of a public
-// face is then a change of a file that is reviewed. With --check it writes nothing, and fails when a committed report differs.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Writes etc/<library>.api.md by API Extractor: what each library exports at its main door, from the declarations in its dist/. A change
+// of a public face is then a change of a file that is reviewed. With --check it writes nothing, and fails when a committed report differs.
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import ts from 'typescript';
 
 const root = path.resolve(import.meta.dirname, '..');
 const reports = path.join(root, 'etc');
 const isCheck = process.argv[2] === '--check';
-const printer = ts.createPrinter({ removeComments: true });
-
 const libraries = readdirSync(path.join(root, 'libs')).sort();
-const entries = new Map(
-  libraries.map((library) => [library, path.join(root, 'libs', library, 'dist/index.d.ts')]),
-);
-const problems = [...entries]
-  .filter(([, entry]) => !existsSync(entry))
-  .map(([library]) => `libs/${library} is not built: npm run build`);
-if (problems.length === 0) compareAll();
+const temporary = mkdtempSync(path.join(tmpdir(), 'wins-api-reports-'));
+
+const problems = [];
+try {
+  mkdirSync(reports, { recursive: true });
+  for (const library of libraries) report(library);
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+const wanted = new Set(libraries.map((library) => `${library}.api.md`));
+for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
+  if (isCheck) problems.push(`etc/${name} is of no library: run npm run api`);
+  else rmSync(path.join(reports, name));
+}
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function compareAll() {
-  const program = ts.createProgram([...entries.values()], {
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.Node20,
-    moduleResolution: ts.ModuleResolutionKind.Node16,
-    // Other libraries are seen as they were built: the condition that leads to sources is not set.
-    types: ['node'],
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-  });
-  const faces = new Map();
-  for (const [library, entry] of entries) {
-    const source = program.getSourceFile(entry);
-    faces.set(`${library}.api.md`, faceOf(library, source, program.getTypeChecker()));
+function report(library) {
+  const projectFolder = path.join(root, 'libs', library);
+  const mainEntryPointFilePath = path.join(projectFolder, 'dist/index.d.ts');
+  if (!existsSync(mainEntryPointFilePath)) {
+    problems.push(`libs/${library} is not built: npm run build`);
+    return;
   }
-  if (isCheck) return check(faces);
-  rmSync(reports, { recursive: true, force: true });
-  mkdirSync(reports);
-  for (const [name, face] of faces) writeFileSync(path.join(reports, name), face);
-}
+  const { apiReportChanged, succeeded } = Extractor.invoke(
+    ExtractorConfig.prepare({
+      configObjectFullPath: undefined,
+      packageJsonFullPath: path.join(projectFolder, 'package.json'),
+      configObject: {
+        newlineKind: 'lf',
+        projectFolder,
 
-function check(faces) {
-  const committed = existsSync(reports) ? readdirSync(reports) : [];
-  for (const name of new Set([...faces.keys(), ...committed])) {
-    const file = path.join(reports, name);
-    const found = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-    if (found !== faces.get(name))
-      problems.push(
-        `etc/${name} is not what the library exports: run npm run api, and look at what changed`,
-      );
-  }
-}
-
-/** The declarations of all that a library exports, by name, without comments. */
-function faceOf(library, source, checker) {
-  const exported = checker
-    .getExportsOfModule(checker.getSymbolAtLocation(source))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  const texts = exported.flatMap((symbol) => {
-    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-    return (target.declarations ?? []).map(
-      (declaration) => `// ${symbol.name}\n${textOf(declaration)}`,
+        mainEntryPointFilePath,
+        compiler: {
+          // Other libraries are seen as they were built: the condition that leads to sources is not set.
+          overrideTsconfig: {
+            extends: path.join(root, 'tsconfig.base.json'),
+            compilerOptions: {
+              customConditions: [],
+              typeRoots: [path.join(root, 'node_modules/@types')],
+            },
+            files: [mainEntryPointFilePath],
+          },
+        },
+        apiReport: {
+          enabled: true,
+          reportFileName: `${library}.api.md`,
+          reportFolder: reports,
+          reportTempFolder: temporary,
+        },
+        docModel: { enabled: false },
+        dtsRollup: { enabled: false },
+        tsdocMetadata: { enabled: false },
+        messages: {
+          compilerMessageReporting: { default: { logLevel: 'error' } },
+          extractorMessageReporting: {
+            default: { logLevel: 'none' },
+            'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
+          },
+          tsdocMessageReporting: { default: { logLevel: 'none' } },
+        },
+      },
+    }),
+    {
+      localBuild: !isCheck,
+      // What it prints beyond errors is about its own files.
+      messageCallback: (message) => {
+        if (message.logLevel !== 'error') message.handled = true;
+      },
+    },
+  );
+  if (isCheck && apiReportChanged)
+    problems.push(
+      `etc/${library}.api.md is not what the library exports: run npm run api, and look at what changed`,
     );
-  });
-  return `# @wins/${library}\n\nMade by \`npm run api\`.\n\n\`\`\`ts\n${texts.join('\n\n')}\n\`\`\`\n`;
-}
-
-function textOf(declaration) {
-  // A constant is declared by the statement around it.
-  const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
-  const text = printer.printNode(ts.EmitHint.Unspecified, node, declaration.getSourceFile());
-  return text
-    .split('\n')
-    .filter((line) => !/^\s*(private |#private)/.test(line))
-    .join('\n')
-    .replace(/^export declare /, 'export ');
+  else if (!succeeded) problems.push(`libs/${library}: API Extractor found errors`);
 }

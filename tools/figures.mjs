@@ -82,5 +82,9 @@ function percent(part) {
 /** How many names the report of a library has. */
 function namesOf(project) {
   const report = `etc/${path.basename(project)}.api.md`;
-  return existsSync(path.join(root, report)) ? read(report).match(/^\/\/ \w+$/gm).length : '';
+  if (!existsSync(path.join(root, report))) return '';
+  const names = read(report).matchAll(
+    /^export (?:\{ (?:\w+ as )?|(?:abstract )?(?:class|const|enum|function|interface|namespace|type) )(\w+)/gm,
+  );
+  return new Set(Array.from(names, ([, name]) => name)).size;
 }
