@@ -54,9 +54,10 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
       };
     },
     history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),
-    applyOnce: async (text, signal) => {
+    applyOnce: async (wanted, signal) => {
       if (ended.signal.aborted) throw new AgentError('closed', 'the agent is closed');
-      const { plan, checksum } = parsePlan(Buffer.from(text));
+      const { plan, checksum } =
+        typeof wanted === 'string' ? parsePlan(Buffer.from(wanted)) : wanted;
       const applying = applier.apply(
         {
           source: ONCE,

@@ -1,6 +1,7 @@
 import type { FileTrust } from '@wins/trusted-files';
 import type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
 import type { PassResult, PeriodicStatus, ProbeStatus } from './apply/pass.js';
+import type { ParsedPlan } from './plan/parse-plan.js';
 import type { Plan } from './plan/plan.js';
 import type { Clock, ImageStore, PlanFiles, ProgramRunner, SecretStore } from './ports.js';
 
@@ -68,11 +69,11 @@ export interface SystemAgent {
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
   /**
-   * Applies a plan once, as a local plan without a state file.
+   * Applies a plan once, as a local plan without a state file: its text, or what `parsePlan` made of it.
    *
    * @throws AgentError `invalidPlan`, `fileFailed`, `closed`.
    */
-  applyOnce(text: string, signal: AbortSignal): Promise<PassResult>;
+  applyOnce(plan: string | ParsedPlan, signal: AbortSignal): Promise<PassResult>;
   /** Ends running instructions with their trees and stops. Idempotent; resolves when nothing of it runs. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/u;
 const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/gu;
 // Nearly every text is one of these. The expressions above take as long to be made as a client takes to connect to its daemon.
 const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN_IN_QUOTES = /^[ !#-[\]-~]*$/;
 const PLAIN_LINES = /^[\x20-\x7e\n]*$/;
 const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
@@ -38,7 +39,8 @@ export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit =
  * @param limit Of the text between the quotes. By default 512.
  */
 export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
-  return `"${bounded(text, maxLength, quoteCharacter)}"`;
+  const isPlain = text.length <= maxLength && PLAIN_IN_QUOTES.test(text);
+  return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;
 }
 
 /**

@@ -83,7 +83,8 @@ export function startAgent(parts: AgentParts): RunningAgent {
         ),
     history: async () => (await agent.history()).map(appliedMessage),
     apply: async (text, isDryRun, signal): Promise<PlanApplyResponse> => {
-      const { plan, checksum } = parsePlan(text);
+      const parsed = parsePlan(text);
+      const { plan, checksum } = parsed;
       const wanted = contentMessage('once', checksum, plan);
       if (isDryRun) {
         const effects = await fileEffects(plan);
@@ -94,7 +95,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
         const nothing = { Applied: false, Succeeded: false, Outputs: [], Probes: [] };
         return { Plan: { ...wanted, Files }, ...nothing };
       }
-      const { succeeded, outputs, probes } = await agent.applyOnce(text.toString('utf8'), signal);
+      const { succeeded, outputs, probes } = await agent.applyOnce(parsed, signal);
       const Outputs = Object.entries(outputs).map(([name, bytes]) => ({
         ...{ Name: name, SizeBytes: bytes?.length ?? 0 },
       }));

@@ -32,10 +32,11 @@ export function createApplier(options: ApplierOptions): Applier {
         const done = await turns.take(signal, async () => {
           const now = clock.now();
           const context = { options, pass, now, work, outputs, warnings, signal };
+          const recorded = record(context, history);
           try {
-            await record(context, history);
-            return await act(context);
+            return await act(context, recorded);
           } finally {
+            await recorded;
             if (!options.preserveWorkDirectory) await clear(context);
           }
         });
@@ -49,7 +50,7 @@ export function createApplier(options: ApplierOptions): Applier {
   };
 }
 
-/** The history tells people what was; a plan is applied also where it cannot be written. */
+/** The history tells people what was; a plan is applied also where it cannot be written. It never rejects. */
 async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
   try {
     await history.add(pass.plan, pass.checksum, now);
@@ -59,20 +60,25 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
   }
 }
 
-async function act(context: PassContext): Promise<Omit<PassResult, 'probes'>> {
+/** @param recorded - Awaited before anything is done; what is recorded elsewhere goes to the disk at the same time. */
+async function act(
+  context: PassContext,
+  recorded: Promise<void>,
+): Promise<Omit<PassResult, 'probes'>> {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
   let done = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
     // In one turn, so that whoever records them can do it at once.
     const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
-      await Promise.all(
-        acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file })),
-      );
+      const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
+      await Promise.all([recorded, ...acted]);
     };
     await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
+    await recorded;
     done = await runInstructions(context, oneTime.attempt);
   }
+  await recorded;
   const periodic = await runPeriodic(context, oneTime !== undefined);
   if (oneTime !== undefined) {
     const durationMs = options.clock.now().getTime() - now.getTime();

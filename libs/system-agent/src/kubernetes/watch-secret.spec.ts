@@ -119,6 +119,40 @@ describe('watching', () => {
     },
   );
 
+  it.each(['event', 'status'] as const)(
+    'does not wait once more after a long outage in which the history has gone, known by its %s',
+    async (expiredAs) => {
+      const server = await serve({ expiredAs });
+      server.create({ plan: 'first' });
+      const watch = watching(storeOf(server));
+      await watch.connected();
+      await server.down();
+      server.update({ plan: 'second' });
+      server.compact();
+      await watch.until(() => watch.failures().length > 4);
+      await server.up();
+      expect(await watch.reports(2)).toEqual(['first', 'second']);
+      expect(new Set(watch.failures())).toEqual(new Set(['unreachable']));
+    },
+  );
+
+  it('waits when the history has gone again as soon as the Secret was read', async () => {
+    const clock = new LeapingClock();
+    const server = await serve();
+    const object = server.create({ plan: 'first' });
+    const gone = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410 };
+    const lines = [
+      { type: 'ADDED', object },
+      { type: 'ERROR', object: gone },
+    ];
+    server.fault(answer(200, lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+    const watch = watching(storeOf(server, { clock }));
+    await watch.until(() => watch.failures().length === 4);
+    await watch.stop();
+    expect(new Set(watch.failures())).toEqual(new Set(['expired']));
+    expect(server.requests.length).toBeLessThanOrEqual(2 * 5);
+  });
+
   it('lists and watches where the server does not know initial events', async () => {
     const server = await serve({ watchList: false });
     server.create({ plan: 'first' });

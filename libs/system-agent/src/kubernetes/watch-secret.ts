@@ -40,6 +40,8 @@ export class SecretWatch {
   #isConnected = false;
   #connectedAt = 0;
   #failures = 0;
+  /** Whether the Secret may be read again at once; after that, a watch or a wait has to pass first. */
+  #mayReread = true;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -58,6 +60,7 @@ export class SecretWatch {
       await clock.wait(waitMs, signal).catch((error: unknown) => {
         if (!isAborted(signal)) throw error;
       });
+      this.#mayReread = true;
     }
   }
 
@@ -181,19 +184,20 @@ export class SecretWatch {
     }
     if (this.#livedMs() >= SHORT_WATCH_MS) {
       this.#failures = 0;
+      this.#mayReread = true;
       return undefined;
     }
     const message = `cannot ${WHAT}: the API server ended it at once`;
     return { ...this.#refused({ error: new AgentError('unreachable', message) }) };
   }
 
-  /** The history is gone, which is no failure the first time: the Secret is read again at once. */
+  /** The history is gone, as it is after an outage: no failure the first time, and the Secret is read again at once. */
   #expiredOrRefused(refusal: ApiRefusal): ApiRefusal | undefined {
     const hadVersion = this.#version !== undefined;
     this.#refused(refusal);
-    return refusal.error.code === 'expired' && hadVersion && this.#failures === 1
-      ? undefined
-      : refusal;
+    if (refusal.error.code !== 'expired' || !hadVersion || !this.#mayReread) return refusal;
+    this.#mayReread = false;
+    return undefined;
   }
 
   #connected(): void {

@@ -41,14 +41,16 @@ function foldStruct(
   path: string,
   unknown: string[],
 ): unknown {
-  const folded = new Map<string, unknown>();
+  const folded: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const name = nameOf(key, keys);
     const shape = name === undefined ? undefined : keys[name];
     if (name === undefined || shape === undefined) unknown.push(join(path, key));
-    else if (member !== null) folded.set(name, fold(member, shape, join(path, name), unknown));
+    // Most are texts and numbers, in which there is nothing to fold.
+    else if (typeof member !== 'object') folded[name] = member;
+    else if (member !== null) folded[name] = fold(member, shape, join(path, name), unknown);
   }
-  return Object.fromEntries(folded);
+  return folded;
 }
 
 function nameOf(key: string, keys: Readonly<Record<string, KeyShape>>): string | undefined {

@@ -57,6 +57,8 @@ function parseJson(text: string): unknown {
 }
 
 function refuseDepth(text: string): void {
+  // No text is deeper than it has brackets that open; nearly every plan has few.
+  if ((text.match(/[[{]/g)?.length ?? 0) <= MAX_DEPTH) return;
   let depth = 0;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
     if (token === '[' || token === '{') depth += 1;

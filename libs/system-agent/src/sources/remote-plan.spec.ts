@@ -14,6 +14,7 @@ import { gunzipSync } from 'node:zlib';
 import { AgentError } from '../agent-error.js';
 import { planChecksum } from '../plan/plan-checksum.js';
 import { ProbeTarget } from '../testing/replay/probe-target.js';
+import { MemorySecrets } from '../testing/memory-secrets.js';
 import { ScenarioPlayer } from '../testing/replay/scenario-player.js';
 
 /** An instruction that leaves a line behind for each run. */
@@ -38,14 +39,12 @@ const unreachable = (): AgentError =>
 describe('the remote plan', () => {
   let folder: string;
   let player: ScenarioPlayer;
+  let secrets: MemorySecrets;
   const target = new ProbeTarget();
 
   const secret = (): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(player.secrets.secret?.data ?? {}).map(([key, value]) => [
-        key,
-        value.toString(),
-      ]),
+      Object.entries(secrets.secret?.data ?? {}).map(([key, value]) => [key, value.toString()]),
     );
   const runs = (): string[] => {
     try {
@@ -68,7 +67,8 @@ describe('the remote plan', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'remote-plan-'));
     const config = { remoteEnabled: true, localEnabled: false, preserveWorkDirectory: false };
     const nothing = { actions: [], secretBefore: null, secretVersions: [], filesAtEnd: [] };
-    player = new ScenarioPlayer({ description: '', config, ...nothing }, folder, target);
+    secrets = new MemorySecrets();
+    player = new ScenarioPlayer({ description: '', config, ...nothing }, folder, target, secrets);
   });
 
   afterEach(async () => {
@@ -78,9 +78,9 @@ describe('the remote plan', () => {
 
   it('keeps a result privately on the disk while the API server is away, and writes it once when it is back', async () => {
     const text = plan(folder, 'a');
-    player.secrets.create({ plan: text });
-    player.secrets.onCall = (call) => {
-      if (call === 'write') player.secrets.breakDown();
+    secrets.create({ plan: text });
+    secrets.onCall = (call) => {
+      if (call === 'write') secrets.breakDown();
     };
     await start();
     expect(state()).toBe('unwritten');
@@ -88,8 +88,8 @@ describe('the remote plan', () => {
     expect(statSync(path.join(folder, 'state/unwritten.json')).mode & 0o777).toBe(0o600);
     await player.advanceBy(30_000);
     expect(player.agent.status().plans[0]?.appliedChecksum).toBe(checksum(text));
-    player.secrets.onCall = () => undefined;
-    player.secrets.recover();
+    secrets.onCall = () => undefined;
+    secrets.recover();
     await player.settle();
     expect(state()).toBe('applied');
     expect(secret()).toMatchObject({ 'applied-checksum': checksum(text), 'success-count': '1' });
@@ -100,15 +100,15 @@ describe('the remote plan', () => {
 
   it('writes first what the process before it could not write', async () => {
     const text = plan(folder, 'a');
-    player.secrets.create({ plan: text, 'plan-state': 'pending' });
+    secrets.create({ plan: text, 'plan-state': 'pending' });
     let writes = 0;
-    player.secrets.onCall = (call) => {
-      if (call === 'write' && (writes += 1) > 1) player.secrets.breakDown();
+    secrets.onCall = (call) => {
+      if (call === 'write' && (writes += 1) > 1) secrets.breakDown();
     };
     await start();
     await player.stop();
-    player.secrets.onCall = () => undefined;
-    player.secrets.recover();
+    secrets.onCall = () => undefined;
+    secrets.recover();
     await start();
     expect(secret()).toMatchObject({
       'plan-state': 'succeeded',
@@ -119,7 +119,7 @@ describe('the remote plan', () => {
   });
 
   it('has written a result also where the file that kept it cannot be removed, and says so', async () => {
-    player.secrets.create({ plan: plan(folder, 'a') });
+    secrets.create({ plan: plan(folder, 'a') });
     const file = path.join(folder, 'state/unwritten.json');
     player.onWrite = () => {
       rmSync(file);
@@ -130,7 +130,7 @@ describe('the remote plan', () => {
     expect(state()).toBe('applied');
     expect(warnings()).toEqual([expect.stringContaining('cannot remove a result')]);
     rmSync(file, { recursive: true });
-    player.secrets.change({ plan: plan(folder, 'b') });
+    secrets.change({ plan: plan(folder, 'b') });
     await player.settle();
     expect(runs()).toEqual(['a 1', 'b 1']);
     expect(kept()).toEqual([]);
@@ -138,15 +138,15 @@ describe('the remote plan', () => {
 
   it('does not write the result of a plan that was replaced, and says so', async () => {
     const next = plan(folder, 'b');
-    player.secrets.create({ plan: plan(folder, 'a', 'exit 3') });
-    player.secrets.onCall = (call) => {
-      if (call === 'write') player.secrets.breakDown();
+    secrets.create({ plan: plan(folder, 'a', 'exit 3') });
+    secrets.onCall = (call) => {
+      if (call === 'write') secrets.breakDown();
     };
     await start();
     await player.stop();
-    player.secrets.onCall = () => undefined;
-    player.secrets.recover();
-    player.secrets.change({ plan: next });
+    secrets.onCall = () => undefined;
+    secrets.recover();
+    secrets.change({ plan: next });
     await start();
     expect(secret()).toMatchObject({ 'applied-checksum': checksum(next), 'failed-checksum': '' });
     expect(runs()).toEqual(['a 1', 'b 1']);
@@ -159,10 +159,10 @@ describe('the remote plan', () => {
 
   it('runs a plan again that was made pending again while it ran', async () => {
     const text = plan(folder, 'a', 'sleep 5');
-    player.secrets.create({ plan: text, 'plan-state': 'pending' });
+    secrets.create({ plan: text, 'plan-state': 'pending' });
     await start();
     expect(state()).toBe('applying');
-    player.secrets.change({ 'plan-state': 'pending' });
+    secrets.change({ 'plan-state': 'pending' });
     await player.advanceBy(20_000);
     expect(runs()).toEqual(['a 1', 'a 1']);
     expect(secret()).toMatchObject({
@@ -173,9 +173,9 @@ describe('the remote plan', () => {
   });
 
   it('leaves a plan alone that was cancelled while it ran', async () => {
-    player.secrets.create({ plan: plan(folder, 'a', 'sleep 5'), 'plan-state': 'pending' });
+    secrets.create({ plan: plan(folder, 'a', 'sleep 5'), 'plan-state': 'pending' });
     await start();
-    player.secrets.change({ 'plan-state': 'cancelled' });
+    secrets.change({ 'plan-state': 'cancelled' });
     await player.advanceBy(60_000);
     expect(runs()).toEqual(['a 1']);
     expect(secret()).toMatchObject({ 'plan-state': 'cancelled', 'success-count': '1' });
@@ -183,20 +183,20 @@ describe('the remote plan', () => {
 
   it('survives that the Secret is deleted during an apply, and applies the plan of a new one', async () => {
     const text = plan(folder, 'a', 'sleep 5');
-    player.secrets.create({ plan: text });
+    secrets.create({ plan: text });
     await start();
-    player.secrets.delete();
+    secrets.delete();
     await player.advanceBy(60_000);
     expect(state()).toBe('noPlan');
     expect(player.written).toEqual([]);
-    player.secrets.create({ plan: text, 'applied-checksum': checksum(text) });
+    secrets.create({ plan: text, 'applied-checksum': checksum(text) });
     await player.advanceBy(10_000);
     expect(runs()).toEqual(['a 1', 'a 1']);
     expect(secret()).toMatchObject({ 'applied-checksum': checksum(text), 'success-count': '1' });
   });
 
   it('waits 1, 2, 4 and 5 minutes for a plan that it cannot read, and not at all for the next one', async () => {
-    player.secrets.create({ plan: 'not json' });
+    secrets.create({ plan: 'not json' });
     await start();
     const waitsMs: (number | undefined)[] = [];
     for (let pass = 0; pass < 5; pass += 1) {
@@ -210,17 +210,17 @@ describe('the remote plan', () => {
     }
     expect(waitsMs).toEqual([1, 2, 4, 5, 5]);
     expect(player.written).toEqual([]);
-    player.secrets.change({ plan: plan(folder, 'a') });
+    secrets.change({ plan: plan(folder, 'a') });
     await player.settle();
     expect(runs()).toEqual(['a 1']);
   });
 
   it('asks which version is true when an older one is told, and takes it', async () => {
     const text = plan(folder, 'a');
-    player.secrets.create({ plan: text });
+    secrets.create({ plan: text });
     await start();
     // As after a restore: the numbers begin again.
-    player.secrets.restore({ plan: plan(folder, 'b') });
+    secrets.restore({ plan: plan(folder, 'b') });
     await player.settle();
     expect(runs()).toEqual(['a 1', 'b 1']);
   });
@@ -228,12 +228,12 @@ describe('the remote plan', () => {
   it('cuts outputs for a Secret that a plan of nearly a megabyte fills', async () => {
     const filler = 'x'.repeat(1_000_000);
     const script = 'head -c 60000 /dev/urandom';
-    player.secrets.create({
+    secrets.create({
       plan: plan(folder, 'a', script).replace(/}$/, `,"filler":"${filler}"}`),
     });
     await start();
     expect(secret()['success-count']).toBe('1');
-    const packed = player.secrets.secret?.data['applied-output'] ?? Buffer.alloc(0);
+    const packed = secrets.secret?.data['applied-output'] ?? Buffer.alloc(0);
     const outputs = JSON.parse(gunzipSync(packed).toString()) as Record<string, string>;
     expect(Buffer.from(outputs['a'] ?? '', 'base64').toString('latin1')).toMatch(
       /^a 1\n[^]*\n\[\d+ bytes are missing here; the node has the whole output\]\n$/,
@@ -250,10 +250,10 @@ describe('the remote plan', () => {
         ...{ name: `i${index}`, command: '/bin/sh', args: ['-c', script], saveOutput: true },
       }));
       const text = JSON.stringify({ instructions });
-      player.secrets.create({ plan: text });
+      secrets.create({ plan: text });
       await start();
       expect(state()).toBe('applied');
-      const { secret: written } = player.secrets;
+      const { secret: written } = secrets;
       expect(written?.data['applied-checksum']?.toString()).toBe(checksum(text));
       const outputs = gunzipSync(written?.data['applied-output'] ?? '', {
         maxOutputLength: 16 * 1024 * 1024,
@@ -265,7 +265,7 @@ describe('the remote plan', () => {
   it('does not let a probe that never settles keep the node and the API server busy', async () => {
     await target.listen();
     const probes = { w: { httpGet: { url: `${target.url}/flapping` } } };
-    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    secrets.create({ plan: JSON.stringify({ probes }) });
     await start();
     await player.advanceBy(10_000);
     await target.close();
@@ -277,7 +277,7 @@ describe('the remote plan', () => {
     await target.listen();
     target.answer(200);
     const probes = { w: { httpGet: { url: `${target.url}/healthz` } } };
-    player.secrets.create({ plan: JSON.stringify({ probes }) });
+    secrets.create({ plan: JSON.stringify({ probes }) });
     await start();
     player.wrongByMs = seconds * 1000;
     target.answer(500);
@@ -288,9 +288,9 @@ describe('the remote plan', () => {
 
   it('tries to write again when the clock was set back during an outage', async () => {
     const text = plan(folder, 'a');
-    player.secrets.create({ plan: text });
+    secrets.create({ plan: text });
     let writes = 0;
-    player.secrets.onCall = (call) => {
+    secrets.onCall = (call) => {
       if (call === 'write' && (writes += 1) < 4) throw unreachable();
     };
     await start();
@@ -308,7 +308,7 @@ describe('the remote plan', () => {
   ])('does not use a kept result with %s', async (_, text) => {
     mkdirSync(path.join(folder, 'state'), { mode: 0o700 });
     writeFileSync(path.join(folder, 'state/unwritten.json'), text);
-    player.secrets.create({ plan: plan(folder, 'a') });
+    secrets.create({ plan: plan(folder, 'a') });
     await start();
     expect(warnings()).toEqual(['what was kept of an earlier result cannot be used']);
     expect(player.written).toHaveLength(1);
@@ -318,10 +318,10 @@ describe('the remote plan', () => {
 
   it('starts a source again that broke down in a way that nobody foresaw', async () => {
     let watches = 0;
-    player.secrets.onCall = (call) => {
+    secrets.onCall = (call) => {
       if (call === 'watch' && (watches += 1) === 1) throw new TypeError('unforeseen');
     };
-    player.secrets.create({ plan: plan(folder, 'a') });
+    secrets.create({ plan: plan(folder, 'a') });
     player.start();
     await player.clock.waiting();
     player.clock.advance(1000);
@@ -331,7 +331,7 @@ describe('the remote plan', () => {
   });
 
   it('tells each state once, and nothing of the secrets of a plan', async () => {
-    player.secrets.create({
+    secrets.create({
       plan: plan(folder, 'a', ': canary').replace('"name"', '"env":["K=canary"],"name"'),
       x: 'canary',
     });
@@ -356,7 +356,7 @@ describe('the remote plan', () => {
     /** Does something at the call with this number, once. */
     const at = (call: number, act: () => void): void => {
       let count = -1;
-      player.secrets.onCall = () => {
+      secrets.onCall = () => {
         count += 1;
         if (count === call) act();
       };
@@ -375,7 +375,7 @@ describe('the remote plan', () => {
       'call %i fails once: the plan runs once, and the Secret says so',
       async (call) => {
         const text = plan(folder, 'a');
-        player.secrets.create(fresh(text));
+        secrets.create(fresh(text));
         at(call, () => {
           throw unreachable();
         });
@@ -389,11 +389,11 @@ describe('the remote plan', () => {
 
     it.each(calls)('the API server is away from call %i for a minute: the same', async (call) => {
       const text = plan(folder, 'a');
-      player.secrets.create(fresh(text));
-      at(call, () => player.secrets.breakDown());
+      secrets.create(fresh(text));
+      at(call, () => secrets.breakDown());
       await start();
       await player.advanceBy(60_000);
-      player.secrets.recover();
+      secrets.recover();
       await player.advanceBy(70_000);
       expectEnd(text);
       expect(runs()).toEqual(['a 1']);
@@ -402,7 +402,7 @@ describe('the remote plan', () => {
 
     it.each(writes)('the answer to write %i is lost: the same', async (write) => {
       const text = plan(folder, 'a');
-      player.secrets.create(fresh(text));
+      secrets.create(fresh(text));
       let written = 0;
       player.onWrite = () => {
         written += 1;
@@ -419,7 +419,7 @@ describe('the remote plan', () => {
       'the agent ends at call %i and starts again: what ran is known, and the Secret ends right',
       async (call) => {
         const text = plan(folder, 'a');
-        player.secrets.create(fresh(text));
+        secrets.create(fresh(text));
         let ending: Promise<void> | undefined;
         at(call, () => {
           ending = player.stop();
@@ -427,7 +427,7 @@ describe('the remote plan', () => {
         });
         await start();
         await ending;
-        player.secrets.onCall = () => undefined;
+        secrets.onCall = () => undefined;
         await start();
         await player.advanceBy(70_000);
         expectEnd(text);

@@ -33,6 +33,21 @@ export class MemorySecrets implements SecretStore {
     return this.#secret;
   }
 
+  get isAtRest(): boolean {
+    return this.pending === 0;
+  }
+
+  /** It never waits for a clock. */
+  readonly waits = 0;
+
+  connect(): SecretStore {
+    return this;
+  }
+
+  data(): Readonly<Record<string, Buffer>> {
+    return this.#secret?.data ?? {};
+  }
+
   /** Makes the Secret, as a new one where there was one before. */
   create(data: Readonly<Record<string, string | Buffer>>): void {
     this.#made += 1;

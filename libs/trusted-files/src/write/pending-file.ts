@@ -64,8 +64,9 @@ export interface PendingFile {
 
 /** The default temporary name: hidden, in the same folder, and not to be guessed. */
 export function temporaryPath(target: string): string {
-  // From a supply: `randomBytes` takes four times as long.
-  const random = randomUUID().replaceAll('-', '').slice(0, 16);
+  // From a supply: `randomBytes` takes four times as long. What is left out says that it is a UUID.
+  const uuid = randomUUID();
+  const random = uuid.slice(0, 8) + uuid.slice(-8);
   return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);
 }
 
@@ -116,8 +117,9 @@ export async function writePendingFile(
       }
       if (isFlushed) await fsync(file);
     } finally {
-      // Linux refuses to run a file that is still open for writing.
-      await close(file);
+      // Linux refuses to run a file that is still open for writing. What is not flushed has nothing to wait for.
+      if (isFlushed) await close(file);
+      else fs.closeSync(file);
     }
     return { temporary, place, discard };
   } catch (error) {

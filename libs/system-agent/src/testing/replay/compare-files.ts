@@ -6,13 +6,21 @@ import type { Recording } from './recording.js';
 /** A file or folder as it can be compared: names that are times are replaced, contents shown for those that are the same each time. */
 export type ComparedFiles = readonly (readonly [string, string])[];
 
-const ROOMS = ['applied', 'files', 'plans'];
+/** Where the recordings have something, and where the player has it. */
+const ROOMS: Readonly<Record<string, string>> = {
+  applied: 'applied',
+  files: 'files',
+  plans: 'plans',
+  work: 'execution',
+};
+/** The folders of instructions differ: they are private here, go with their pass, and those of periodic ones have names of their own. */
+const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
-/** What the original left in its history, the files of plans and the folder of local plans. */
+/** What the original left in its history, the files of plans, the folder of local plans and what is in those of instructions. */
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   return compared(
     filesAtEnd
-      .filter((entry) => entry.exists !== false && ROOMS.includes(entry.path.split('/')[0] ?? ''))
+      .filter((entry) => entry.exists !== false && (entry.path.split('/')[0] ?? '') in ROOMS)
       .map(({ path: name, type, mode, content }) => [
         name,
         Number(mode ?? 0),
@@ -24,24 +32,26 @@ export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
 /** What our agent left there. */
 export function playedFiles(folder: string): ComparedFiles {
   const found: [string, number, Buffer | undefined][] = [];
-  const look = (name: string): void => {
-    const stats = lstatSync(path.join(folder, name), { throwIfNoEntry: false });
+  const look = (place: string, name: string): void => {
+    const stats = lstatSync(place, { throwIfNoEntry: false });
     if (!stats) return;
-    const isFolder = stats.isDirectory();
-    found.push([
-      name,
-      stats.mode & 0o7777,
-      isFolder ? undefined : readFileSync(path.join(folder, name)),
-    ]);
-    if (isFolder)
-      for (const child of readdirSync(path.join(folder, name))) look(`${name}/${child}`);
+    const mode = stats.mode & 0o7777;
+    if (stats.isDirectory()) {
+      found.push([name, mode, undefined]);
+      for (const child of readdirSync(place)) look(path.join(place, child), `${name}/${child}`);
+    } else {
+      // The recordings do not say where a link leads to.
+      const isLink = stats.isSymbolicLink();
+      found.push([name, mode, isLink ? Buffer.of() : readFileSync(place)]);
+    }
   };
-  for (const room of ROOMS) look(room);
+  for (const [room, played] of Object.entries(ROOMS)) look(path.join(folder, played), room);
   return compared(found);
 }
 
 function compared(files: readonly [string, number, Buffer | undefined][]): ComparedFiles {
   return files
+    .filter(([name]) => !FOLDERS_OF_INSTRUCTIONS.test(name))
     .map(([name, mode, content]): [string, string] => {
       const rights = mode.toString(8).padStart(4, '0');
       if (!content) return [name, `folder ${rights}`];

@@ -2,12 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+
+import { FakeClock } from '../fake-clock.js';
 import { playedFiles, recordedFiles } from './compare-files.js';
 import { type ComparedVersion, playedVersions, recordedVersions } from './compare-versions.js';
 import { ProbeTarget } from './probe-target.js';
 import { readRecording, type Recording } from './recording.js';
 import { ScenarioPlayer } from './scenario-player.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
+import { ServedSecrets } from './served-secrets.js';
 
 /** A recorded agent took its time; ours acts when the clock stands still. */
 const WITHIN_SECONDS = 0.6;
@@ -15,8 +19,13 @@ const WITHIN_SECONDS = 0.6;
 describe('a recorded scenario of the original agent, played to ours', () => {
   let folder: string;
   let target: ProbeTarget;
+  let clock: FakeClock;
+  let secrets: ServedSecrets;
+  const authority = createCertificateAuthority('api-server-double');
 
   beforeEach(async () => {
+    clock = new FakeClock();
+    secrets = await ServedSecrets.start(clock, { authority });
     folder = mkdtempSync(path.join(tmpdir(), 'replay-'));
     target = new ProbeTarget();
     await target.listen();
@@ -24,14 +33,15 @@ describe('a recorded scenario of the original agent, played to ours', () => {
 
   afterEach(async () => {
     await target.close();
+    await secrets.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
   const play = async (name: string): Promise<{ player: ScenarioPlayer; recording: Recording }> => {
     const { before, deeds } = SCENARIOS[name] ?? {};
     const recording = readRecording(name, folder, target.url);
-    const player = new ScenarioPlayer(recording, folder, target, deeds);
-    before?.(folder);
+    const player = new ScenarioPlayer(recording, folder, target, secrets, clock, deeds);
+    await before?.(folder);
     await player.play();
     return { player, recording };
   };

@@ -1,13 +1,15 @@
 import path from 'node:path';
 
+import { posixFileTrust } from '@wins/trusted-files';
+
 import type { AgentEvent } from '../../agent-event.js';
 import { posixPlanFiles } from '../../apply/plan-files.js';
 import { createSystemAgent } from '../../create-system-agent.js';
-import type { Clock, PlanFileRights, PlanFiles, ProgramRunner } from '../../ports.js';
+import { imageStore } from '../../images/image-store.js';
+import type { Clock, PlanFileRights, PlanFiles, ProgramRunner, SecretStore } from '../../ports.js';
 import type { SystemAgent } from '../../system-agent.js';
 import { FakeClock } from '../fake-clock.js';
 import { groupRunner } from '../group-runner.js';
-import { MemorySecrets } from '../memory-secrets.js';
 import type { ProbeTarget } from './probe-target.js';
 import type { RecordedAction, Recording } from './recording.js';
 import { StoppedSleeps } from './stopped-sleeps.js';
@@ -18,10 +20,28 @@ export interface PlayedVersion {
   readonly data: Readonly<Record<string, Buffer>>;
 }
 
+/** Where a recording has its Secret. */
+export interface PlayedSecrets {
+  /** What a process of the agent asks. */
+  connect(): SecretStore;
+  /** Called when a write of the agent has happened. */
+  onWritten: () => void;
+  /** Nothing is on its way to the agent or from it. */
+  readonly isAtRest: boolean;
+  /** How often the clock is waited for on its behalf. */
+  readonly waits: number;
+  /** The values of the Secret; none when there is no Secret. */
+  data(): Readonly<Record<string, Buffer>>;
+  create(data: Readonly<Record<string, string>>): void;
+  change(data?: Readonly<Record<string, string>>): void;
+  delete(): void;
+  breakDown(): void | Promise<void>;
+  recover(): void | Promise<void>;
+}
+
 /** How an action that is neither of the Secret nor of the agent is done. */
 export type Deed = (player: ScenarioPlayer, action: RecordedAction) => void | Promise<void>;
 
-const START = new Date('2026-11-22T00:31:01Z');
 const STARTS = /^agent (?:re)?started|^restart /;
 /** How long the original took from its start to its first pass. */
 const START_MS = 150;
@@ -31,8 +51,6 @@ const START_MS = 150;
  * whenever the agent can do nothing before; real files, real programs.
  */
 export class ScenarioPlayer {
-  readonly clock = new FakeClock(START);
-  readonly secrets = new MemorySecrets();
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
   /** Called when a write of our agent has happened; what it throws is the answer. */
@@ -40,6 +58,7 @@ export class ScenarioPlayer {
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
   readonly #deeds: Readonly<Record<string, Deed>>;
+  readonly #start: number;
   #agent: SystemAgent | undefined;
   #running = 0;
 
@@ -47,13 +66,16 @@ export class ScenarioPlayer {
     recording: Recording,
     readonly folder: string,
     readonly target: ProbeTarget,
+    readonly secrets: PlayedSecrets,
+    readonly clock = new FakeClock(),
     deeds: Readonly<Record<string, Deed>> = {},
   ) {
     this.#recording = recording;
     this.#deeds = deeds;
+    this.#start = clock.now().getTime();
     this.#sleeps = new StoppedSleeps(folder);
     this.secrets.onWritten = () => {
-      this.written.push({ t: this.#nowMs / 1000, data: this.secrets.secret?.data ?? {} });
+      this.written.push({ t: this.#nowMs / 1000, data: this.secrets.data() });
       this.onWrite();
     };
   }
@@ -80,12 +102,20 @@ export class ScenarioPlayer {
       appliedPlanDirectory: path.join(this.folder, 'applied'),
       stateDirectory: path.join(this.folder, 'state'),
       ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
-      ...(config.remoteEnabled && { secrets: this.secrets }),
+      ...(config.remoteEnabled && { secrets: this.secrets.connect() }),
       ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
       clock: this.#wrongClock(patientClock(this.clock, this.#recording)),
       files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
       programs: this.#programs(),
-      images: { unpack: () => Promise.reject(new Error('there are no images')) },
+      images: imageStore({
+        imagesDirectory: path.join(this.folder, 'images'),
+        registriesFiles: [],
+        platform: { os: 'linux', arch: 'amd64' },
+        trust: posixFileTrust(),
+        // Registries of recordings do not answer late: they are not there.
+        clock: { wait: () => new Promise(() => undefined) },
+        onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
+      }),
       onAct: () => Promise.resolve(),
       onEvent: (event) => this.events.push(event),
     });
@@ -126,7 +156,7 @@ export class ScenarioPlayer {
   }
 
   get #nowMs(): number {
-    return this.clock.now().getTime() - START.getTime();
+    return this.clock.now().getTime() - this.#start;
   }
 
   async #do(action: RecordedAction): Promise<void> {
@@ -168,14 +198,15 @@ export class ScenarioPlayer {
 
   #isQuiet(): boolean {
     if (!this.#agent) return true;
-    if (this.secrets.pending > 0) return false;
+    if (this.#recording.config.remoteEnabled && !this.secrets.isAtRest) return false;
     if (this.#running > 0) return this.#sleeps.endsMs(this.#nowMs).length >= this.#running;
     const { config } = this.#recording;
     const remote = this.#agent.status().plans.find(({ source }) => source === 'remote');
     if (remote?.state.kind === 'starting') return false;
     // Without a plan there is nothing to wait for.
     const waitsForTime = remote?.checksum !== undefined || remote?.state.kind === 'invalid';
-    return this.clock.waits.length >= Number(waitsForTime) + Number(config.localEnabled);
+    const waits = this.clock.waits.length - this.secrets.waits;
+    return waits >= Number(waitsForTime) + Number(config.localEnabled);
   }
 
   #programs(): ProgramRunner {

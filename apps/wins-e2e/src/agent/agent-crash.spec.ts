@@ -1,0 +1,12 @@
+// One act before the result is on the disk and one after it; agent-crash.long-spec.ts takes each of them.
+import { CrashedAgent } from '../testing/agent/crashed-agent.js';
+
+describe('a daemon that is killed while it follows a plan', () => {
+  it.each([
+    ['runs it once more when its instructions had no result yet', 'run second'],
+    ['runs nothing again when the result was on the disk', 'rename unwritten.json'],
+  ])('%s', async (_title, act) => {
+    await using crashed = await CrashedAgent.create({ isPending: true, fails: false });
+    await crashed.dieAndFollow({ act, moment: 'after' });
+  });
+});

@@ -1,0 +1,240 @@
+import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { startProgram } from '../built-program.js';
+import { Daemon } from '../daemon.js';
+import { base64, PlanNode } from '../plan-node.js';
+import { processesWith, until } from '../process-table.js';
+import { ROOT } from '../workspace.js';
+
+/** When the daemon dies: before an act, while it is under way, or when it is done and nothing has followed from it. */
+export type Moment = 'before' | 'during' | 'after';
+
+/** Which of the acts, by its number from 1 on or by its name. */
+export interface Crash {
+  readonly act: number | string;
+  readonly moment: Moment;
+}
+
+/** How the plan ends, and by which rules the Secret is followed: those before plan-state, or those with it. */
+export interface PlanOfCrash {
+  readonly isPending: boolean;
+  readonly fails: boolean;
+}
+
+/** The daemon, which counts what its agent does: to the files of the node, to the Secret, and programs. */
+const DRIVER = `
+const { appendFileSync } = require('node:fs');
+const { crash, trace, folders } = JSON.parse(process.env.AGENT_DRIVER);
+delete process.env.AGENT_DRIVER;
+let count = 0;
+const die = () => { process.kill(process.pid, 'SIGKILL'); for (;;); };
+const begin = (name) => {
+  count += 1;
+  appendFileSync(trace, name + '\\n');
+  const moment = [count, name].includes(crash?.act) ? crash.moment : undefined;
+  if (moment === 'before') die();
+  return { during: () => moment === 'during' && die(), end: () => moment === 'after' && die() };
+};
+const isOurs = (place) => typeof place === 'string' && folders.some((folder) => place.startsWith(folder));
+const shown = (place) => place.split('/').at(-1).replace(/^\\.(.+)\\.[0-9a-f]+\\.tmp$/, 'new $1');
+const around = (module, name) => {
+  const original = module[name];
+  module[name] = (...args) => {
+    const place = args.find(isOurs);
+    if (place === undefined) return original(...args);
+    const act = begin(name.replace('Sync', '') + ' ' + shown(args.findLast(isOurs)));
+    const last = args.at(-1);
+    if (typeof last === 'function') args.splice(-1, 1, (...done) => { act.end(); last(...done); });
+    const done = original(...args);
+    act.during();
+    if (typeof done?.then === 'function') return done.finally(act.end);
+    if (typeof last !== 'function') act.end();
+    return done;
+  };
+};
+for (const name of ['mkdir', 'rm', 'rmdir', 'rename', 'unlink']) {
+  around(require('node:fs/promises'), name);
+  around(require('node:fs'), name + 'Sync');
+}
+for (const name of ['open', 'rename', 'unlink']) around(require('node:fs'), name);
+
+const https = require('node:https');
+const { request } = https;
+https.request = (...args) => {
+  const { method } = args.find((arg) => arg?.method) ?? {};
+  const act = begin(method);
+  const outgoing = request(...args);
+  outgoing.on('finish', act.during);
+  outgoing.on('response', act.end);
+  return outgoing;
+};
+
+const agent = require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-agent.cjs'))});
+const { startAgent, ...others } = require(agent);
+require.cache[agent].exports = {
+  ...others,
+  startAgent: ({ commands, ...parts }) =>
+    startAgent({
+      ...parts,
+      commands: {
+        ...commands,
+        run: async (command, signal) => {
+          const act = begin('run ' + command.args[0]);
+          let hasBegun = false;
+          const { onOutput } = command;
+          const onBegun = (...output) => { act.during(); return onOutput(...output); };
+          const exit = await commands.run({ ...command, onOutput: onBegun }, signal);
+          act.end();
+          return exit;
+        },
+      },
+    }),
+};
+require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
+`;
+
+/** Two files and two instructions, each of which leaves a line with its name and its attempt. */
+const NAMES = ['first', 'second'];
+
+/** A node whose daemon is killed while it follows the plan of a Secret, and started again. */
+export class CrashedAgent implements AsyncDisposable {
+  readonly node = new PlanNode();
+  readonly #api: ApiServer;
+  readonly #rules: PlanOfCrash;
+  readonly #config: string;
+  readonly #driver: string;
+  readonly #checksum: string;
+
+  private constructor(api: ApiServer, rules: PlanOfCrash) {
+    const { workspace } = this.node;
+    this.#api = api;
+    this.#rules = rules;
+    const connectionInfoFile = workspace.write('connection_info.json', api.connectionInfo());
+    this.#config = this.node.config({ remoteEnabled: true, connectionInfoFile });
+    this.#driver = workspace.write('driver.cjs', DRIVER);
+    const say = workspace.script(
+      'say',
+      `echo "$1 $CATTLE_AGENT_ATTEMPT_NUMBER" | tee -a ${this.#runs}; exit $2`,
+    );
+    const plan = JSON.stringify({
+      files: NAMES.map((name) => ({
+        ...{ path: workspace.path('etc', name), content: base64(name), uid: -1, gid: -1 },
+      })),
+      instructions: NAMES.map((name, index) => ({
+        ...{ name, command: say, saveOutput: true },
+        args: [name, rules.fails && index > 0 ? '3' : '0'],
+      })),
+    });
+    this.#checksum = createHash('sha256').update(plan).digest('hex');
+    api.create({ plan, 'max-failures': '1', ...(rules.isPending && { 'plan-state': 'pending' }) });
+  }
+
+  static async create(rules: PlanOfCrash): Promise<CrashedAgent> {
+    return new CrashedAgent(await startApiServer(), rules);
+  }
+
+  /** The names of everything that the agent does, from the start of the daemon until the Secret has the result. */
+  static async acts(rules: PlanOfCrash): Promise<string[]> {
+    await using crashed = await CrashedAgent.create(rules);
+    const daemon = crashed.#launch();
+    await until(() => crashed.#isAtRest);
+    await daemon.stop('SIGKILL');
+    return crashed.#lines('trace');
+  }
+
+  /**
+   * Has the daemon die, starts it again, and checks that nothing is lost and nothing is done twice but what had no result yet, or what
+   * the rules do at each start.
+   */
+  async dieAndFollow(crash: Crash): Promise<void> {
+    const crashing = this.#launch(crash);
+    const ended = await Promise.race([
+      crashing.outcome.then(({ signal }) => signal),
+      until(() => this.#isAtRest),
+    ]);
+    // By its number, an act may not come this time: then the daemon dies when all is done.
+    if (typeof crash.act === 'string') assert.equal(ended, 'SIGKILL');
+    await crashing.stop('SIGKILL');
+    const before = this.#lines('runs');
+    const hadResult = this.#isKept || this.#isWritten;
+    const { isPending, fails } = this.#rules;
+    const runsAgain = !hadResult || (!isPending && !fails);
+
+    await using _daemon = await this.node.start(this.#config);
+    const wanted = [...before, ...(runsAgain ? NAMES.map((name) => `${name} 1`) : [])];
+    const successes = fails ? '0' : String(1 + Number(hadResult && runsAgain));
+    await until(() => this.#isAtRest && this.#data['success-count'] === successes);
+    assert.deepEqual(this.#lines('runs'), wanted);
+    this.#expectResult();
+    assert.deepEqual(
+      NAMES.map((name) => this.#text('etc', name)),
+      NAMES,
+    );
+    assert.equal(processesWith(this.node.workspace.path('say')).length, 0);
+  }
+
+  #expectResult(): void {
+    const { isPending, fails } = this.#rules;
+    const { data } = this.#api.read() ?? {};
+    const { [fails ? 'failed-output' : 'applied-output']: output = '' } = data ?? {};
+    const saved: unknown = JSON.parse(gunzipSync(Buffer.from(output, 'base64')).toString());
+    assert.deepEqual(saved, Object.fromEntries(NAMES.map((name) => [name, base64(`${name} 1\n`)])));
+    const found = this.#data;
+    assert.equal(found['failure-count'], fails ? '1' : '0');
+    assert.equal(found[fails ? 'failed-checksum' : 'applied-checksum'], this.#checksum);
+    const states = isPending ? [fails ? 'failed' : 'succeeded', '1'] : [undefined, undefined];
+    assert.deepEqual([found['plan-state'], found['plan-revision']], states);
+  }
+
+  #launch(crash?: Crash): Daemon {
+    const { workspace } = this.node;
+    const folders = [this.node.home, workspace.path('etc')];
+    const settings = { crash, trace: workspace.path('trace'), folders };
+    const args = [this.#driver, 'srv', 'app', 'run', '--config', this.#config];
+    const environment = { ...workspace.environment, AGENT_DRIVER: JSON.stringify(settings) };
+    return Daemon.of(startProgram(process.execPath, args, environment));
+  }
+
+  get #runs(): string {
+    return this.node.workspace.path('runs');
+  }
+
+  get #unwritten(): string {
+    return path.join(this.node.home, 'applied', 'state', 'unwritten.json');
+  }
+
+  get #isKept(): boolean {
+    return existsSync(this.#unwritten);
+  }
+
+  get #isWritten(): boolean {
+    return this.#data['success-count'] !== undefined;
+  }
+
+  get #isAtRest(): boolean {
+    return this.#isWritten && !this.#isKept && !existsSync(path.join(this.node.home, 'work'));
+  }
+
+  get #data(): Readonly<Record<string, string>> {
+    const data = Object.entries(this.#api.data());
+    return Object.fromEntries(data.map(([key, value]) => [key, value.toString()]));
+  }
+
+  #lines(name: string): string[] {
+    return this.#text(name).split('\n').filter(Boolean);
+  }
+
+  #text(...names: string[]): string {
+    const file = this.node.workspace.path(...names);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.node[Symbol.asyncDispose]();
+    await this.#api.close();
+  }
+}
