@@ -1,7 +1,7 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { thisSystem } from '../this-system.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
-import { installedStateFolder } from './csi-proxy-settings.js';
+import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
 import { loadCsiProxy } from './load-csi-proxy.js';
 
 /** What it is taken away with. */
@@ -17,20 +17,24 @@ export interface RemoveCsiProxyOptions {
 /**
  * Takes away the csi-proxy that daemons with a config have installed; for an uninstallation, which takes the config away next.
  *
+ * @param isAdopted - Whether the installation was made by the original, whose csi-proxy goes then too.
  * @returns Why it stays; undefined when it is gone, or was never there.
  */
 export async function removeCsiProxy(
   configFile: string,
+  isAdopted: boolean,
   { trust, host = csiProxyHost(), load = loadCsiProxy }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
-  const stateFolder = installedStateFolder(configFile);
-  if (stateFolder === undefined) return undefined;
-  if (host.kind === 'none') return host.reason;
+  const stateFolder = stateFolderOf(configFile);
+  const isKept = hasRecord(stateFolder);
+  if (!isKept && !isAdopted) return undefined;
+  if (host.kind === 'none') return isKept ? host.reason : undefined;
   await using kept = await load().startCsiProxy(
     {
       ...{ host, stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
       onAct: () => Promise.resolve(),
       onEvent: () => undefined,
+      removesGo: isAdopted,
     },
     undefined,
   );

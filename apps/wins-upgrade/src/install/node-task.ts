@@ -93,8 +93,14 @@ export function changeNode(
   });
 }
 
-/** Takes away the csi-proxy that a daemon with this config keeps; resolves with why it stays, if it does. */
-export type RemoveCsiProxy = (configFile: string) => Promise<string | undefined>;
+/**
+ * Takes away the csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had;
+ * resolves with why it stays, if it does.
+ */
+export type RemoveCsiProxy = (
+  configFile: string,
+  isAdopted: boolean,
+) => Promise<string | undefined>;
 
 /** Takes the installation away, or first over. */
 export function removeNode(
@@ -124,7 +130,8 @@ export function removeNode(
       const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
-    const csiProxy = await how.removeCsiProxy(wish.places.config);
+    const isAdopted = facts.manifest?.isAdopted === true;
+    const csiProxy = await how.removeCsiProxy(wish.places.config, isAdopted);
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
