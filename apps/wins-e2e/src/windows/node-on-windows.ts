@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../testing/built-program.js';
 import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
@@ -30,6 +31,7 @@ const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
+const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
 const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
@@ -45,6 +47,7 @@ export interface NodeReport {
   readonly reason: string;
   readonly steps: readonly string[];
   readonly kept: readonly string[];
+  readonly recovered?: string;
 }
 
 /** This machine as a node from nothing to gone, with the server that it joins. The service has the name of the real one. */
@@ -80,6 +83,40 @@ export class NodeOnWindows implements AsyncDisposable {
       CATTLE_TOKEN: TOKEN,
       CATTLE_CA_CHECKSUM: this.rancher.checksum,
     };
+  }
+
+  /**
+   * Runs a release, and ends it by force as soon as it is time, or lets it end by itself before.
+   *
+   * @returns Whether it was ended.
+   */
+  async crash(
+    program: string,
+    args: readonly string[],
+    variables: Readonly<Record<string, string>>,
+    isTime: () => boolean,
+  ): Promise<boolean> {
+    const { child, outcome } = startProgram(release(program), args, {
+      ...process.env,
+      ...variables,
+    });
+    let isOver = false;
+    while (!isOver && child.exitCode === null) {
+      isOver = isTime();
+      await delay(1);
+    }
+    child.kill('SIGKILL');
+    await outcome;
+    return isOver;
+  }
+
+  /** How many lines the journal of a command has now; 0 without one. */
+  get journalLines(): number {
+    try {
+      return readFileSync(JOURNAL, 'utf8').split('\n').length - 1;
+    } catch {
+      return 0;
+    }
   }
 
   /** Runs a release, or the program at a path, with variables beside those of this process. */

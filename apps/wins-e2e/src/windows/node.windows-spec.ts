@@ -130,6 +130,18 @@ describe('a node of Windows', () => {
     assert.equal(node.services.config(NAME).startType, 'automatic');
   });
 
+  it('is updated by the next suc when one was killed in the middle', async () => {
+    const wanted = { CATTLE_WINS_DEBUG: 'false' };
+    // The daemon is about to be started.
+    const isTime = (): boolean => node.journalLines > 3;
+    assert.equal(await node.crash('v1.1.0', ['suc'], wanted, isTime), true);
+    const report = await node.wins('v1.1.0', ['suc'], wanted);
+    assertOutcome(report, 'installed');
+    assert.equal(report.recovered, 'undone');
+    assert.equal(await node.version(), 'v1.1.0');
+    assert.match(readFileSync(PLACES.config, 'utf8'), /debug: false/);
+  });
+
   it('leaves: it follows no server, and what is installed stays', async () => {
     assertOutcome(await node.wins(PLACES.program, ['leave']), 'left');
     for (const gone of [PLACES.connectionInfo, PLACES.nodeId, PLACES.authorities])
@@ -162,6 +174,19 @@ describe('a node of Windows', () => {
     assertOutcome(await node.wins('v1.1.0', ['install', '--adopt']), 'adopted');
     assert.equal(await node.version(), 'v1.0.0');
     assertOutcome(await node.wins('v1.1.0', ['uninstall']), 'uninstalled');
+    assert.deepEqual(
+      node.traces.filter((each) => !SHARED.has(each)),
+      [],
+    );
+  });
+
+  it('is gone after the next uninstallation when one was killed in the middle', async () => {
+    assertOutcome(await node.wins('v1.1.0', ['install']), 'installed');
+    const isTime = (): boolean => !node.isService();
+    assert.equal(await node.crash('v1.1.0', ['uninstall'], {}, isTime), true);
+    const { code, outcome, kept, reason } = await node.wins('v1.1.0', ['uninstall']);
+    assert.deepEqual([code, kept], [0, []], reason);
+    assert.match(outcome, /^(uninstalled|nothing)$/);
     assert.deepEqual(
       node.traces.filter((each) => !SHARED.has(each)),
       [],
