@@ -32,6 +32,8 @@ const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
 const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
+/** Where the original puts csi-proxy. */
+export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
 const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
@@ -211,14 +213,35 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** What the Go script leaves, whose program `wins up` has put where Windows is: a config, and a service registered by hand. */
+  /** What the Go script leaves after it ran twice, with a csi-proxy that runs where the original puts it. */
   async layOutAsGoScript(): Promise<void> {
     const program = path.join(WINDOWS, 'wins.exe');
     copyFileSync(release('v1.0.0'), program);
     mkdirSync(PLACES.configFolder, { recursive: true });
     mkdirSync(PLACES.workFolder, { recursive: true });
-    writeFileSync(PLACES.config, 'systemagent:\n  localEnabled: true\n');
+    mkdirSync(PLACES.programFolder, { recursive: true });
+    const config = [
+      'systemagent:',
+      '  remoteEnabled: true',
+      `  connectionInfoFile: ${PLACES.connectionInfo}`,
+      'tls-config:',
+      `  certFilePath: ${PLACES.authorities}`,
+    ];
+    writeFileSync(PLACES.config, `${config.join('\r\n')}\r\n`);
     writeFileSync(PLACES.nodeId, '0123456789abcdef\r\n');
+    writeFileSync(PLACES.authorities, this.rancher.ca);
+    writeFileSync(PLACES.connectionInfo, this.api.connectionInfo());
+    writeFileSync(path.join(PLACES.configFolder, 'powershell.exe'), 'a copy');
+    copyFileSync(program, PLACES.program);
+    const own = [...PLACES.morePathElements, PLACES.programFolder];
+    this.writeMachinePath([String(this.machinePath.value), ...own, ...own].join(';'));
+    copyFileSync(program, CSI_PROXY);
+    const other = this.workspace.config([]);
+    this.services.register({
+      ...{ ...STUB, name: 'csiproxy', dependencies: [] },
+      command: [CSI_PROXY, 'srv', 'app', 'run', '--config', other],
+    });
+    await this.services.start('csiproxy');
     const command = [program, 'srv', 'app', 'run'];
     this.services.register({ ...STUB, name: NAME, command, dependencies: [] });
     await this.services.start(NAME);
@@ -260,9 +283,9 @@ export class NodeOnWindows implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const name of ['rke2', NAME]) await this.removeService(name);
+    for (const name of ['rke2', 'csiproxy', NAME]) await this.removeService(name);
     RegistryKey.deleteTree(EVENTS);
-    for (const top of [...TOPS, path.join(WINDOWS, 'wins.exe')])
+    for (const top of [...TOPS, path.join(WINDOWS, 'wins.exe'), CSI_PROXY])
       rmSync(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     await this.workspace.remove();
     await this.rancher.close();

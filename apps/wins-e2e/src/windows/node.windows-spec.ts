@@ -5,7 +5,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { NAME, NodeOnWindows, PLACES, TOKEN, type NodeReport } from './node-on-windows.js';
+import {
+  CSI_PROXY,
+  NAME,
+  NodeOnWindows,
+  PLACES,
+  TOKEN,
+  type NodeReport,
+} from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
 const ADMINISTRATORS = 'S-1-5-32-544';
@@ -173,7 +180,10 @@ describe('a node of Windows', () => {
     assert.deepEqual([refused.code, refused.outcome], [65, 'refused'], refused.reason);
     assertOutcome(await node.wins('v1.1.0', ['install', '--adopt']), 'adopted');
     assert.equal(await node.version(), 'v1.0.0');
-    assertOutcome(await node.wins('v1.1.0', ['uninstall']), 'uninstalled');
+    const gone = await node.wins('v1.1.0', ['uninstall']);
+    assertOutcome(gone, 'uninstalled');
+    assert.deepEqual([node.isService('csiproxy'), existsSync(CSI_PROXY)], [false, false]);
+    assert.equal(node.machinePath.value, EXPANDED);
     assert.deepEqual(
       node.traces.filter((each) => !SHARED.has(each)),
       [],

@@ -2,7 +2,12 @@ import type { FileTrust } from '@wins/trusted-files';
 import { thisSystem } from '../this-system.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { loadCsiProxy } from './load-csi-proxy.js';
+
+/** What csi-proxy itself writes, beside the config. */
+const LOG_FILE = 'csi-proxy.log';
 
 /** What it is taken away with. */
 export interface RemoveCsiProxyOptions {
@@ -39,6 +44,9 @@ export async function removeCsiProxy(
     undefined,
   );
   const { state } = await kept.apply();
-  if (state.kind === 'absent') return undefined;
+  if (state.kind === 'absent') {
+    await rm(path.join(path.dirname(configFile), LOG_FILE), { force: true });
+    return undefined;
+  }
   return 'detail' in state ? state.detail : `it is ${state.kind}`;
 }

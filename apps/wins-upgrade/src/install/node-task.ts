@@ -114,8 +114,8 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
+      // Where there is nothing to take over there may be nothing to take away either, which is what was wanted.
       const taken = planAdopt(await readFacts(context, wish), wish);
-      if (taken.kind === 'refusal') return { outcome: 'refused', reason: taken.reason };
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: linesOf(describePlan(taken)) };
       if (taken.kind === 'adopt') await adopt(context, taken);

@@ -1,8 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { NodeWorld } from './node-world.js';
+import { startServiceOf } from './service-of-node.js';
 
 /** A service by the name of rke2 that runs on a node of the stand-in, as if it had been installed there. */
 export class Rke2OfNode implements AsyncDisposable {
@@ -17,20 +16,8 @@ export class Rke2OfNode implements AsyncDisposable {
   /** @param isDependent - Whether it starts only after the daemon. */
   static async start(world: NodeWorld, isDependent: boolean): Promise<Rke2OfNode> {
     const program = world.workspace.script('rke2', 'exec sleep infinity');
-    const { system } = world;
-    const rke2 = {
-      ...{ command: `"${program}" agent`, startType: 'automatic', environment: {} },
-      dependencies: isDependent ? ['rancher-wins'] : [],
-    };
-    const services = { ...system.services, rke2 };
-    writeFileSync(world.path('system.json'), JSON.stringify({ ...system, services }));
-    const child = spawn(program, { stdio: 'ignore' });
-    await once(child, 'spawn');
-    // As the stand-in remembers what runs: by PID and time of start.
-    const stat = readFileSync(`/proc/${child.pid ?? 0}/stat`, 'utf8');
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-    mkdirSync(world.runtimeDirectory, { recursive: true, mode: 0o700 });
-    writeFileSync(path.join(world.runtimeDirectory, 'rke2.pid'), `${child.pid ?? 0} ${started}`);
+    const dependencies = isDependent ? ['rancher-wins'] : [];
+    const child = await startServiceOf(world, 'rke2', { program, args: ['agent'], dependencies });
     return new Rke2OfNode(world, child);
   }
 
