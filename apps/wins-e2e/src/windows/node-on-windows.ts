@@ -5,15 +5,7 @@ import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import { RegistryKey, serviceControlManager } from '@wins/windows-host';
 import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../testing/built-program.js';
@@ -34,7 +26,10 @@ const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
 const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
 /** Where the original puts csi-proxy. */
 export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
-const STUB = {
+/** Where the original has the program that the service runs. */
+export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
+/** How other services than the real one are registered. */
+export const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
   preshutdownTimeoutMs: 10_000,
@@ -213,40 +208,6 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** What the Go script leaves after it ran twice, with a csi-proxy that runs where the original puts it. */
-  async layOutAsGoScript(): Promise<void> {
-    const program = path.join(WINDOWS, 'wins.exe');
-    copyFileSync(release('v1.0.0'), program);
-    mkdirSync(PLACES.configFolder, { recursive: true });
-    mkdirSync(PLACES.workFolder, { recursive: true });
-    mkdirSync(PLACES.programFolder, { recursive: true });
-    const config = [
-      'systemagent:',
-      '  remoteEnabled: true',
-      `  connectionInfoFile: ${PLACES.connectionInfo}`,
-      'tls-config:',
-      `  certFilePath: ${PLACES.authorities}`,
-    ];
-    writeFileSync(PLACES.config, `${config.join('\r\n')}\r\n`);
-    writeFileSync(PLACES.nodeId, '0123456789abcdef\r\n');
-    writeFileSync(PLACES.authorities, this.rancher.ca);
-    writeFileSync(PLACES.connectionInfo, this.api.connectionInfo());
-    writeFileSync(path.join(PLACES.configFolder, 'powershell.exe'), 'a copy');
-    copyFileSync(program, PLACES.program);
-    const own = [...PLACES.morePathElements, PLACES.programFolder];
-    this.writeMachinePath([String(this.machinePath.value), ...own, ...own].join(';'));
-    copyFileSync(program, CSI_PROXY);
-    const other = this.workspace.config([]);
-    this.services.register({
-      ...{ ...STUB, name: 'csiproxy', dependencies: [] },
-      command: [CSI_PROXY, 'srv', 'app', 'run', '--config', other],
-    });
-    await this.services.start('csiproxy');
-    const command = [program, 'srv', 'app', 'run'];
-    this.services.register({ ...STUB, name: NAME, command, dependencies: [] });
-    await this.services.start(NAME);
-  }
-
   /** Programs that removed themselves, and are not gone yet. */
   get movedPrograms(): readonly string[] {
     return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
@@ -285,7 +246,7 @@ export class NodeOnWindows implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of ['rke2', 'csiproxy', NAME]) await this.removeService(name);
     RegistryKey.deleteTree(EVENTS);
-    for (const top of [...TOPS, path.join(WINDOWS, 'wins.exe'), CSI_PROXY])
+    for (const top of [...TOPS, GO_PROGRAM, CSI_PROXY])
       rmSync(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     await this.workspace.remove();
     await this.rancher.close();

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { layOutAsGoScript } from './go-layout-on-windows.js';
 import {
   CSI_PROXY,
   NAME,
@@ -175,7 +176,7 @@ describe('a node of Windows', () => {
   });
 
   it('that the Go script made is taken over, and uninstalled', async () => {
-    await node.layOutAsGoScript();
+    await layOutAsGoScript(node);
     const refused = await node.wins('v1.1.0', ['uninstall']);
     assert.deepEqual([refused.code, refused.outcome], [65, 'refused'], refused.reason);
     assertOutcome(await node.wins('v1.1.0', ['install', '--adopt']), 'adopted');
