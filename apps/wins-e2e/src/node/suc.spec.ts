@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { Rke2OfNode } from '../testing/node/rke2-of-node.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
@@ -32,6 +32,26 @@ describe('wins suc', () => {
     }
     expect(world.snapshot()).toEqual(before);
     expect(world.pid).toBe(pid);
+  });
+
+  it('restarts a daemon for what was changed by hand and waits for a start, and for nothing that it has read', async () => {
+    const { pid } = world;
+    const config = world.text(world.config);
+    const write = async (text: string) => {
+      writeFileSync(world.config, text);
+      const { code } = await world.wins(['srv', 'config', 'reload']);
+      expect(code).toBe(0);
+    };
+    await write(`${config}white_list:\n  proxyPorts: [9796]\n`);
+    expect((await ask()).outcome).toBe('nothing');
+    expect(world.pid).toBe(pid);
+    await write(`${config}reflection: true\n`);
+    const said = await ask();
+    expect([said.outcome, said.steps?.length]).toEqual(['installed', 3]);
+    expect(world.pid).not.toBe(pid);
+    expect((await ask()).outcome).toBe('nothing');
+    await write(config);
+    expect((await ask()).outcome).toBe('installed');
   });
 
   it('says what it would do, and does not', async () => {

@@ -19,6 +19,7 @@ import {
   type UninstallWish,
 } from '@wins/node-install';
 import { messageOf } from '@wins/wins-program';
+import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -64,8 +65,9 @@ export function changeNode(
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
+    const loaded = await loadedFiles(node);
     const decide = async (wish: InstallWish) => {
-      const found = await readFacts(context, wish);
+      const found = await readFacts(context, wish, loaded);
       // What another program installed becomes ours too: else its service would be no one's when all is taken away.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
