@@ -283,6 +283,36 @@ try {
       & $sc delete rke2 | Out-Null
     }
   }
+  Check 'wins suc restarts a daemon that a running rke2 depends on, and links it again, also when it was killed' {
+    # Any program that a service can be: another daemon is one.
+    New-Item -ItemType Directory -Force $folder | Out-Null
+    $other = Join-Path $folder 'rke2.config'
+    [IO.File]::WriteAllText($other, '{"listen":"wins_acceptance_rke2","proxy":"wins_acceptance_rke2_proxy"}')
+    $linked = { ((& $sc qc rke2) -join ' ') -match $service }
+    & $sc create rke2 binPath= "\`"$Wins\`" srv app run --config \`"$other\`"" depend= $service | Out-Null
+    try {
+      Start-Service rke2
+      foreach ($debug in 'true', 'false') {
+        $before = (Get-CimInstance Win32_Service -Filter "Name='$service'").ProcessId
+        $env:CATTLE_WINS_DEBUG = $debug
+        if ($debug -eq 'false') {
+          $job = Start-Process -PassThru -NoNewWindow $Wins suc
+          WaitFor 'a link that is lifted' { -not (& $linked) }
+          Stop-Process -Force -Id $job.Id
+        }
+        & $Wins suc
+        if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+        if (-not (& $linked)) { throw 'the link is gone' }
+        if ((Get-Service rke2).Status -ne 'Running') { throw 'rke2 has ended' }
+        if ((Get-CimInstance Win32_Service -Filter "Name='$service'").ProcessId -eq $before) { throw 'the daemon was not restarted' }
+      }
+    } finally {
+      $env:CATTLE_WINS_DEBUG = $null
+      Stop-Service rke2
+      & $sc delete rke2 | Out-Null
+      Remove-Item -Recurse -Force $folder
+    }
+  }
   if ($Server) {
     Check 'the node joins, and leaves the root store alone unless it is asked' {
       & $Wins join --server $Server --token-file $TokenFile --ca-checksum $CaChecksum --worker

@@ -122,7 +122,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   server.addService(planServiceDefinition, createPlanService({ agent, connections, audit }));
   if (parts.agent !== undefined) {
     const { agent: plans } = parts;
-    plans.onChange = () => health.setFollowsPlans(plans.isWell);
+    plans.onChange = () => {
+      health.setFollowsPlans(plans.isWell);
+      health.setServerOfPlans(plans.isConnected);
+    };
   }
   const { csiProxy = { kept: undefined, reason: 'this daemon does not keep it' } } = parts;
   server.addService(

@@ -38,6 +38,10 @@ export const applyCsiProxy = guard(
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
 
 /** See `removeCsiProxy`: for `wins uninstall`, which is another application. */
-export async function removeCsiProxy(configFile: string): Promise<string | undefined> {
-  return (await import('./csi-proxy/remove-csi-proxy.js')).removeCsiProxy(configFile);
+export async function removeCsiProxy(
+  configFile: string,
+  isAdopted: boolean,
+): Promise<string | undefined> {
+  const { removeCsiProxy: remove } = await import('./csi-proxy/remove-csi-proxy.js');
+  return await remove(configFile, isAdopted);
 }

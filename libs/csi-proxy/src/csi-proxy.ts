@@ -40,6 +40,8 @@ export interface CsiProxyOptions {
   readonly onEvent: (event: CsiProxyEvent) => void;
   /** Where the original installs csi-proxy: a service that runs this is taken over. Default: there is no such place. */
   readonly goProgram?: string;
+  /** When none is wanted, also takes away a service that runs `goProgram`, and that file. Default: both stay. */
+  readonly removesGo?: boolean;
   /** Whether names of files have no case. Default: as on this system. */
   readonly isWindows?: boolean;
   /** What a program begins with. Default: `MZ`. */

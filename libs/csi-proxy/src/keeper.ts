@@ -44,12 +44,12 @@ export class Keeper implements CsiProxy {
   #waiting: Waiting[] = [];
 
   constructor(options: CsiProxyOptions, wish: CsiProxyWish | undefined) {
-    const { stateFolder, service, trust, goProgram } = options;
+    const { stateFolder, service, trust, goProgram, removesGo = false } = options;
     const { isWindows = process.platform === 'win32' } = options;
     const records = new RecordFile(path.join(stateFolder, 'state.json'), trust);
     this.#options = options;
     this.#wish = wish;
-    this.#look = new NodeLook({ service, records, trust, goProgram, isWindows });
+    this.#look = new NodeLook({ service, records, trust, goProgram, removesGo, isWindows });
     this.#work = new StepWork({
       ...{ options, records, closing: this.#closing.signal },
       limits: { ...DEFAULT_ARCHIVE_LIMITS, ...options.limits },

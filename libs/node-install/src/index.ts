@@ -57,6 +57,7 @@ export { withInstallLock } from './run/with-install-lock.js';
 export {
   wishFromEnvironment,
   type EnvironmentWish,
+  type ProxyWish,
   type InstallParameters,
 } from './wish/environment-wish.js';
 export { installPlaces, type InstallPlaces, type PlaceChoices } from './wish/install-places.js';

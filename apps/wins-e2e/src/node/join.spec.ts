@@ -149,6 +149,16 @@ describe('a node that joins a server', () => {
     expect(told).not.toContain(user.password);
   });
 
+  it('loses a proxy whose variable is set and empty, and keeps those that are not set', async () => {
+    const { pid } = world;
+    const both = await ask(['join'], { HTTPS_PROXY: '', NO_PROXY: 'x' });
+    expect([both.code, both.outcome]).toEqual([0, 'installed']);
+    expect(world.service?.environment).toEqual({ NO_PROXY: 'x' });
+    expect(world.pid).not.toBe(pid);
+    expect((await ask(['join'])).outcome).toBe('nothing');
+    expect(world.service?.environment).toEqual({ NO_PROXY: 'x' });
+  });
+
   it('has its token in the memory of the command alone', () => {
     expect(told).not.toContain(CANARY);
     expect(commands).toContain('srv\0app\0run');

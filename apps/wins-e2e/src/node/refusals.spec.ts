@@ -5,7 +5,7 @@ import { nodeRelease } from '../testing/node/node-release.js';
 import {
   CANARY,
   NodeWorld,
-  PACKAGED,
+  packagedProgram,
   startCluster,
   type Cluster,
 } from '../testing/node/node-world.js';
@@ -149,11 +149,12 @@ it('is what the packaged program makes of an empty folder, and takes away again'
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run']);
   const before = world.snapshot();
-  const said = await world.say(['install'], {}, PACKAGED);
+  const program = packagedProgram();
+  const said = await world.say(['install'], {}, program);
   expect([said.code, said.outcome]).toEqual([0, 'installed']);
   expect(await world.serves()).toBe(true);
-  expect(readFileSync(world.program).equals(readFileSync(PACKAGED))).toBe(true);
-  const gone = await world.say(['uninstall'], {}, PACKAGED);
+  expect(readFileSync(world.program).equals(readFileSync(program))).toBe(true);
+  const gone = await world.say(['uninstall'], {}, program);
   expect([gone.code, gone.outcome, gone.kept]).toEqual([0, 'uninstalled', undefined]);
   expect(world.snapshot()).toEqual(before);
 });

@@ -5,16 +5,9 @@ import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import { RegistryKey, serviceControlManager } from '@wins/windows-host';
 import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../testing/built-program.js';
 import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
@@ -30,7 +23,13 @@ const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
-const STUB = {
+const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
+/** Where the original puts csi-proxy. */
+export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
+/** Where the original has the program that the service runs. */
+export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
+/** How other services than the real one are registered. */
+export const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
   preshutdownTimeoutMs: 10_000,
@@ -45,6 +44,7 @@ export interface NodeReport {
   readonly reason: string;
   readonly steps: readonly string[];
   readonly kept: readonly string[];
+  readonly recovered?: string;
 }
 
 /** This machine as a node from nothing to gone, with the server that it joins. The service has the name of the real one. */
@@ -80,6 +80,40 @@ export class NodeOnWindows implements AsyncDisposable {
       CATTLE_TOKEN: TOKEN,
       CATTLE_CA_CHECKSUM: this.rancher.checksum,
     };
+  }
+
+  /**
+   * Runs a release, and ends it by force as soon as it is time, or lets it end by itself before.
+   *
+   * @returns Whether it was ended.
+   */
+  async crash(
+    program: string,
+    args: readonly string[],
+    variables: Readonly<Record<string, string>>,
+    isTime: () => boolean,
+  ): Promise<boolean> {
+    const { child, outcome } = startProgram(release(program), args, {
+      ...process.env,
+      ...variables,
+    });
+    let isOver = false;
+    while (!isOver && child.exitCode === null) {
+      isOver = isTime();
+      await delay(1);
+    }
+    child.kill('SIGKILL');
+    await outcome;
+    return isOver;
+  }
+
+  /** How many lines the journal of a command has now; 0 without one. */
+  get journalLines(): number {
+    try {
+      return readFileSync(JOURNAL, 'utf8').split('\n').length - 1;
+    } catch {
+      return 0;
+    }
   }
 
   /** Runs a release, or the program at a path, with variables beside those of this process. */
@@ -174,19 +208,6 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** What the Go script leaves, whose program `wins up` has put where Windows is: a config, and a service registered by hand. */
-  async layOutAsGoScript(): Promise<void> {
-    const program = path.join(WINDOWS, 'wins.exe');
-    copyFileSync(release('v1.0.0'), program);
-    mkdirSync(PLACES.configFolder, { recursive: true });
-    mkdirSync(PLACES.workFolder, { recursive: true });
-    writeFileSync(PLACES.config, 'systemagent:\n  localEnabled: true\n');
-    writeFileSync(PLACES.nodeId, '0123456789abcdef\r\n');
-    const command = [program, 'srv', 'app', 'run'];
-    this.services.register({ ...STUB, name: NAME, command, dependencies: [] });
-    await this.services.start(NAME);
-  }
-
   /** Programs that removed themselves, and are not gone yet. */
   get movedPrograms(): readonly string[] {
     return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
@@ -223,9 +244,9 @@ export class NodeOnWindows implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const name of ['rke2', NAME]) await this.removeService(name);
+    for (const name of ['rke2', 'csiproxy', NAME]) await this.removeService(name);
     RegistryKey.deleteTree(EVENTS);
-    for (const top of [...TOPS, path.join(WINDOWS, 'wins.exe')])
+    for (const top of [...TOPS, GO_PROGRAM, CSI_PROXY])
       rmSync(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     await this.workspace.remove();
     await this.rancher.close();

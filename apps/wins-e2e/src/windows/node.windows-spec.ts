@@ -5,7 +5,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { NAME, NodeOnWindows, PLACES, TOKEN, type NodeReport } from './node-on-windows.js';
+import { layOutAsGoScript } from './go-layout-on-windows.js';
+import {
+  CSI_PROXY,
+  NAME,
+  NodeOnWindows,
+  PLACES,
+  TOKEN,
+  type NodeReport,
+} from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
 const ADMINISTRATORS = 'S-1-5-32-544';
@@ -130,6 +138,18 @@ describe('a node of Windows', () => {
     assert.equal(node.services.config(NAME).startType, 'automatic');
   });
 
+  it('is updated by the next suc when one was killed in the middle', async () => {
+    const wanted = { CATTLE_WINS_DEBUG: 'false' };
+    // The daemon is about to be started.
+    const isTime = (): boolean => node.journalLines > 3;
+    assert.equal(await node.crash('v1.1.0', ['suc'], wanted, isTime), true);
+    const report = await node.wins('v1.1.0', ['suc'], wanted);
+    assertOutcome(report, 'installed');
+    assert.equal(report.recovered, 'undone');
+    assert.equal(await node.version(), 'v1.1.0');
+    assert.match(readFileSync(PLACES.config, 'utf8'), /debug: false/);
+  });
+
   it('leaves: it follows no server, and what is installed stays', async () => {
     assertOutcome(await node.wins(PLACES.program, ['leave']), 'left');
     for (const gone of [PLACES.connectionInfo, PLACES.nodeId, PLACES.authorities])
@@ -156,12 +176,28 @@ describe('a node of Windows', () => {
   });
 
   it('that the Go script made is taken over, and uninstalled', async () => {
-    await node.layOutAsGoScript();
+    await layOutAsGoScript(node);
     const refused = await node.wins('v1.1.0', ['uninstall']);
     assert.deepEqual([refused.code, refused.outcome], [65, 'refused'], refused.reason);
     assertOutcome(await node.wins('v1.1.0', ['install', '--adopt']), 'adopted');
     assert.equal(await node.version(), 'v1.0.0');
-    assertOutcome(await node.wins('v1.1.0', ['uninstall']), 'uninstalled');
+    const gone = await node.wins('v1.1.0', ['uninstall']);
+    assertOutcome(gone, 'uninstalled');
+    assert.deepEqual([node.isService('csiproxy'), existsSync(CSI_PROXY)], [false, false]);
+    assert.equal(node.machinePath.value, EXPANDED);
+    assert.deepEqual(
+      node.traces.filter((each) => !SHARED.has(each)),
+      [],
+    );
+  });
+
+  it('is gone after the next uninstallation when one was killed in the middle', async () => {
+    assertOutcome(await node.wins('v1.1.0', ['install']), 'installed');
+    const isTime = (): boolean => !node.isService();
+    assert.equal(await node.crash('v1.1.0', ['uninstall'], {}, isTime), true);
+    const { code, outcome, kept, reason } = await node.wins('v1.1.0', ['uninstall']);
+    assert.deepEqual([code, kept], [0, []], reason);
+    assert.match(outcome, /^(uninstalled|nothing)$/);
     assert.deepEqual(
       node.traces.filter((each) => !SHARED.has(each)),
       [],

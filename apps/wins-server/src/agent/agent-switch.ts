@@ -38,7 +38,7 @@ export class AgentSwitch implements AsyncDisposable {
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
-  /** Called when `isWell` may have changed. */
+  /** Called when `isWell` or `isConnected` may have changed. */
   onChange: () => void = () => undefined;
 
   constructor(options: AgentSwitchOptions) {
@@ -70,6 +70,16 @@ export class AgentSwitch implements AsyncDisposable {
         ({ Source: source, State: state, Problem: problem }) =>
           problem === '' && (source !== 'remote' || state !== 'starting'),
       );
+  }
+
+  /** Whether the server of the plans is connected; undefined while none is to be followed. */
+  get isConnected(): boolean | undefined {
+    if (isOff(this.#wanted) || this.#wanted.connectionInfoFile === undefined) return undefined;
+    const sources = this.#agent?.sources() ?? [];
+    return sources.some(
+      ({ Source: source, State: state }) =>
+        source === 'remote' && !['starting', 'disconnected'].includes(state),
+    );
   }
 
   /** Applies these settings. The same settings again change nothing. */

@@ -18,10 +18,9 @@ export type CsiProxySettings =
 
 const STATE_FOLDER = 'csi-proxy';
 
-/** Where a daemon with this config has the record of what it installed; undefined when there is none. */
-export function installedStateFolder(configFile: string): string | undefined {
-  const folder = path.join(path.dirname(path.resolve(configFile)), STATE_FOLDER);
-  return hasRecord(folder) ? folder : undefined;
+/** Where a daemon with this config has the record of what it installed. */
+export function stateFolderOf(configFile: string): string {
+  return path.join(path.dirname(path.resolve(configFile)), STATE_FOLDER);
 }
 
 /** Whether a daemon has installed something. */

@@ -9,7 +9,7 @@ import {
   stubProgram,
 } from '@wins/csi-proxy/testing';
 import { posixFileTrust } from '@wins/trusted-files';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLoggerTo } from '../log/logger.js';
@@ -18,6 +18,7 @@ import { csiProxyHost } from './csi-proxy-host.js';
 import { CsiProxySwitch } from './csi-proxy-switch.js';
 import type { loadCsiProxy } from './load-csi-proxy.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
+import { startCsiProxy } from './start-csi-proxy.js';
 
 const URL_OF = 'https://example.com/%s.tar.gz';
 const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
@@ -209,13 +210,32 @@ describe('an uninstallation', () => {
     one.apply(world.config(SECTION));
     await until(one, () => stateOf(one) === 'serving');
     await one[Symbol.asyncDispose]();
-    expect(await removeCsiProxy(config(), parts())).toBeUndefined();
+    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
     expect(await world.service.query()).toBeUndefined();
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 
+  it('takes away what the original has installed when all of that goes', async () => {
+    const file = path.join(world.folder, 'service');
+    const service = new StandInService(file);
+    const program = path.join(world.folder, 'System32', 'csi-proxy.exe');
+    mkdirSync(path.dirname(program));
+    writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await service.create({ program, args: [] });
+    await service.start();
+    const how = {
+      ...{ trust: posixFileTrust(), load: () => ({ startCsiProxy }) },
+      host: { kind: 'standIn', file } as const,
+    };
+    expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
+    expect((await service.query())?.isRunning).toBe(true);
+    expect(await removeCsiProxy(config(), true, how)).toBeUndefined();
+    expect([await service.query(), existsSync(program)]).toEqual([undefined, false]);
+    expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
+  });
+
   it('loads nothing where no daemon has installed one', async () => {
-    expect(await removeCsiProxy(config(), parts())).toBeUndefined();
+    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
     expect(world.loads).toBe(0);
   });
 });

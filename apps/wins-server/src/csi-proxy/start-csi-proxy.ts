@@ -12,6 +12,7 @@ import {
 } from '@wins/csi-proxy';
 import { StandInService } from '@wins/csi-proxy/testing';
 import type { FileTrust } from '@wins/trusted-files';
+import path from 'node:path';
 import type { CsiProxyHost } from './csi-proxy-host.js';
 import { downloadFor } from './download-for.js';
 
@@ -23,6 +24,8 @@ export interface CsiProxyParts {
   /** Resolves once the act is recorded; when it rejects, the act does not happen. */
   readonly onAct: (act: CsiProxyAct) => Promise<void>;
   readonly onEvent: (event: CsiProxyEvent) => void;
+  /** See `CsiProxyOptions`. */
+  readonly removesGo?: boolean;
 }
 
 /** The programs of the stand-in are scripts. */
@@ -33,10 +36,10 @@ export async function startCsiProxy(
   parts: CsiProxyParts,
   wish: CsiProxyWish | undefined,
 ): Promise<CsiProxy> {
-  const { host, stateFolder, trust, onAct, onEvent } = parts;
+  const { host, stateFolder, trust, onAct, onEvent, removesGo = false } = parts;
   return createCsiProxy(
     {
-      ...{ stateFolder, trust, onAct, onEvent, clock: systemClock },
+      ...{ stateFolder, trust, onAct, onEvent, removesGo, clock: systemClock },
       downloadFor: (tls) => downloadFor(tls, trust, onEvent),
       ...(await serviceOf(host)),
     },
@@ -47,8 +50,11 @@ export async function startCsiProxy(
 async function serviceOf(
   host: CsiProxyParts['host'],
 ): Promise<Pick<CsiProxyOptions, 'service' | 'goProgram' | 'programMagic'>> {
-  if (host.kind === 'standIn')
-    return { service: new StandInService(host.file), programMagic: SCRIPT };
+  if (host.kind === 'standIn') {
+    const service = new StandInService(host.file);
+    const goProgram = path.join(path.dirname(host.file), 'System32', 'csi-proxy.exe');
+    return { service, goProgram, programMagic: SCRIPT };
+  }
   const { WindowsCsiService, goProgram } = await import('./windows-csi-service.js');
   return { service: new WindowsCsiService(), goProgram: goProgram() };
 }

@@ -106,6 +106,24 @@ describe('health', () => {
     expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: SERVING });
   });
 
+  it('knows of the server of the plans while one is followed, and says whether it is connected', async () => {
+    const client = connect();
+    health.set(true);
+    const server = follow(client, 'wins.PlanService.Server');
+    const { NOT_SERVING, SERVICE_UNKNOWN, SERVING } = HealthStatus;
+    expect(await next(server)).toBe(SERVICE_UNKNOWN);
+    await expect(ask(client, 'wins.PlanService.Server')).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+    });
+    for (const isConnected of [false, true, false, undefined]) {
+      health.setServerOfPlans(isConnected);
+      const wanted =
+        isConnected === undefined ? SERVICE_UNKNOWN : isConnected ? SERVING : NOT_SERVING;
+      expect(await next(server)).toBe(wanted);
+    }
+    expect(await ask(client, 'wins.PlanService')).toEqual({ status: SERVING });
+  });
+
   it.each(['wins.Nothing', 'x'.repeat(100_000), '?'])(
     'knows no other service, and does not repeat its name',
     async (service) => {

@@ -1,14 +1,11 @@
 import { status, type Server } from '@grpc/grpc-js';
-import {
-  HealthStatus,
-  healthServiceDefinition,
-  type HealthCheckResponse,
-  type HealthServer,
-} from '@wins/wins-api/raw';
+import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/raw';
 import { rpcError } from './rpc-errors.js';
 
 /** Whether the node follows its plans; SERVING as well while it is to follow none. */
 const PLANS = 'wins.PlanService';
+/** Whether the server of the plans is connected; a daemon that is to follow no server does not know the name. */
+const SERVER_OF_PLANS = 'wins.PlanService.Server';
 /** Whether csi-proxy is as the config wants it; SERVING as well while none is wanted. */
 const CSI_PROXY = 'wins.CsiProxyService';
 /** The services that health answers for; the empty name is the whole daemon. */
@@ -34,7 +31,7 @@ interface Watcher {
   readonly peer: string;
   readonly service: string;
   /** Sends a change: a few octets. */
-  readonly send: (serving: boolean) => void;
+  readonly send: (status: HealthStatus) => void;
 }
 
 /** The standard health service, grpc.health.v1.Health. */
@@ -42,17 +39,21 @@ export class Health {
   #serving = false;
   /** Services with something of their own that is not well. */
   readonly #unwell = new Set<string>();
+  #hasServer = false;
   readonly #watchers = new Set<Watcher>();
 
   addTo(server: Server): void {
     const service: HealthServer = {
       check: (call, respond) => {
         const { service } = call.request;
-        if (SERVICES.includes(service)) respond(null, answer(this.#isServing(service)));
+        const found = this.#statusOf(service);
+        if (found !== HealthStatus.SERVICE_UNKNOWN) respond(null, { status: found });
         else respond(rpcError(status.NOT_FOUND, 'notFound', 'there is no service of this name'));
       },
       list: (_call, respond) => {
-        const statuses = SERVICES.map((name) => [name, answer(this.#isServing(name))] as const);
+        const statuses = this.#names.map(
+          (name) => [name, { status: this.#statusOf(name) }] as const,
+        );
         respond(null, { statuses: Object.fromEntries(statuses) });
       },
       watch: (call) => {
@@ -63,15 +64,11 @@ export class Health {
           return;
         }
         const { service } = call.request;
-        const isKnown = SERVICES.includes(service);
-        const send = (serving: boolean): void => {
-          if (isKnown) call.write(answer(serving));
-        };
+        const send = (now: HealthStatus): void => void call.write({ status: now });
         const watcher: Watcher = { peer, service, send };
         this.#watchers.add(watcher);
         call.once('cancelled', () => this.#watchers.delete(watcher));
-        const now = answer(this.#isServing(service));
-        call.write(isKnown ? now : { status: HealthStatus.SERVICE_UNKNOWN });
+        send(this.#statusOf(service));
       },
     };
     server.addService(healthServiceDefinition, service);
@@ -87,6 +84,15 @@ export class Health {
     this.#setWell(PLANS, follows);
   }
 
+  /** Sets whether the server of the plans is connected; undefined while there is none. Sends that to who watches it. */
+  setServerOfPlans(isConnected: boolean | undefined): void {
+    this.#change(() => {
+      this.#hasServer = isConnected !== undefined;
+      if (isConnected === false) this.#unwell.add(SERVER_OF_PLANS);
+      else this.#unwell.delete(SERVER_OF_PLANS);
+    });
+  }
+
   /** Sets whether csi-proxy is as it should be, and sends that to the watchers of `wins.CsiProxyService`. */
   setKeepsCsiProxy(keeps: boolean): void {
     this.#setWell(CSI_PROXY, keeps);
@@ -99,15 +105,21 @@ export class Health {
     });
   }
 
-  #isServing(service: string): boolean {
-    return this.#serving && !this.#unwell.has(service);
+  get #names(): readonly string[] {
+    return this.#hasServer ? [...SERVICES, SERVER_OF_PLANS] : SERVICES;
+  }
+
+  #statusOf(service: string): HealthStatus {
+    if (!this.#names.includes(service)) return HealthStatus.SERVICE_UNKNOWN;
+    const isServing = this.#serving && !this.#unwell.has(service);
+    return isServing ? HealthStatus.SERVING : HealthStatus.NOT_SERVING;
   }
 
   #change(act: () => void): void {
-    const before = [...this.#watchers].map(({ service }) => this.#isServing(service));
+    const before = [...this.#watchers].map(({ service }) => this.#statusOf(service));
     act();
     for (const [index, { service, send }] of [...this.#watchers].entries()) {
-      const now = this.#isServing(service);
+      const now = this.#statusOf(service);
       if (now !== before[index]) send(now);
     }
   }
@@ -119,8 +131,4 @@ export class Health {
     if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
     return `cannot watch health: found ${own} calls of this connection that do; wanted fewer`;
   }
-}
-
-function answer(serving: boolean): HealthCheckResponse {
-  return { status: serving ? HealthStatus.SERVING : HealthStatus.NOT_SERVING };
 }

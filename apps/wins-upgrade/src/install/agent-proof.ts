@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { healthServiceDefinition, HealthStatus, planServiceDefinition } from '@wins/wins-api/raw';
+import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -29,17 +29,15 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
 
 /** What is found in place of an agent that has reached its server; undefined for one that has. */
 async function agentState(client: WinsClient, signal: AbortSignal): Promise<string | undefined> {
-  const away = 'a daemon whose agent has not reached its server';
   try {
-    const { Sources: sources } = await client.call(planServiceDefinition.status, {}, { signal });
-    const remote = sources.find(({ Source: source }) => source === 'remote');
-    if (remote === undefined) return 'a daemon whose agent follows no server';
-    return ['starting', 'disconnected'].includes(remote.State) ? away : undefined;
-  } catch (error) {
-    if (!(error instanceof WinsClientError) || error.code !== 'refused') throw error;
-    // On a desktop only session 0 is told of plans. Every client is told how the daemon is.
-    const asked = { service: 'wins.PlanService' };
+    // Every client is told how the daemon is; of plans, on a desktop, only session 0 is told.
+    const asked = { service: 'wins.PlanService.Server' };
     const { status } = await client.call(healthServiceDefinition.check, asked, { signal });
-    return status === HealthStatus.SERVING ? undefined : away;
+    return status === HealthStatus.SERVING
+      ? undefined
+      : 'a daemon whose agent has not reached its server';
+  } catch (error) {
+    if (!(error instanceof WinsClientError) || error.code !== 'notFound') throw error;
+    return 'a daemon whose agent follows no server';
   }
 }

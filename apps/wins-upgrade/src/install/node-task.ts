@@ -19,6 +19,7 @@ import {
   type UninstallWish,
 } from '@wins/node-install';
 import { messageOf } from '@wins/wins-program';
+import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
@@ -64,8 +65,9 @@ export function changeNode(
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
+    const loaded = await loadedFiles(node);
     const decide = async (wish: InstallWish) => {
-      const found = await readFacts(context, wish);
+      const found = await readFacts(context, wish, loaded);
       // What another program installed becomes ours too: else its service would be no one's when all is taken away.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
@@ -93,8 +95,14 @@ export function changeNode(
   });
 }
 
-/** Takes away the csi-proxy that a daemon with this config keeps; resolves with why it stays, if it does. */
-export type RemoveCsiProxy = (configFile: string) => Promise<string | undefined>;
+/**
+ * Takes away the csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had;
+ * resolves with why it stays, if it does.
+ */
+export type RemoveCsiProxy = (
+  configFile: string,
+  isAdopted: boolean,
+) => Promise<string | undefined>;
 
 /** Takes the installation away, or first over. */
 export function removeNode(
@@ -108,8 +116,8 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
+      // Where there is nothing to take over there may be nothing to take away either, which is what was wanted.
       const taken = planAdopt(await readFacts(context, wish), wish);
-      if (taken.kind === 'refusal') return { outcome: 'refused', reason: taken.reason };
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: linesOf(describePlan(taken)) };
       if (taken.kind === 'adopt') await adopt(context, taken);
@@ -124,7 +132,8 @@ export function removeNode(
       const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
-    const csiProxy = await how.removeCsiProxy(wish.places.config);
+    const isAdopted = facts.manifest?.isAdopted === true;
+    const csiProxy = await how.removeCsiProxy(wish.places.config, isAdopted);
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),

@@ -148,7 +148,7 @@ export const uninstallCommand = command({
   run: (values, _given, more) =>
     installer().runUninstall(values, {
       ...more,
-      removeCsiProxy: (config) => server().removeCsiProxy(config),
+      removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
     }),
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readConfigFile, type ConfigTrust } from './config-file.js';
 import { fileError } from '../config-error.js';
 import { defaultConfigPath } from '../default-config.js';
@@ -17,6 +18,8 @@ export interface LoadedConfig extends ParsedConfig {
   readonly path: string;
   /** False when there is no file, so that everything is default and nothing may run. */
   readonly found: boolean;
+  /** SHA-256 of the file, in lower-case hex; absent without one. */
+  readonly sha256?: string;
 }
 
 /**
@@ -38,5 +41,7 @@ export async function loadConfig(path?: string, options: LoadOptions = {}): Prom
     });
   }
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });
-  return { ...parsed, path: file, found: read !== undefined };
+  if (read === undefined) return { ...parsed, path: file, found: false };
+  const sha256 = createHash('sha256').update(read.bytes).digest('hex');
+  return { ...parsed, path: file, found: true, sha256 };
 }

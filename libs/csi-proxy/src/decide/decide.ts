@@ -20,6 +20,8 @@ export interface CsiProxyFacts {
   readonly isServing: boolean;
   /** Where the original installs csi-proxy; undefined where there is no such place. */
   readonly goProgram: string | undefined;
+  /** Whether what the original installed goes too when none is wanted. */
+  readonly removesGo?: boolean;
 }
 
 /** The next step to what is wanted, with its reason; after `rest` and `leave` there is none. */
@@ -122,6 +124,10 @@ function decideWithoutWish(facts: CsiProxyFacts): Decision {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
     return { act: 'remove', service: true, reason: 'the config wants none, and it is ours' };
+  if (facts.removesGo === true && isOfGo(facts)) {
+    const reason = 'the installation that an earlier release of wins has made goes with all of it';
+    return { act: 'remove', service: true, reason };
+  }
   if (!isDeepStrictEqual(record, NO_RECORD))
     return { act: 'remove', service: false, reason: 'the config wants none' };
   if (service === undefined) return { act: 'rest', reason: 'the config wants none' };

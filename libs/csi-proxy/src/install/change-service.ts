@@ -159,7 +159,8 @@ async function putBack(
   }
 }
 
-async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
+/** A program that someone else has put there, as it is now; undefined for one that cannot be read. */
+export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
   try {
     return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };
   } catch {

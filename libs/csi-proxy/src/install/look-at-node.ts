@@ -11,6 +11,7 @@ export interface NodeParts {
   readonly records: RecordFile;
   readonly trust: FileTrust;
   readonly goProgram: string | undefined;
+  readonly removesGo: boolean;
   /** Whether names of files have no case. */
   readonly isWindows: boolean;
 }
@@ -26,7 +27,7 @@ export class NodeLook {
 
   /** @throws CsiProxyError `fileFailed`, `serviceFailed`. */
   async look(): Promise<CsiProxyFacts> {
-    const { service, records, goProgram } = this.#parts;
+    const { service, records, goProgram, removesGo } = this.#parts;
     const record = await records.read();
     const found = await callService(service, 'ask for', () => service.query());
     const intact: string[] = [];
@@ -34,7 +35,7 @@ export class NodeLook {
       if (await this.#isIntact(release)) intact.push(release.program);
     const isServing = await callService(service, 'look for the pipe of', () => service.isServing());
     return {
-      ...{ record, intact, isServing, goProgram },
+      ...{ record, intact, isServing, goProgram, removesGo },
       service: found && this.#spelled(found, record),
     };
   }

@@ -8,7 +8,13 @@ import type { CsiProxyFacts, Decision } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
 import { messageOf } from '@wins/wins-program';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
-import { removeService, startService, switchService, type ChangeParts } from './change-service.js';
+import {
+  removeService,
+  seenProgram,
+  startService,
+  switchService,
+  type ChangeParts,
+} from './change-service.js';
 import { addressOf, fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
 import { removePrograms } from './remove-programs.js';
@@ -138,13 +144,18 @@ export class StepWork {
 
   async #remove(
     { service: isOurs, reason }: Step<'remove'>,
-    { record, service, goProgram }: CsiProxyFacts,
+    { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> {
     const { options, records } = this.#parts;
     await this.#record({ kind: 'remove', reason });
+    const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
+    const obsolete = isOurs && isOfGo ? await seenProgram(goProgram) : before.obsolete;
+    const record = { ...before, ...(obsolete && { obsolete }) };
+    // Whoever comes after an end in the middle finds no service that tells of its program.
+    if (obsolete !== before.obsolete) await records.write(record);
     if (isOurs) await removeService(service?.command, this.#change(''));
     // While the service runs what was there before, that stays.
-    const isUsed = !isOurs && service?.command?.program === goProgram;
+    const isUsed = !isOurs && isOfGo;
     const programs = record.releases.map(({ program }) => program);
     if (record.obsolete !== undefined && !isUsed) programs.push(record.obsolete.path);
     const { done, problems } = await removePrograms(programs, record);

@@ -35,6 +35,8 @@ export async function readFacts(
     ...own,
     ...files.filter((path) => path !== undefined).map((path) => folderOf(path, host.platform)),
   ];
+  // Without a manifest what the original has put here may be taken over.
+  const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
   const items = [
     ...itemsOfWish(wish, program),
     ...own
@@ -44,6 +46,7 @@ export async function readFacts(
       return { kind: 'certificate', sha256: createHash('sha256').update(der).digest('hex') };
     }),
     ...(manifest?.entries ?? []).map(({ item }) => item),
+    ...ofGo.map((path): Item => ({ kind: 'file', path })),
   ];
   const states = new Map<string, StateOf>();
   for (const item of items) {

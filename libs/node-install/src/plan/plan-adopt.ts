@@ -1,5 +1,5 @@
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
-import { itemId } from '../item/item.js';
+import { itemId, type Item } from '../item/item.js';
 import { stepOf } from '../item/step.js';
 import { mergeSteps } from '../manifest/manifest.js';
 import { dataFolders, itemsOfWish, RKE2_SERVICE, type InstallWish } from '../wish/install-wish.js';
@@ -21,7 +21,8 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   }
   const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);
-  const steps = itemsOfWish(wish, undefined)
+  const beside = places.filesOfGo.map((path): Item => ({ kind: 'file', path }));
+  const steps = [...itemsOfWish(wish, undefined), ...beside]
     .filter((item) => item.kind !== 'folder' || folders.includes(item.path))
     .filter((item) => !isShared.has(itemId(item)))
     .flatMap((item) => {

@@ -92,10 +92,15 @@ function rank({ item }: Step): number {
 /** Whether the daemon has read something that is not what lies there, or will. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
-    const item = { kind: 'file', path } as const;
-    const step = steps.find((each) => itemId(each.item) === itemId(item));
-    const state = step === undefined ? stateIn(facts, item) : step.to;
-    if (contentOf(item, state) !== sha256) return true;
+    const file = { kind: 'file', path } as const;
+    // A program that runs from elsewhere than it is installed to is known by its service alone.
+    const program = { kind: 'program', path } as const;
+    const ids = [itemId(file), itemId(program)];
+    const step = steps.find(({ item }) => ids.includes(itemId(item)));
+    const found = stateIn(facts, file) ?? stateIn(facts, program);
+    const state = step === undefined ? found : step.to;
+    // What is no part of an installation, or has gone, is no reason.
+    if (state !== undefined && contentOf(file, state) !== sha256) return true;
   }
   return false;
 }

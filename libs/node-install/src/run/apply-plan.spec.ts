@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
+import type { ServiceState } from '../item/item.js';
 import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-harness.js';
 import { planInstall } from '../plan/plan-install.js';
 import type { InstallWish } from '../wish/install-wish.js';
@@ -236,6 +237,29 @@ describe('an installation', () => {
       if (made) await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
       else expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
     }
+  });
+
+  it('puts back how a service starts when the upgrade of its program wrote the command with other quotes', async () => {
+    using node = new TestNode();
+    const more = { environment: {}, hasFolders: false, weakFolder: false };
+    await prepare(node, { service: 'running', ...more });
+    const found = node.snapshot();
+    const { file: files, service: services } = node.host().rooms;
+    const item = { kind: 'service', name: 'rancher-wins' } as const;
+    const swap = async (program: string, file: string, sha256: string): Promise<void> => {
+      await files.write({ kind: 'file', path: program }, { sha256, access: 'executable' }, file);
+      const state = (await services.read(item)) as ServiceState;
+      const command = state.command.replaceAll('"', '');
+      await services.write(item, { ...state, command }, undefined);
+      node.running.add('rancher-wins');
+    };
+    const end = await node.install(
+      wishOf(node, { version: 'v1.1.0', startType: 'delayed' }),
+      undefined,
+      { ...failingProof, swap: { swap, settle: () => Promise.resolve() } },
+    );
+    expect(end).toMatchObject({ outcome: 'rolledBack', left: [] });
+    expect(node.snapshot()).toEqual(found);
   });
 
   it('tells the token and the password of a proxy to no journal, manifest, error or plan', async () => {

@@ -23,9 +23,13 @@ export interface StandInSystem {
 
 /** Starts and stops what services name. */
 export interface ServiceRunner {
+  /** Waits for the end of one that was told to stop. */
   start(name: string, service: StandInService): Promise<void>;
   stop(name: string): Promise<void>;
+  /** Also of one that was told to stop and has not ended yet. */
   isRunning(name: string): boolean;
+  /** Whether it was told to stop and has not ended yet. Absent: none is. */
+  isStopping?(name: string): boolean;
 }
 
 const EMPTY: StandInSystem = { path: '/usr/bin', services: {}, certificates: {}, eventSources: [] };
@@ -137,7 +141,8 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
       read: ({ service: name }) => presence(runner.isRunning(name)),
       write: async ({ service: name }, state) => {
         const found = service(name);
-        if ((state !== undefined) === runner.isRunning(name)) return;
+        const runs = runner.isRunning(name);
+        if (state === undefined ? !runs : runs && runner.isStopping?.(name) !== true) return;
         if (state === undefined) {
           requireNoDependents(file, name, runner);
           return around('stop service', () => runner.stop(name));

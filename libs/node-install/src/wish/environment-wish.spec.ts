@@ -121,6 +121,13 @@ describe('the wish of an environment', () => {
     expect(wish.proxies['HTTPS_PROXY']?.reveal()).toBe('http://u:canary-password@p');
   });
 
+  it('takes a proxy away whose variable is set and empty, and leaves one that is not set', () => {
+    const wish = read({ HTTPS_PROXY: '', NO_PROXY: '', no_proxy: 'x' });
+    expect(Object.keys(wish.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
+    expect([wish.proxies['HTTPS_PROXY'], wish.proxies['NO_PROXY']?.reveal()]).toEqual([null, 'x']);
+    expect(installWish(wish, {}).environment).toMatchObject({ HTTPS_PROXY: null });
+  });
+
   it('becomes the keys of the config that the original wrote', () => {
     const wish = installWish(read({ STRICT_VERIFY: 'true' }), { authorities: 'PEM' });
     expect(wish.config).toMatchObject({

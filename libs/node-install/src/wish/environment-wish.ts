@@ -46,10 +46,13 @@ export interface EnvironmentWish {
     readonly version: string;
     readonly kubeletPath: string;
   };
-  /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, as far as they are set. */
-  readonly proxies: Readonly<Record<string, Secret>>;
+  /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, as far as they are set; null for one that is set and empty, which takes it away. */
+  readonly proxies: ProxyWish;
   readonly places: InstallPlaces;
 }
+
+/** Values of {@link PROXY_VARIABLES}; null takes one away. */
+export type ProxyWish = Readonly<Record<string, Secret | null>>;
 
 /** The variables by which programs find a proxy, in the spelling in which the service gets them. */
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
@@ -110,12 +113,12 @@ export function wishFromEnvironment(
 }
 
 /** The proxies that the environment names. @throws InstallError `usage`. */
-export function readProxies(variables: Variables): Readonly<Record<string, Secret>> {
-  const found = PROXY_VARIABLES.map((name) => [name, variables.secret(name)] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<
-    string,
-    Secret
-  >;
+export function readProxies(variables: Variables): ProxyWish {
+  const found = PROXY_VARIABLES.flatMap((name): (readonly [string, Secret | null])[] => {
+    const value = variables.isEmpty(name) ? null : variables.secret(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(found);
 }
 
 /** A property that is there only when it has a value. */

@@ -19,6 +19,8 @@ export interface InstallPlaces {
   readonly program: string;
   /** Folders that others make and that belong into the PATH too. */
   readonly morePathElements: readonly string[];
+  /** What the original's script puts beside: it goes with an installation that is taken over. */
+  readonly filesOfGo: readonly string[];
   /** Manifest, journal and staged files: private, and in none of the others. */
   readonly stateFolder: string;
 }
@@ -57,6 +59,11 @@ export function installPlaces(
     programFolder: bin,
     program: join(bin, isWindows ? 'wins.exe' : 'wins'),
     morePathElements: [join(root, 'var', 'lib', 'rancher', 'rke2', 'bin')],
+    filesOfGo: [
+      join(config, 'powershell.exe'),
+      join(bin, 'wins-agent-uninstall.ps1'),
+      join(root, isWindows ? 'Windows' : 'windows', 'wins.exe'),
+    ],
     stateFolder: isWindows
       ? join(root, 'ProgramData', 'rancher-wins-install')
       : join(root, 'var', 'lib', 'wins-install'),

@@ -13,16 +13,23 @@ const HEADER_WORD = /^[\x21-\x7e]+$/;
  */
 export class Variables {
   readonly #values: ReadonlyMap<string, string>;
+  readonly #empty = new Set<string>();
 
   /** @param environment - Names in any letter case, as on Windows; the one in upper case wins. */
   constructor(environment: Readonly<Record<string, string | undefined>>) {
     const values = new Map<string, string>();
     for (const [name, value] of Object.entries(environment)) {
       const upper = name.toUpperCase();
+      if (value === '') this.#empty.add(upper);
       if (value === undefined || value === '' || (values.has(upper) && name !== upper)) continue;
       values.set(upper, value);
     }
     this.#values = values;
+  }
+
+  /** Whether it is set, and empty: where unset leaves what there is, that takes it away. */
+  isEmpty(name: string): boolean {
+    return this.#empty.has(name) && !this.#values.has(name);
   }
 
   /** A text without characters that no one sees. @throws InstallError `usage`. */

@@ -1,5 +1,5 @@
 import { SERVICE_NAME } from '@wins/wins-program';
-import { readProxies } from './environment-wish.js';
+import { readProxies, type ProxyWish } from './environment-wish.js';
 import { installPlaces, type InstallPlaces } from './install-places.js';
 import { tlsConfig, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
@@ -17,7 +17,7 @@ export interface SucWish {
   readonly isRke2Dependent?: boolean;
   readonly skipsProgram: boolean;
   readonly allowDowngrade: boolean;
-  readonly proxies: Readonly<Record<string, Secret>>;
+  readonly proxies: ProxyWish;
 }
 
 /** How an environment is read. */

@@ -83,8 +83,12 @@ export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> 
       return presence(state !== undefined && state !== 'stopped');
     },
     write: async ({ service }, state) => {
-      if (state !== undefined) await services.start(service);
-      else if (unlessAbsent(() => services.status(service)) !== undefined) {
+      if (state !== undefined) {
+        // The service manager takes one that is stopping for one that runs.
+        if (unlessAbsent(() => services.status(service))?.state === 'stopPending')
+          await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
+        await services.start(service);
+      } else if (unlessAbsent(() => services.status(service)) !== undefined) {
         await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
       }
     },

@@ -56,6 +56,11 @@ export interface ConfigDescribeResponse {
   File: string;
   /** Whether there was such a file when the config came into force; without one everything is default. */
   Found: boolean;
+  /**
+   * Lower-case hexadecimal SHA-256 of the content that the daemon runs with: of the file in force, or of the one at its start while
+   * values of a newer one wait for a restart. Empty without a file.
+   */
+  SHA256: string;
 }
 
 export interface ConfigReloadResponse {
@@ -415,7 +420,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
 };
 
 function createBaseConfigDescribeResponse(): ConfigDescribeResponse {
-  return { File: "", Found: false };
+  return { File: "", Found: false, SHA256: "" };
 }
 
 export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
@@ -425,6 +430,9 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     }
     if (message.Found !== false) {
       writer.uint32(16).bool(message.Found);
+    }
+    if (message.SHA256 !== "") {
+      writer.uint32(26).string(message.SHA256);
     }
     return writer;
   },
@@ -458,6 +466,14 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
             message.Found = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.SHA256 = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -477,6 +493,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     const message = createBaseConfigDescribeResponse();
     message.File = object.File ?? "";
     message.Found = object.Found ?? false;
+    message.SHA256 = object.SHA256 ?? "";
     return message;
   },
 };

@@ -20,7 +20,9 @@ import { Workspace } from '../workspace.js';
 export const CANARY = 'canary-of-a-token-0123456789';
 
 /** The packaged program. */
-export const PACKAGED = path.join(packageFolder(), 'wins');
+export function packagedProgram(): string {
+  return path.join(packageFolder(), 'wins');
+}
 
 /** What a command about a node says to programs. */
 export interface Said {

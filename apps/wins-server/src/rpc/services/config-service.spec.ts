@@ -19,7 +19,8 @@ describe('the service of the config', () => {
   const tool = path.join(folder, 'tool');
   const pinned = path.join(folder, 'pinned');
   const file = path.join(folder, 'config');
-  const sha256 = createHash('sha256').update('tool').digest('hex');
+  const digestOf = (content: string) => createHash('sha256').update(content).digest('hex');
+  const sha256 = digestOf('tool');
   const text = `white_list:
   processPaths:
     - ${tool}
@@ -31,7 +32,7 @@ describe('the service of the config', () => {
 `;
   const loadedFrom = (source: string) => ({
     ...parseConfig(source, { fileName: file }),
-    ...{ path: file, found: true },
+    ...{ path: file, found: true, sha256: digestOf(source) },
   });
   const atStart = loadedFrom(text);
   let inForce = atStart;
@@ -153,9 +154,21 @@ describe('the service of the config', () => {
       Changed: ['debug', 'listen', 'processEnvironment', 'white_list.proxyPorts'],
       NeedRestart: ['listen'],
     });
-    expect(await as(ADMINISTRATOR, ({ config: asked }) => asked.describe())).toEqual({
-      ...{ File: file, Found: true },
+  });
+
+  it('tells an administrator with which content the daemon runs: the newest that waits for no restart', async () => {
+    const waiting = `${text}listen: other\n`;
+    const digests = await as(ADMINISTRATOR, async ({ config: asked }) => {
+      const first = await asked.describe();
+      expect(first).toMatchObject({ File: file, Found: true });
+      const found = [first.SHA256];
+      for (onDisk of [waiting, `${text}debug: true\n`]) {
+        await asked.reload();
+        found.push((await asked.describe()).SHA256);
+      }
+      return found;
     });
+    expect(digests).toEqual([digestOf(text), digestOf(text), digestOf(onDisk)]);
   });
 
   it('keeps the config that is in force when the new one cannot be used, and says why', async () => {

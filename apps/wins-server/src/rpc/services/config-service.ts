@@ -1,4 +1,4 @@
-import { type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
+import { changedKeys, type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/raw';
@@ -43,6 +43,7 @@ export interface ConfigServiceParts {
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, connections, logger } = parts;
+  const atStart = config.inForce();
   const administered = administratorsOnly(connections, 'tell about the config');
   return {
     explain: (call, respond) => {
@@ -57,8 +58,10 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
     },
     describe: (call, respond) =>
       administered(call, respond, () => {
-        const { path, found } = config.inForce();
-        return { File: path, Found: found };
+        const now = config.inForce();
+        const isWhole = changedKeys(now, now, atStart).needRestart.length === 0;
+        const { sha256 = '' } = isWhole ? now : atStart;
+        return { File: now.path, Found: now.found, SHA256: sha256 };
       }),
     reload: (call, respond) =>
       administered(call, respond, () => {

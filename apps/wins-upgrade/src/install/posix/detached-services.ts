@@ -3,7 +3,15 @@ import { parseServiceCommand } from '@wins/service-upgrade';
 import { errnoOf } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -16,15 +24,27 @@ const PASSED_ON = ['PATH', 'WINS_RUNTIME_DIR'] as const;
 export function detachedServices(folder: string): ServiceRunner {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = (name: string): string => path.join(folder, `${name}.pid`);
+  const stopping = (name: string): string => path.join(folder, `${name}.stopping`);
   const process_ = (name: string): number | undefined => {
     const [pid = '', started] = (readIfThere(file(name)) ?? '').split(' ');
     return started !== undefined && startOf(Number(pid)) === started ? Number(pid) : undefined;
   };
+  const ended = async (name: string): Promise<void> => {
+    const pid = process_(name);
+    const end = performance.now() + GRACE_MS;
+    while (pid !== undefined && process_(name) === pid) {
+      if (performance.now() >= end) process.kill(pid, 'SIGKILL');
+      await delay(LOOK_EVERY_MS);
+    }
+    for (const each of [file(name), stopping(name)]) rmSync(each, { force: true });
+  };
   return {
     isRunning: (name) => process_(name) !== undefined,
+    isStopping: (name) => process_(name) !== undefined && existsSync(stopping(name)),
     start: async (name, { command, environment }) => {
       const found = parseServiceCommand(command, () => true);
       if (found === undefined) throw new Error(`cannot start ${name}: found no program`);
+      await ended(name);
       const passed = PASSED_ON.map((each) => [each, process.env[each]] as const);
       const env = { ...Object.fromEntries(passed), ...environment };
       const log = openSync(path.join(folder, `${name}.log`), 'a', 0o600);
@@ -42,13 +62,10 @@ export function detachedServices(folder: string): ServiceRunner {
     stop: async (name) => {
       const pid = process_(name);
       if (pid === undefined) return;
-      const end = performance.now() + GRACE_MS;
+      // Whoever comes after this process has ended must know that the service does not run for long.
+      writeFileSync(stopping(name), '');
       process.kill(pid, 'SIGTERM');
-      while (process_(name) !== undefined) {
-        if (performance.now() >= end) process.kill(pid, 'SIGKILL');
-        await delay(LOOK_EVERY_MS);
-      }
-      rmSync(file(name), { force: true });
+      await ended(name);
     },
   };
 }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { live, mortalRelease, type Death } from './mortal-release.js';
+import { NodeWorld } from './node-world.js';
+import { Rke2OfNode } from './rke2-of-node.js';
+
+/** How one job ended, and the next. */
+export interface CrashedSuc {
+  readonly wasKilled: boolean;
+  /** The change behind which it was killed, as it was told. */
+  readonly last: string;
+  /** What the next command said of the one that was killed. */
+  readonly recovered: string;
+}
+
+const WAIT = ['--wait', '20s'];
+
+/**
+ * Has a job of the upgrade controller change config, dependency, start and program of a node on which rke2 runs and depends on the daemon;
+ * kills it behind one change that it makes, and runs one that wants nothing, and then the same again. The node is well, or this throws.
+ */
+export async function crashSuc(diesAt: Death): Promise<CrashedSuc> {
+  await using world = new NodeWorld();
+  await world.say(['install']);
+  await using rke2 = await Rke2OfNode.start(world, true);
+  const newer = mortalRelease(world, 'v1.1.0');
+  const wanted = { CATTLE_WINS_DEBUG: 'true', CATTLE_ENABLE_WINS_DELAYED_START: 'true' };
+  const { wasKilled, changes } = await live(world, newer, ['suc', ...WAIT], wanted, diesAt);
+
+  const skip = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
+  const next = await world.say(['suc', ...WAIT], skip, newer);
+  assert.deepEqual([next.code, next.outcome], [0, 'nothing'], next.reason);
+  const isNew = world.text(world.config).includes('debug: true');
+  assert.equal(await world.version(), isNew ? 'v1.1.0' : 'v1.0.0');
+  assert.equal(world.service?.startType, isNew ? 'delayed' : 'automatic');
+  assert.deepEqual([rke2.isRunning, rke2.dependencies], [true, ['rancher-wins']]);
+  assert.equal(existsSync(world.journal), false);
+
+  const said = await world.say(['suc', ...WAIT], wanted, newer);
+  assert.deepEqual([said.code, said.outcome], [0, isNew ? 'nothing' : 'installed'], said.reason);
+  assert.equal(await world.version(), 'v1.1.0');
+  assert.equal(readdirSync(world.stateFolder).join(), 'install-manifest.json');
+  assert.deepEqual([rke2.isRunning, rke2.dependencies], [true, ['rancher-wins']]);
+  return { wasKilled, last: changes.at(-1) ?? '', recovered: next.recovered ?? 'nothing' };
+}

@@ -1,0 +1,79 @@
+import { StandInService, stubProgram } from '@wins/csi-proxy/testing';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { NodeWorld } from './node-world.js';
+import { startServiceOf } from './service-of-node.js';
+
+/** The id that the original's script wrote: lower-case hex and the line end of PowerShell. */
+export const GO_NODE_ID = 'ab'.repeat(31);
+
+/** A node as the original's script leaves it: nothing of it is recorded anywhere. */
+export interface GoLayout {
+  /** What stands for the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
+  readonly csiProxy: StandInService;
+  readonly csiProxyProgram: string;
+  readonly variables: NodeJS.ProcessEnv;
+}
+
+/**
+ * Lays a node out as the original's script does it after it ran twice: the service runs the copy in the folder of Windows, the PATH has
+ * each element as often as it ran, csi-proxy is a service of its own.
+ */
+export async function layOutAsGoScript(
+  world: NodeWorld,
+  {
+    connectionInfo,
+    authorities,
+  }: { readonly connectionInfo: string; readonly authorities: string },
+): Promise<GoLayout> {
+  await world.wins(['install', '--dry-run']);
+  const put = (file: string, content: string, mode = 0o600): void => {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+    writeFileSync(file, content, { mode });
+  };
+  for (const folder of ['etc/rancher/wins', 'var/lib/rancher/agent']) {
+    mkdirSync(path.dirname(world.path(folder)), { recursive: true, mode: 0o755 });
+    mkdirSync(world.path(folder), { mode: 0o700 });
+  }
+  const config = `
+    agentStrictTLSMode: false
+    systemagent:
+      workDirectory: ${world.path('var/lib/rancher/agent/work')}
+      appliedPlanDirectory: ${world.path('var/lib/rancher/agent/applied')}
+      remoteEnabled: true
+      localEnabled: false
+      preserveWorkDirectory: false
+      connectionInfoFile: ${world.connectionInfo}
+    tls-config:
+      certFilePath: ${world.authorities}
+  `;
+  put(world.config, config.replace(/^ {4}/gm, '').replace(/\n/g, '\r\n'));
+  put(world.authorities, authorities);
+  put(world.nodeId, `${GO_NODE_ID}\r\n`);
+  put(world.connectionInfo, connectionInfo);
+  put(world.path('etc/rancher/wins/powershell.exe'), 'a copy', 0o700);
+  put(world.path('etc/rancher/wins/csi-proxy.log'), 'a log');
+  for (const folder of ['work', 'applied'])
+    mkdirSync(world.path('var/lib/rancher/agent', folder), { mode: 0o700 });
+  put(world.program, world.text(world.release), 0o755);
+  put(world.path('usr/local/bin/wins-agent-uninstall.ps1'), 'a script');
+  mkdirSync(world.path('windows'));
+  const program = world.path('windows/wins.exe');
+  copyFileSync(world.release, program);
+  const own = [world.path('var/lib/rancher/rke2/bin'), world.path('usr/local/bin')];
+  const elements = ['/usr/bin', ...own, ...own].join(':');
+  const system = { path: elements, services: {}, certificates: {}, eventSources: ['rancher-wins'] };
+  writeFileSync(world.path('system.json'), JSON.stringify(system));
+  const environment = { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' };
+  const args = ['srv', 'app', 'run', '--config', world.config];
+  await startServiceOf(world, 'rancher-wins', { program, args, environment });
+  await world.version();
+
+  const csiProxy = new StandInService(world.workspace.path('csiproxy.json'));
+  const csiProxyProgram = world.workspace.path('System32', 'csi-proxy.exe');
+  put(csiProxyProgram, stubProgram({ mark: 'go', stops: true }), 0o755);
+  await csiProxy.create({ program: csiProxyProgram, args: ['-windows-service'] });
+  await csiProxy.start();
+  const variables = { WINS_CSI_PROXY_SERVICE: world.workspace.path('csiproxy.json') };
+  return { csiProxy, csiProxyProgram, variables };
+}

@@ -1,0 +1,48 @@
+import { resolvePipePath } from '@wins/pipe-transport';
+import { createWinsClient, WinsClientError } from '@wins/wins-api';
+import { hashFile } from '@wins/trusted-files';
+import path from 'node:path';
+import type { NodeParts } from './node-parts.js';
+
+const LIMIT_MS = 5_000;
+/** Of what a daemon runs with when that is not what lies there: no content has it. */
+const OTHER = '0'.repeat(64);
+
+/**
+ * The digests of the config and the program that the daemon runs with, by path, as it tells them; undefined where none runs, or one that
+ * does not tell, such as a release of Go.
+ */
+export async function loadedFiles({
+  upgrade,
+  dialOf,
+}: Pick<NodeParts, 'upgrade' | 'dialOf'>): Promise<ReadonlyMap<string, string> | undefined> {
+  const { service, pipeOf } = upgrade;
+  const status = await service.query();
+  if (status?.state !== 'running') return undefined;
+  const pipe = await pipeOf(status.command.args).catch(() => undefined);
+  // Why a config is wrong is told by who plans to change it.
+  if (pipe === undefined) return undefined;
+  const dial = dialOf?.(pipe);
+  const client = createWinsClient({
+    address: resolvePipePath(pipe).address,
+    connectTimeoutMs: LIMIT_MS,
+    clientName: 'wins-install',
+    ...(dial && { dial }),
+  });
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  try {
+    const config = await client.config.describe({ signal });
+    const loaded = new Map<string, string>();
+    if (config.SHA256 !== '') loaded.set(path.resolve(config.File), config.SHA256);
+    const { Checksum: sha1 } = await client.info({ signal });
+    const program = status.command.imagePath;
+    const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
+    if (sha1 !== '') loaded.set(program, found.sha1 === sha1.toLowerCase() ? found.sha256 : OTHER);
+    return loaded;
+  } catch (error) {
+    if (error instanceof WinsClientError) return undefined;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
