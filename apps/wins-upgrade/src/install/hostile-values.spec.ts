@@ -149,6 +149,26 @@ describe('a hostile value', () => {
       );
   });
 
+  it('is no path with blanks, letters beyond ASCII or a #: config and command line have it as it is', () => {
+    for (const folder of [
+      'D:\\a b\\ü #1',
+      'D:\\- x',
+      'D:\\配置, {a}',
+      "D:\\it's & [x]",
+      'D:\\true',
+    ]) {
+      const wish = install({
+        CATTLE_AGENT_CONFIG_DIR: folder,
+        CATTLE_AGENT_VAR_DIR: `${folder}\\v`,
+      });
+      expect(wish.places.config).toBe(`${folder}\\config`);
+      check('CATTLE_AGENT_CONFIG_DIR', folder, () => wish);
+      const { config } = parseConfig(editConfig('', wish.config ?? {}));
+      expect(config.tlsConfig?.certFilePath).toBe(`${folder}\\ranchercert`);
+      expect(config.systemAgent?.workDirectory).toBe(`${folder}\\v\\work`);
+    }
+  });
+
   it('is a value of none of the variables that are not read', () => {
     const others = ['CATTLE_ROLE_CONTROLPLANE', 'CATTLE_ROLE_ETCD', 'CATTLE_ROLE_NONE'];
     const more = [
