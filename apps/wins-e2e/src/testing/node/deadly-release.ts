@@ -122,8 +122,9 @@ export class DeadlyNode implements AsyncDisposable {
   }
 
   async #die(command: string, change: number): Promise<void> {
-    const { signal } = await this.#world.wins([command], { DIE_AT: String(change) }, this.#release);
-    assert.equal(signal, 'SIGKILL');
+    const variables = { DIE_AT: String(change) };
+    const { signal, code, stderr } = await this.#world.wins([command], variables, this.#release);
+    assert.equal(signal, 'SIGKILL', `change ${change} of ${command}: ended with ${code}: ${stderr}`);
   }
 
   #assertEmpty(): void {
