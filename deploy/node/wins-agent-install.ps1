@@ -54,10 +54,14 @@ function Invoke-WinsInstaller {
         else {
             $base = if ($env:CATTLE_AGENT_BINARY_BASE_URL) { $env:CATTLE_AGENT_BINARY_BASE_URL } else { "$($env:CATTLE_SERVER)/assets" }
             $url = if ($env:CATTLE_AGENT_BINARY_URL) { $env:CATTLE_AGENT_BINARY_URL } else { "$($base.TrimEnd('/'))/wins.exe" }
+            if ($url -notmatch '\Ahttps://(?![^/?#]*@)[!#-\[\]-~]+\z') { throw 'cannot fetch wins.exe: found no address that begins with https://, without a user, quotes and blanks' }
             # The digest decides, and no secret is sent: so a server with a private authority may be asked. wins.exe itself judges that server.
-            $options = '-fsSL', '--insecure', '--proto', '=https', '--max-redirs', '5', '--retry', '5', '--connect-timeout', '30', '--max-time', '600', '--max-filesize', '268435456'
-            & "$env:SystemRoot\System32\curl.exe" @options -o $wins -- $url
-            if ($LASTEXITCODE -ne 0) { throw "cannot fetch ${url}: curl.exe ended with exit code $LASTEXITCODE" }
+            # No file of the user changes what curl does (-q comes first), and an address that is signed is in no argument.
+            $options = '-q', '-fsSL', '--globoff', '--insecure', '--proto', '=https', '--max-redirs', '5', '--retry', '5', '--connect-timeout', '30', '--max-time', '600', '--max-filesize', '268435456'
+            $asked = Join-Path $folder 'asked'
+            [IO.File]::WriteAllText($asked, "url = ""$url""")
+            & "$env:SystemRoot\System32\curl.exe" @options -o $wins --config $asked
+            if ($LASTEXITCODE -ne 0) { throw "cannot fetch $($url -replace '[?#].*\z'): curl.exe ended with exit code $LASTEXITCODE" }
         }
         $found = (Get-FileHash -LiteralPath $wins -Algorithm SHA256).Hash
         if ($found -ne $wanted) { throw "cannot use the wins.exe that was fetched: found the SHA-256 digest $found; wanted $wanted" }

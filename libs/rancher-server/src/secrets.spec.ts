@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { createDownload } from './download/create-download.js';
@@ -13,7 +14,14 @@ import {
   upgrade,
   type RancherFault,
 } from './testing/index.js';
-import { CANARY, closeServers, proxy, rancher, settings } from './testing/server-harness.js';
+import {
+  CANARY,
+  closeServers,
+  failureOf,
+  proxy,
+  rancher,
+  settings,
+} from './testing/server-harness.js';
 import { establishTrust } from './trust/establish-trust.js';
 
 afterEach(closeServers);
@@ -24,7 +32,10 @@ const AGENT_TOKEN = 'canary-of-the-agents-token';
 const bytes = Buffer.from('canary')
   .toString('hex')
   .replace(/..(?=.)/g, '$& ');
-const secrets = [CANARY, PASSWORD, AGENT_TOKEN, bytes];
+/** What leaves the node in the place of the token, and what a proxy is shown. */
+const HASH = createHash('sha256').update(CANARY).digest('base64');
+const BASIC = Buffer.from(`agent:${PASSWORD}`).toString('base64');
+const secrets = [HASH, BASIC, CANARY, PASSWORD, AGENT_TOKEN, bytes];
 const info = connectionInfo({
   server: 'https://rancher.invalid',
   ca: undefined,
@@ -36,6 +47,10 @@ const echo = `Bearer ${CANARY} ${PASSWORD}`;
 const faults: [string, RancherFault][] = [
   ['is well', (_request, _response, proceed) => proceed()],
   ['is slow', byteByByte],
+  [
+    'repeats what it was sent',
+    ({ headers }, response) => void response.writeHead(500).end(headers.authorization),
+  ],
   ['repeats the token in a refusal', answer(500, echo)],
   ['repeats it in a page', answer(200, `<html>${echo}`, { 'content-type': 'text/html' })],
   ['repeats it as a host', redirectTo(`https://${CANARY}.example/`)],
@@ -114,4 +129,35 @@ describe('no token and no password', () => {
     expect(server.requests.length).toBeGreaterThan(0);
     expect(inspect(server.requests)).not.toContain(CANARY);
   });
+
+  it.each([PASSWORD, 'canary:with:colons', 'canary with @ and %41', '%63anary%20coded'])(
+    'is in an error when a proxy repeats what it was sent: %s',
+    async (password) => {
+      const between = await rancher({ plain: true });
+      const url = 'http://rancher.invalid';
+      between.script(
+        `${url}/healthz`,
+        [
+          ({ headers }, response) =>
+            void response.writeHead(500).end(`${headers['proxy-authorization']} ${password}`),
+        ],
+        { forEver: true },
+      );
+      const host = between.url.replace('http://', '');
+      const own = settings({
+        allowHttp: true,
+        environment: { HTTP_PROXY: `http://agent:${password}@${host}` },
+      });
+      const trust = { server: new URL(url), roots: [] };
+      const failure = await failureOf(checkHealth(trust, { timeoutMs: 2000 }, own));
+      expect(failure.message).toContain('found status 500 with "Basic ***');
+      expect(inspect([failure, own.warnings], { depth: 20 })).not.toMatch(/canary/i);
+      const [shown = ''] = between.requests.flatMap(
+        ({ headers }) => headers['proxy-authorization'],
+      );
+      expect(inspect([failure, own.warnings], { depth: 20 })).not.toContain(
+        shown.replace('Basic ', ''),
+      );
+    },
+  );
 });

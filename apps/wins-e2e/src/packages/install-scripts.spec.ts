@@ -35,6 +35,35 @@ describe('the scripts that install and uninstall', () => {
     expect(install).toContain(`$releasedChecksum = '${digest}'`);
   });
 
+  it('take an address that curl and its file of options take as one, and without a user', () => {
+    const [, pattern = ''] = /\$url -notmatch '\\A(.*)\\z'/.exec(install) ?? [];
+    const isTaken = (url: string): boolean => new RegExp(`^${pattern}$(?!\n)`, 'i').test(url);
+    const taken = [
+      'https://a.b/assets/wins.exe',
+      'https://[::1]:8443/x?sig=a%2Fb@c&x=$(y)',
+      'https://a/b@c',
+    ];
+    expect(taken.map(isTaken)).toEqual([true, true, true]);
+    const refused = [
+      ...['http://a/x', 'file:///c:/x', '-o c:\\x', 'ftp://a/x', ' https://a/x', 'https://'],
+      ...[
+        'https://user:canary@a/x',
+        'https://user@a',
+        'https://a/"\noutput = "c:/x',
+        'https://a/"x',
+      ],
+      ...['https://a/x\n', 'https://a/x y', 'https://a\\b', 'https://\u00e4/x', 'https://a/\0'],
+    ];
+    expect(refused.filter(isTaken)).toEqual([]);
+  });
+
+  it('have curl read no file of the user, and no address as an argument or more than one', () => {
+    expect(install).toMatch(/\$options = '-q', '-fsSL', '--globoff',/);
+    const [call = ''] = /^\s*& \S*curl\.exe.*$/m.exec(install) ?? [];
+    expect(call).toMatch(/@options -o \$wins --config \$asked\s*$/);
+    expect(install).not.toMatch(/throw[^\n]*(\$url\b(?! -replace)|\$\{url\})/);
+  });
+
   it('start nothing by a bare name, give no secret as an argument, and evaluate no text', () => {
     for (const text of [install, read('wins-agent-uninstall.ps1')]) {
       const started = [...text.matchAll(/^\s*& (\S+)(.*)$/gm)];

@@ -5,6 +5,7 @@ import { InstallError } from '../install-error.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
+import { detourOf } from './detour-of.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
@@ -33,13 +34,15 @@ export async function readFacts(
   const files = [program, ...(wish.files ?? []).map(({ path }) => path)];
   const folders = [
     ...own,
+    ...places.morePathElements,
+    ...(manifest?.entries ?? []).flatMap(({ item }) => folderOfItem(item, host.platform)),
     ...files.filter((path) => path !== undefined).map((path) => folderOf(path, host.platform)),
   ];
   // Without a manifest what the original has put here may be taken over.
   const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
   const items = [
     ...itemsOfWish(wish, program),
-    ...own
+    ...[...own, ...places.morePathElements]
       .flatMap((folder) => ancestorsOf(folder, host.platform))
       .map((path): Item => ({ kind: 'folder', path })),
     ...certificatesOf(wish.authorities ?? '').map((der): Item => {
@@ -76,6 +79,12 @@ export async function readFacts(
   };
 }
 
+/** Where a file or folder is; none for what is neither. */
+function folderOfItem(item: Item, platform: NodeJS.Platform): readonly string[] {
+  const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
+  return isPlace ? [folderOf(item.path, platform)] : [];
+}
+
 async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {
   try {
     return await readItem(host, item);
@@ -90,7 +99,12 @@ async function judge({ host }: InstallContext, folder: string): Promise<FolderFa
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers =
     distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
-  return { ...(distrust !== undefined && { distrust }), strangers };
+  const leadsTo = await detourOf(folder, host.platform);
+  return {
+    ...(distrust !== undefined && { distrust }),
+    ...(leadsTo !== undefined && { leadsTo }),
+    strangers,
+  };
 }
 
 function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {

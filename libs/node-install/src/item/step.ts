@@ -28,7 +28,12 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';
-  return `${verb} ${itemName(item)}${to === undefined ? '' : detailOf(to)}`;
+  return `${verb} ${itemName(item)}${to === undefined || isGuessable(item) ? '' : detailOf(to)}`;
+}
+
+/** The password of a proxy may be short: whoever reads its digest in a log could try all that are. */
+function isGuessable({ kind }: Item): boolean {
+  return kind === 'variable';
 }
 
 function detailOf(state: StateOf): string {

@@ -5,7 +5,7 @@ import { InstallError } from '../install-error.js';
 import { STEP_SCHEMA } from '../item/step-schema.js';
 import type { Step } from '../item/step.js';
 import { act, type InstallContext } from '../run/install-context.js';
-import { readIfThere, replaceOwn } from './own-files.js';
+import { readableJson, readIfThere, replaceOwn } from './own-files.js';
 
 const MAX_STEPS = 1000;
 
@@ -30,6 +30,11 @@ export interface JournalRecord {
   readonly isProved: boolean;
   readonly steps: readonly Step[];
   readonly lines: readonly JournalLine[];
+}
+
+/** The first line of a journal. @throws InstallError `refused` when it could not be read again. */
+export function journalHeader(steps: readonly Step[], isProved: boolean): string {
+  return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
 }
 
 /** The record on disk of the installation that is under way: first all its steps, then a line before each act, each flushed. */
@@ -69,7 +74,7 @@ export class InstallJournal {
 
   /** Writes which steps there will be. */
   async begin(steps: readonly Step[], isProved: boolean): Promise<void> {
-    const text = `${JSON.stringify({ format: 1, isProved, steps })}\n`;
+    const text = journalHeader(steps, isProved);
     await act(this.#context, 'begin journal', () => replaceOwn(this.#file, text));
   }
 

@@ -1,7 +1,11 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
+import type * as z from 'zod';
+import { InstallError } from '../install-error.js';
 
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Room for the lines that come behind the first one. */
+const MAX_FIRST_BYTES = MAX_BYTES / 2;
 
 /** The text of a file; undefined when there is none. @throws TrustedFileError, also for more than 16 MiB and for a link. */
 export async function readIfThere(file: string): Promise<string | undefined> {
@@ -16,6 +20,22 @@ export async function readIfThere(file: string): Promise<string | undefined> {
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw error;
   }
+}
+
+/**
+ * The line of JSON that a file of ours begins with. What could not be read again would leave a node that no command can finish or undo.
+ *
+ * @param what - As the end of "cannot".
+ * @throws InstallError `refused`.
+ */
+export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
+  const text = `${JSON.stringify(value, null, indent)}\n`;
+  const isReadable =
+    Buffer.byteLength(text) <= MAX_FIRST_BYTES && schema.safeParse(JSON.parse(text)).success;
+  if (isReadable) return text;
+  const found = `more, or longer values, than it could be read with (${Buffer.byteLength(text)} bytes)`;
+  const wanted = 'wanted at most 1000 things, each value of at most 32767 characters';
+  throw new InstallError('refused', `cannot ${what}: found ${found}; ${wanted}`);
 }
 
 /** Replaces a file of our private folder as one durable act. What a crash left of an earlier one does not pile up. */

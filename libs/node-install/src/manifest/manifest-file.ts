@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InstallError } from '../install-error.js';
-import { readIfThere, replaceOwn } from '../journal/own-files.js';
+import { readableJson, readIfThere, replaceOwn } from '../journal/own-files.js';
 import { act, type InstallContext } from '../run/install-context.js';
 import { MANIFEST_SCHEMA, type Manifest } from './manifest.js';
 
@@ -33,6 +33,11 @@ export async function readManifest({
   throw new InstallError('unreadable', `cannot read ${file}: found something else; ${wanted}`);
 }
 
+/** The text of a manifest. @throws InstallError `refused` when it could not be read again. */
+export function manifestText(manifest: Manifest): string {
+  return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
+}
+
 /** Replaces the manifest as one act, durably; undefined removes it. */
 export async function writeManifest(
   context: InstallContext,
@@ -40,7 +45,7 @@ export async function writeManifest(
 ): Promise<void> {
   const file = manifestPath(context.places.stateFolder);
   await act(context, 'write manifest', async () => {
-    if (manifest !== undefined) return replaceOwn(file, `${JSON.stringify(manifest, null, 2)}\n`);
+    if (manifest !== undefined) return replaceOwn(file, manifestText(manifest));
     if (existsSync(file)) await unlink(file);
   });
 }

@@ -1,9 +1,12 @@
+import { quoteText } from '@wins/wins-program';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../wish/install-wish.js';
-import { refuse, type KeptItem, type UninstallPlan } from './plan.js';
+import { folderOf } from './ancestors.js';
+import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
+import { isListAlone, refuseFolder } from './refuse-install.js';
 
 /** How an installation is taken away. */
 export interface UninstallWish {
@@ -33,6 +36,8 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
       `the service ${RKE2_SERVICE} runs, and needs what would be removed; ${next}`,
     );
   }
+  const untrusted = refuseWayThere(facts);
+  if (untrusted !== undefined) return untrusted;
   const kept: KeptItem[] = [];
   const steps: Step[] = [];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
@@ -64,6 +69,25 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
   const rest = kept.map(({ entry, reason: why }) => `${itemName(entry.item)} (${why})`).join(', ');
   return { kind: 'nothing', reason: `what is left stays: ${rest}; --force removes it` };
+}
+
+/** A path that leads elsewhere than when it was written down would have another's files removed. */
+function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
+  for (const { item } of manifest?.entries ?? []) {
+    if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') continue;
+    const folder = folderOf(item.path, platform);
+    const { leadsTo, ...found } = folders.get(folder) ?? { strangers: [] };
+    if (leadsTo !== undefined) {
+      const next = 'wanted the folder itself; look at who made the link, and remove that';
+      return refuse(
+        'untrusted',
+        `${quoteText(folder)} leads to ${quoteText(leadsTo)}, where others' files would be removed; ${next}`,
+      );
+    }
+    if (found.distrust !== undefined && !isListAlone(found.distrust))
+      return refuseFolder(folder, found);
+  }
+  return undefined;
 }
 
 function isService({ item }: Step): boolean {

@@ -1,7 +1,7 @@
 import type { Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import semver from 'semver';
-import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type Refusal } from './plan.js';
@@ -60,22 +60,30 @@ function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Re
       .filter((path) => path !== undefined)
       .map((path) => folderOf(path, facts.platform)),
   ];
-  for (const folder of [...own, ...others]) {
+  // All programs of the machine are looked for there, those of the system's own services too.
+  const elements = places.morePathElements.filter(
+    (path) => stateIn(facts, { kind: 'pathElement', path }) === undefined,
+  );
+  for (const folder of [...own, ...others, ...elements]) {
     const found = facts.folders.get(folder);
     if (found?.distrust === undefined) continue;
     if (own.includes(folder) && isMendable(facts, folder)) continue;
-    const { path, found: why, remedy } = found.distrust;
-    const strangers = found.strangers.slice(0, 3).map((each) => quoteText(each));
-    const inIt =
-      strangers.length === 0 ? [] : [`others made or can change ${strangers.join(', ')}`];
-    const wanted = 'wanted what administrators alone can change';
-    const parts = [`${quoteText(path)}: ${why}`, ...inIt, wanted, remedy].filter(Boolean);
-    return refuse(
-      'untrusted',
-      `others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`,
-    );
+    return refuseFolder(folder, found);
   }
   return undefined;
+}
+
+/** That a folder is not used, with the reason. */
+export function refuseFolder(folder: string, { distrust, strangers }: FolderFacts): Refusal {
+  const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
+  const shown = strangers.slice(0, 3).map((each) => quoteText(each));
+  const inIt = shown.length === 0 ? [] : [`others made or can change ${shown.join(', ')}`];
+  const wanted = 'wanted what administrators alone can change';
+  const parts = [`${quoteText(path)}: ${found}`, ...inIt, wanted, remedy].filter(Boolean);
+  return refuse(
+    'untrusted',
+    `others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`,
+  );
 }
 
 function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined {

@@ -11,7 +11,7 @@ import {
   type InstallWish,
 } from '../wish/install-wish.js';
 import { certificatesOf } from '../wish/certificates.js';
-import { ancestorsOf } from './ancestors.js';
+import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
@@ -74,12 +74,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   for (const folder of [...privateFolders, places.programFolder]) {
-    for (const above of ancestorsOf(folder, facts.platform)) {
-      const item = { kind: 'folder', path: above } as const;
-      const isPlanned = wanted.quiet.some((step) => itemId(step.item) === itemId(item));
-      const isThere = isPlanned || stateIn(facts, item) !== undefined;
-      if (!isThere) wanted.want(wanted.quiet, item, { access: 'readable' });
-    }
+    wantAncestors(wanted, facts, folder);
     const isData = dataFolders(places).includes(folder);
     // The daemon makes and removes them as it needs them.
     if (isData && stateIn(facts, { kind: 'service', name: service }) !== undefined) continue;
@@ -92,6 +87,8 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     }
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
+    // Whoever may make a folder of the PATH has programs in it that others run: those above are there before.
+    wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
   if (wish.trustMachineStore === true) {
@@ -180,4 +177,14 @@ function wantProgram(
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
     wanted.disturbs = true;
+}
+
+/** The folders above one, as far as they are not there. */
+function wantAncestors(wanted: WantedItems, facts: NodeFacts, folder: string): void {
+  for (const above of ancestorsOf(folder, facts.platform)) {
+    const item = { kind: 'folder', path: above } as const;
+    const isPlanned = wanted.quiet.some((step) => itemId(step.item) === itemId(item));
+    const isThere = isPlanned || stateIn(facts, item) !== undefined;
+    if (!isThere) wanted.want(wanted.quiet, item, { access: 'readable' });
+  }
 }

@@ -1,13 +1,13 @@
 import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { InstallError } from '../install-error.js';
 import type { StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { InstallJournal } from '../journal/install-journal.js';
+import { InstallJournal, journalHeader } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
-import { readManifest, writeManifest } from '../manifest/manifest-file.js';
+import { manifestText, readManifest, writeManifest } from '../manifest/manifest-file.js';
 import type { StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
 import { removeStateFolder } from './state-folder.js';
@@ -28,10 +28,12 @@ export type ApplyOutcome =
  *
  * The lock of the node must be held, and no journal may be there: `finishOrUndo` ends what an earlier run left.
  *
- * @throws InstallError `refused` when the folder for journal and manifest cannot be trusted, and nothing was touched; `notUndone`.
+ * @throws InstallError `refused` when the folder for journal and manifest cannot be trusted, or they could not be read again, and nothing
+ *   was touched; `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const journal = new InstallJournal(context);
+  await requireReadable(context, plan);
   await ensureStateFolder(context);
   if ((await journal.read()) !== undefined) {
     throw new InstallError(
@@ -86,6 +88,12 @@ export async function ensureStateFolder(context: InstallContext): Promise<void> 
   }
 }
 
+/** What is too much for journal or manifest is known before the first act. */
+async function requireReadable(context: InstallContext, plan: StepPlan): Promise<void> {
+  journalHeader(plan.steps, plan.isProved);
+  manifestText(mergeSteps(await readManifest(context), plan.steps));
+}
+
 async function doStep(
   context: InstallContext,
   step: Step,
@@ -104,15 +112,30 @@ async function doStep(
     }
     await begin();
     if (isSameState(now, to)) return;
+    const wasOpen = item.kind === 'folder' && from !== undefined && isOpen(context, item.path);
     await write(context, item, to, contents);
     if (!isSameState(await readItem(context.host, item), to)) {
       throw new InstallError('stepFailed', 'the system says that it did it, and did not');
     }
+    if (wasOpen) await requireNoStrangers(context, item.path);
   } catch (error) {
     const code = error instanceof InstallError ? error.code : 'stepFailed';
     const message = `cannot ${describeStep(step)}: ${messageOf(error)}`;
     throw new InstallError(code, message, { cause: error });
   }
+}
+
+/** Whether others can change what is in a folder. */
+function isOpen({ host }: InstallContext, folder: string): boolean {
+  return host.trust.distrustOfFolder(folder)?.path === folder;
+}
+
+/** Until its list was another, others may have put something into it, since it was looked at. */
+async function requireNoStrangers({ host }: InstallContext, folder: string): Promise<void> {
+  const [stranger] = await host.strangersIn(folder);
+  if (stranger === undefined) return;
+  const found = `found that others made or can change ${quoteText(stranger)}`;
+  throw new InstallError('changed', `${found}; remove it, and run it again`);
 }
 
 async function write(

@@ -1,7 +1,10 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { detourOf } from '../facts/detour-of.js';
+import { InstallError } from '../install-error.js';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { readManifest, writeManifest } from '../manifest/manifest-file.js';
+import { folderOf } from '../plan/ancestors.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
 import { removeStateFolder } from './state-folder.js';
@@ -27,6 +30,7 @@ export async function uninstall(
   const full: Step[] = [];
   for (const step of plan.steps) {
     try {
+      await requireNoDetour(context, step.item);
       await writeItem(context, step.item, step.to, undefined);
     } catch (error) {
       if (step.item.kind === 'folder' && isNotEmpty(error)) {
@@ -53,4 +57,13 @@ export async function uninstall(
     await writeManifest(context, { ...manifest, entries });
   }
   return { kept, failed };
+}
+
+/** While the service was stopped, others may have put a link on the way. */
+async function requireNoDetour({ host }: InstallContext, item: Item): Promise<void> {
+  if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') return;
+  const folder = folderOf(item.path, host.platform);
+  const leadsTo = await detourOf(folder, host.platform);
+  if (leadsTo === undefined) return;
+  throw new InstallError('changed', `${quoteText(folder)} leads to ${quoteText(leadsTo)} now`);
 }

@@ -149,10 +149,11 @@ export class TestNode implements Disposable {
     wish: InstallWish,
     how: { readonly isForced?: boolean; readonly keepsData?: boolean } = {},
     faults?: ReadonlyMap<number, Fault>,
+    options?: Partial<StandInOptions>,
   ): Promise<
     UninstallReport | 'died' | { readonly kind: 'nothing' | 'refusal'; readonly reason: string }
   > {
-    const { context, death } = this.context(faults);
+    const { context, death } = this.context(faults, options);
     const { service, places } = wish;
     const life = async (): ReturnType<TestNode['uninstall']> => {
       const facts = await readFacts(context, wish);

@@ -1,4 +1,5 @@
-import { installPlaces, type InstallPlaces } from './install-places.js';
+import { installPlaces, type InstallPlaces, type PlaceChoices } from './install-places.js';
+import { judgePlaces } from './judge-places.js';
 import { Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
@@ -104,10 +105,8 @@ export function wishFromEnvironment(
     ...some('programSha256', variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM')),
     ...some('csiProxy', readCsiProxy(variables)),
     proxies: readProxies(variables),
-    places: installPlaces(platform, {
-      configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
+    places: readPlaces(variables, platform, {
       dataFolder: variables.path('CATTLE_AGENT_VAR_DIR', platform),
-      prefix: variables.path('CATTLE_AGENT_BIN_PREFIX', platform),
     }),
   };
 }
@@ -119,6 +118,22 @@ export function readProxies(variables: Variables): ProxyWish {
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(found);
+}
+
+/** Where the environment wants what. @throws InstallError `usage`. */
+export function readPlaces(
+  variables: Variables,
+  platform: NodeJS.Platform,
+  more: PlaceChoices,
+): InstallPlaces {
+  const places = installPlaces(platform, {
+    configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
+    prefix: variables.path('CATTLE_AGENT_BIN_PREFIX', platform),
+    ...more,
+  });
+  const bad = judgePlaces(places, platform);
+  if (bad !== undefined) throw variables.refuse(bad.name, bad.found, bad.wanted);
+  return places;
 }
 
 /** A property that is there only when it has a value. */

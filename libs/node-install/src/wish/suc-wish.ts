@@ -1,6 +1,6 @@
 import { SERVICE_NAME } from '@wins/wins-program';
-import { readProxies, type ProxyWish } from './environment-wish.js';
-import { installPlaces, type InstallPlaces } from './install-places.js';
+import { type ProxyWish, readPlaces, readProxies } from './environment-wish.js';
+import type { InstallPlaces } from './install-places.js';
 import { tlsConfig, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
@@ -59,10 +59,7 @@ export function sucWishFromEnvironment(
     allowDowngrade: variables.flag('CATTLE_WINS_ALLOW_DOWNGRADE') ?? false,
     proxies: readProxies(variables),
     // CATTLE_AGENT_VAR_DIR of this plan is a path of Linux, also for a node of Windows.
-    places: installPlaces(platform, {
-      configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
-      prefix: variables.path('CATTLE_AGENT_BIN_PREFIX', platform),
-    }),
+    places: readPlaces(variables, platform, {}),
   };
 }
 

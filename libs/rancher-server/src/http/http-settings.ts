@@ -74,8 +74,13 @@ export function withSecret(
 
 function proxyPasswords(environment: Environment): readonly string[] {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
-    const [, password] = /:([^:/@]+)@[^@]*$/.exec(environment[name] ?? '') ?? [];
-    return password === undefined ? [] : [password, decoded(password)];
+    // What is before the last @, as a password may hold any character that its author has left as it is.
+    const [, user = '', password] =
+      /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^:]*):(.+)@[^@]*$/is.exec(environment[name]?.trim() ?? '') ??
+      [];
+    if (password === undefined) return [];
+    const shown = Buffer.from(`${decoded(user)}:${decoded(password)}`).toString('base64');
+    return [password, decoded(password), encodeURIComponent(decoded(password)), shown];
   });
 }
 

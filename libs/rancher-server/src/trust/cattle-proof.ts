@@ -4,6 +4,8 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 export interface ProofQuestion {
   /** They hold a hash of the token, and a number that was never used before. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What of them no message may repeat. */
+  readonly secrets: readonly string[];
   /** Judges the header `X-Cattle-Hash` of the answer. A server that does not know the token sends none. */
   judge(body: Uint8Array, hash: string | undefined): 'right' | 'wrong' | 'missing';
 }
@@ -17,6 +19,7 @@ export function askForProof(token: string): ProofQuestion {
   const hashed = createHash('sha256').update(token).digest('base64');
   return {
     headers: { authorization: `Bearer ${hashed}`, 'x-cattle-nonce': nonce },
+    secrets: [hashed],
     judge(body, hash) {
       if (hash === undefined || hash === '') return 'missing';
       const found = Buffer.from(hash, 'base64');

@@ -10,7 +10,7 @@ import { below, parseServer } from '../http/parse-address.js';
 import { retry } from '../http/retry.js';
 import { RancherError, type RancherErrorCode } from '../rancher-error.js';
 import { checkToken } from '../register/request-headers.js';
-import { askForProof } from './cattle-proof.js';
+import { askForProof, type ProofQuestion } from './cattle-proof.js';
 import { judgeAuthority, type AuthorityFacts } from './judge-authority.js';
 import { readCertificates } from './read-certificates.js';
 import type { CaCertificate, ServerTrust, TrustWanted } from './server-trust.js';
@@ -102,7 +102,7 @@ class Asking {
         : this.#trust('system', roots, found);
     }
     const question = token === undefined ? undefined : askForProof(token);
-    const { body, hash } = await this.#get('anyCertificate', question?.headers);
+    const { body, hash } = await this.#get('anyCertificate', question);
     this.#require(body, undefined, question?.judge(body, hash) ?? 'notAsked', bySystem);
     return await this.#used('proof', this.#read(body), strictTls);
   }
@@ -135,10 +135,16 @@ class Asking {
 
   async #get(
     roots: readonly string[] | 'anyCertificate',
-    headers: Readonly<Record<string, string>> = {},
+    asking: Partial<Pick<ProofQuestion, 'headers' | 'secrets'>> = {},
   ): Promise<{ readonly body: Buffer; readonly hash: string | undefined }> {
+    const { headers, secrets } = asking;
     const { answer, body } = await askForBytes(
-      { url: below(this.#server, '/cacerts'), headers, authority: { roots } },
+      {
+        url: below(this.#server, '/cacerts'),
+        ...(headers && { headers }),
+        ...(secrets && { secrets }),
+        authority: { roots },
+      },
       { what: this.#what, maxBytes: MAX_BYTES, settings: this.#settings },
     );
     const hash = answer.headers['x-cattle-hash'];

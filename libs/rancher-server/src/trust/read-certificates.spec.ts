@@ -66,6 +66,13 @@ describe('the certificates of a text', () => {
     );
   });
 
+  it('are a line of a log each, ten at most, when they are left out', () => {
+    const { certificates, warnings } = readCertificates(block('X', 'AAAA').repeat(5000) + two.cert);
+    expect(certificates).toHaveLength(1);
+    expect(warnings).toHaveLength(11);
+    expect(warnings[10]).toBe('and 4990 more blocks of /cacerts are left out');
+  });
+
   it('are found in time that grows with the text: beginnings without an end cost no more', () => {
     const beginnings = '-----BEGIN CERTIFICATE-----'.repeat(38_000);
     expect(readPemBlocks(beginnings)).toHaveLength(38_000);

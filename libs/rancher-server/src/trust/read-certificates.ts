@@ -11,6 +11,8 @@ export interface FoundCertificates {
   readonly warnings: readonly string[];
 }
 
+/** A text of any size has so many: each is a line of a log. */
+const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
 /** Reads the certificates of a text, and drops everything else with a warning. */
@@ -23,6 +25,9 @@ export function readCertificates(text: string): FoundCertificates {
       warnings.push(`cannot use block ${index + 1} of /cacerts: found ${found}; it is left out`);
     else certificates.set(found.sha256, certificates.get(found.sha256) ?? found);
   }
+  const more = warnings.length - MAX_WARNINGS;
+  if (more > 0)
+    warnings.splice(MAX_WARNINGS, more, `and ${more} more blocks of /cacerts are left out`);
   return { certificates: [...certificates.values()], warnings };
 }
 

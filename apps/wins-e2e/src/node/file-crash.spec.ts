@@ -1,0 +1,22 @@
+import { DeadlyNode } from '../testing/node/deadly-release.js';
+
+describe('a command that dies while it changes a file', () => {
+  let node: DeadlyNode;
+  beforeAll(async () => {
+    node = await DeadlyNode.start();
+  });
+  afterAll(() => node[Symbol.asyncDispose]());
+
+  it('is ended by the next: in the middle of its journal, or before a program has its name', async () => {
+    const changes = await node.changesOf('install');
+    const journal = changes.lastIndexOf('write var/lib/wins-install/journal.jsonl');
+    const program = changes.indexOf('rename usr/local/bin/.wins.installing');
+    expect([journal, program]).not.toContain(-1);
+    for (const change of [journal, program]) await node.installAt(change + 1);
+  });
+
+  it('is gone on with by the next, when it takes away', async () => {
+    const changes = await node.changesOf('uninstall');
+    await node.uninstallAt(changes.indexOf('unlink usr/local/bin/wins') + 1);
+  });
+});

@@ -1,0 +1,53 @@
+import { wishFromEnvironment } from './environment-wish.js';
+import { sucWishFromEnvironment } from './suc-wish.js';
+
+const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
+
+describe('a place that is chosen', () => {
+  it.each([
+    ['C:\\', 'a folder of the system'],
+    ['D:/', 'a folder of the system'],
+    ['c:/windows', 'a folder of the system'],
+    ['C:\\Windows\\System32\\config', 'a folder of the system'],
+    ['C:\\Program Files', 'a folder of the system'],
+    ['C:\\ProgramData', 'a folder of the system'],
+    ['C:\\Users\\', 'a folder of the system'],
+    ['C:\\ProgramData\\rancher-wins-install', 'the folder of the manifest'],
+    ['C:\\ProgramData\\RANCHER-wins-install\\x', 'the folder of the manifest'],
+    ['C:\\usr', 'a folder with that of the programs in it'],
+    ['C:\\usr\\local\\bin', 'a folder with that of the programs in it'],
+  ])('is not closed for others as %s: %s', (folder, found) => {
+    for (const name of ['CATTLE_AGENT_CONFIG_DIR', 'CATTLE_AGENT_VAR_DIR'])
+      expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(
+        `cannot read ${name}: found ${found}`,
+      );
+    const environment = { CATTLE_AGENT_CONFIG_DIR: folder };
+    expect(() => sucWishFromEnvironment(environment, { platform: 'win32' })).toThrow(found);
+  });
+
+  it.each([
+    ['CATTLE_AGENT_CONFIG_DIR', 'C:\\var\\lib\\rancher\\agent\\work', 'the agent empties'],
+    ['CATTLE_AGENT_CONFIG_DIR', 'C:\\var\\lib\\rancher\\agent\\applied\\x', 'the agent empties'],
+    ['CATTLE_AGENT_BIN_PREFIX', 'C:\\ProgramData\\rancher-wins-install', 'that is removed'],
+  ])('is not removed with another: %s as %s', (name, folder, found) => {
+    expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(found);
+  });
+
+  it.each([
+    ['CATTLE_AGENT_CONFIG_DIR', 'D:\\rancher'],
+    ['CATTLE_AGENT_CONFIG_DIR', 'C:\\Program Files\\rancher wins'],
+    ['CATTLE_AGENT_CONFIG_DIR', 'C:\\windows-config'],
+    ['CATTLE_AGENT_VAR_DIR', 'C:\\etc\\rancher\\wins'],
+    ['CATTLE_AGENT_BIN_PREFIX', 'C:\\Windows'],
+    ['CATTLE_AGENT_BIN_PREFIX', 'C:\\'],
+  ])('may be any other: %s as %s', (name, folder) => {
+    expect(wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toBeDefined();
+  });
+
+  it('of POSIX is no folder of the system either', () => {
+    for (const folder of ['/', '/etc', '/usr/local', '/var/lib'])
+      expect(() =>
+        wishFromEnvironment({ ...LOCAL, CATTLE_AGENT_VAR_DIR: folder }, {}, 'linux'),
+      ).toThrow('CATTLE_AGENT_VAR_DIR');
+  });
+});
