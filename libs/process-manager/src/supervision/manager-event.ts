@@ -1,4 +1,5 @@
 import type { ProcessExit } from './exit-reason.js';
+import type { RunFigures } from '../usage/run-figures.js';
 import type { Leftover } from '../host/process-host.js';
 
 /** A process of an earlier daemon's run, found and ended. */
@@ -19,13 +20,18 @@ export type ManagerEvent =
       readonly mark: string;
       readonly name: string;
       readonly path: string;
+      /** File name of the program; see `ManagedProcess.entry`. */
+      readonly entry: string;
       readonly pid: number;
     }
   | {
       readonly type: 'ended';
       readonly mark: string;
       readonly name: string;
+      readonly entry: string;
       readonly exit: ProcessExit;
+      /** What it has cost in all. */
+      readonly figures: RunFigures;
     }
   /** A decision allowed the start and the operating system did not. */
   | { readonly type: 'startFailed'; readonly mark: string; readonly error: unknown }
