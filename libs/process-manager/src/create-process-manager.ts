@@ -267,7 +267,7 @@ class RunManager implements ProcessManager {
     const { owner, exposes = [] } = start.request;
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
-    await this.#ports.open(mark, exposes, signals);
+    await this.#ports.open({ mark, path }, exposes, signals);
     const hostProcess = await this.#spawn(plan, mark);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
@@ -288,7 +288,7 @@ class RunManager implements ProcessManager {
       onReleased: (released) => this.#forgetIfDone(released),
     });
     this.#registry.add(run);
-    onEvent({ type: 'started', mark, name, path, entry, pid });
+    onEvent({ type: 'started', mark, name, path, pid });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
       this.#registry.forget(run);
@@ -312,18 +312,18 @@ class RunManager implements ProcessManager {
         mayBreakAway: rule.mayBreakAway ?? false,
       });
     } catch (error) {
-      onEvent({ type: 'startFailed', mark, error });
+      onEvent({ type: 'startFailed', mark, path, error });
       this.#ports.close(mark);
       throw asProcessError(error);
     }
   }
 
   #onEnded(run: SupervisedRun, { treeGone, figures }: RunEnd): void {
-    const { name, mark, entry, state } = run;
+    const { name, mark, path, state } = run;
     this.#ports.close(mark);
     if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
-      this.#options.onEvent({ type: 'ended', mark, name, entry, exit: state.exit, figures });
+      this.#options.onEvent({ type: 'ended', mark, name, path, exit: state.exit, figures });
     }
     this.#registry.linger(run);
     this.#forgetIfDone(run);
