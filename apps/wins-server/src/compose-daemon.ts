@@ -124,6 +124,7 @@ export async function composeDaemon(
       figures: daemon.figures,
       listed: () => listed,
       runs: () => manager.list(),
+      measure: () => manager.measure(),
       auditCounts: () => audit.counts,
       configReadAtMs: () => readAtMs,
       lastContactAt: () => agent.agent?.lastContactAt,

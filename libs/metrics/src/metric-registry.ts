@@ -27,6 +27,7 @@ export class MetricRegistry {
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
   readonly #readers = new Map<MetricName, () => Samples>();
+  readonly #refreshes: (() => Promise<void>)[] = [];
   #collecting: Promise<string> | undefined;
   #collectedAt = -Infinity;
 
@@ -58,6 +59,11 @@ export class MetricRegistry {
     this.#readers.set(name, samples);
   }
 
+  /** Waits for this before each collection, for samples that take a moment. It must not reject. */
+  refresh(before: () => Promise<void>): void {
+    this.#refreshes.push(before);
+  }
+
   /**
    * All metrics in the text format of Prometheus, as they are after the call. Collections are 100 ms apart, and all who ask in between
    * get the next one: however many ask, the work is the same.
@@ -70,6 +76,7 @@ export class MetricRegistry {
     await delay(Math.max(0, this.#collectedAt + REST_MS - performance.now()));
     this.#collectedAt = performance.now();
     this.#collecting = undefined;
+    await Promise.all(this.#refreshes.map((before) => before()));
     return this.#registry.metrics();
   }
 

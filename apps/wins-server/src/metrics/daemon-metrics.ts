@@ -6,6 +6,7 @@ import type { ManagerEvent, ProcessExit } from '@wins/process-manager';
 import type { DaemonEvent } from '../observe/daemon-events.js';
 import { entryNames } from './entry-names.js';
 import type { MetricsSources } from './metrics-sources.js';
+import { RunTotals } from './run-totals.js';
 
 /** How long the delays of the event loop are kept at least. */
 const DELAY_WINDOW_MS = 10_000;
@@ -18,9 +19,14 @@ const RUN_STATES = METRICS.wins_runs.labels.state;
 /** Turns what happens in the daemon, and what it is doing, into its metrics: the one place that does. Disposing ends it. */
 export function keepMetrics(metrics: MetricRegistry, sources: MetricsSources): Disposable {
   const entryOf = entryNames(sources.listed);
+  const totals = new RunTotals(entryOf);
   readStates(metrics, sources);
+  readRuns(metrics, sources, totals);
   const delays = readDelays(metrics);
-  const subscription = sources.events.subscribe((event) => countEvent(metrics, event, entryOf));
+  const subscription = sources.events.subscribe((event) => {
+    countEvent(metrics, event, entryOf);
+    if (event.type === 'run' && event.event.type === 'ended') totals.ended(event.event);
+  });
   return {
     [Symbol.dispose]: () => {
       subscription[Symbol.dispose]();
@@ -96,18 +102,13 @@ function countRun(
   event: ManagerEvent,
   entryOf: (path: string) => string,
 ): void {
-  switch (event.type) {
-    case 'started':
-    case 'startFailed': {
-      const result = event.type === 'started' ? 'started' : 'failed';
-      metrics.count('wins_run_starts_total', { entry: entryOf(event.path), result });
-      return;
-    }
-    case 'ended': {
-      const entry = entryOf(event.path);
-      metrics.count('wins_run_ends_total', { entry, reason: event.exit.reason });
-      metrics.count('wins_run_exit_codes_total', { entry, class: classOf(event.exit) });
-    }
+  if (event.type === 'started' || event.type === 'startFailed') {
+    const result = event.type === 'started' ? 'started' : 'failed';
+    metrics.count('wins_run_starts_total', { entry: entryOf(event.path), result });
+  } else if (event.type === 'ended') {
+    const entry = entryOf(event.path);
+    metrics.count('wins_run_ends_total', { entry, reason: event.exit.reason });
+    metrics.count('wins_run_exit_codes_total', { entry, class: classOf(event.exit) });
   }
 }
 
@@ -127,12 +128,6 @@ function readStates(metrics: MetricRegistry, sources: MetricsSources): void {
     [{ pipe: 'main' }, figures.connections],
     [{ pipe: 'tunnel' }, tunnel.connections],
   ]);
-  metrics.read('wins_runs', () => {
-    const counts = new Map<string, number>(RUN_STATES.map((state) => [state, 0]));
-    for (const { state } of sources.runs())
-      counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
-    return [...counts].map(([state, count]) => [{ state }, count]);
-  });
   metrics.read('wins_tunnel_sessions', () => one(tunnel.sessions));
   metrics.read('wins_tunnel_streams', () => one(tunnel.streams));
   metrics.read('wins_tunnel_bytes_total', () => {
@@ -179,6 +174,20 @@ function readStates(metrics: MetricRegistry, sources: MetricsSources): void {
   });
   metrics.read('process_resident_memory_bytes', () => one(process.memoryUsage.rss()));
   metrics.read('process_start_time_seconds', () => one(performance.timeOrigin / 1000));
+}
+
+function readRuns(metrics: MetricRegistry, sources: MetricsSources, totals: RunTotals): void {
+  metrics.refresh(async () => totals.measured(await sources.measure()));
+  metrics.read('wins_runs', () => {
+    const counts = new Map<string, number>(RUN_STATES.map((state) => [state, 0]));
+    for (const { state } of sources.runs())
+      counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
+    return [...counts].map(([state, count]) => [{ state }, count]);
+  });
+  metrics.read('wins_run_output_bytes_total', () => totals.output());
+  metrics.read('wins_run_output_pauses_total', () => totals.samples('pauses'));
+  metrics.read('wins_run_cpu_seconds_total', () => totals.samples('cpuMs', 1000));
+  metrics.read('wins_run_memory_bytes', () => totals.memory());
 }
 
 /** A timer of Node's own measures; what it has seen is forgotten now and then, so that one bad minute is not told for a year. */

@@ -1,14 +1,20 @@
 import { OTHER } from '@wins/metrics';
 
-/** Gives the file name of a program that is listed, and `other` for any other path: those a client may choose. */
+/** Paths that are remembered; a config that was changed very often begins anew. */
+const MOST_PATHS = 4096;
+
+/**
+ * Gives the file name of a program that is listed, or was: a run may outlive its entry. Any other path is `other`, since a client may choose it.
+ */
 export function entryNames(listed: () => readonly string[]): (path: string) => string {
   let known: readonly string[] = [];
-  let names = new Map<string, string>();
+  const names = new Map<string, string>();
   return (path) => {
     const now = listed();
     if (now !== known) {
       known = now;
-      names = new Map(now.map((each) => [each, fileNameOf(each)]));
+      if (names.size > MOST_PATHS) names.clear();
+      for (const each of now) names.set(each, fileNameOf(each));
     }
     return names.get(path) ?? OTHER;
   };

@@ -1,6 +1,6 @@
 import type { AuditCounts } from '@wins/audit-log';
 import type { CsiProxyStateKind } from '@wins/csi-proxy';
-import type { ManagedProcess } from '@wins/process-manager';
+import type { ManagedProcess, Measurement } from '@wins/process-manager';
 import type { DaemonFigures } from '../daemon.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
 
@@ -10,7 +10,9 @@ export interface MetricsSources {
   readonly figures: DaemonFigures;
   /** Programs that are listed, by their paths. */
   readonly listed: () => readonly string[];
-  readonly runs: () => readonly Pick<ManagedProcess, 'path' | 'state'>[];
+  readonly runs: () => readonly Pick<ManagedProcess, 'state'>[];
+  /** What the runs cost that live. Never rejects. */
+  readonly measure: () => Promise<Measurement>;
   readonly auditCounts: () => AuditCounts;
   /** When the config in force was read, in milliseconds since 1970. */
   readonly configReadAtMs: () => number;
