@@ -22,6 +22,8 @@ import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
+import { MetricsSwitch } from './metrics/metrics-switch.js';
+import { DaemonEvents } from './observe/daemon-events.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
@@ -29,10 +31,14 @@ import { withDaemonVariables } from './upgrade/daemon-variables.js';
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
   readonly daemon: Daemon;
+  /** What happens in it, from its start to its end. */
+  readonly events: DaemonEvents;
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
   readonly agent: AgentSwitch;
+  /** As the agent. Turned on first: what happens before is not counted. */
+  readonly metrics: MetricsSwitch;
   /** As the agent. */
   readonly csiProxy: CsiProxySwitch;
   /** Puts a new config in force, as far as that is possible without a restart. */
@@ -63,7 +69,21 @@ export async function composeDaemon(
   const { maxFileBytes, maxFiles } = loaded.config.audit;
   const directory = auditDirectoryOf(loaded.config);
   const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
-  const audit = new AuditTrail({ directory, maxFileBytes, maxFiles, prepareDirectory }, logger);
+  const events = new DaemonEvents((err) =>
+    logger.error({ err }, 'an event of the daemon could not be counted or kept'),
+  );
+  const audit = new AuditTrail(
+    {
+      ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
+      onDecision: (decision) => {
+        if (events.isHeard) events.publish({ type: 'decided', decision });
+      },
+      onLost: (count) => {
+        if (events.isHeard) events.publish({ type: 'auditLost', count });
+      },
+    },
+    logger,
+  );
   const clients = new Map<string, ClientIdentity>();
   const stateDirectory = stateDirectoryOf(loaded.config.listen);
   const host = withDaemonVariables(system.processHost, {
@@ -84,14 +104,37 @@ export async function composeDaemon(
         client?.key,
       );
     },
-    onEvent: (event) => logProcessEvent(logger, event),
+    onEvent: (event) => {
+      logProcessEvent(logger, event);
+      if (events.isHeard) events.publish({ type: 'run', event });
+    },
   });
   const agent = new AgentSwitch({
-    ...{ logger, audit, planFiles: system.planFiles },
+    ...{ logger, audit, events, planFiles: system.planFiles },
     commands: createCommandRunner({ host, stateDirectory }),
     trust: fileTrust(),
   });
-  const csiProxy = new CsiProxySwitch({ logger, audit, trust: fileTrust() });
+  const csiProxy = new CsiProxySwitch({ logger, audit, events, trust: fileTrust() });
+  let listed = pathsOf(loaded.config);
+  let readAtMs = Date.now();
+  const metrics = new MetricsSwitch({
+    logger,
+    sources: () => ({
+      events,
+      figures: daemon.figures,
+      listed: () => listed,
+      runs: () => manager.list(),
+      measure: () => manager.measure(),
+      auditCounts: () => audit.counts,
+      configReadAtMs: () => readAtMs,
+      lastContactAt: () => agent.agent?.lastContactAt,
+      probes: () =>
+        (agent.agent?.sources() ?? []).flatMap(({ Probes: probes }) =>
+          probes.map(({ Name: name, Healthy: healthy }) => ({ name, healthy })),
+        ),
+      csiProxyState: () => csiProxy.kept?.status.state.kind,
+    }),
+  });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
@@ -110,11 +153,15 @@ export async function composeDaemon(
     config: { inForce: () => inForce, reload },
     agent,
     csiProxy,
+    metrics,
+    events,
   });
   return {
     daemon,
+    events,
     audit,
     agent,
+    metrics,
     csiProxy,
     checksum,
     trimMemory: system.trimMemory,
@@ -126,7 +173,11 @@ export async function composeDaemon(
       daemon.allowRoutes(next.config.routes.allow);
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
+      listed = pathsOf(next.config);
+      readAtMs = Date.now();
       const { changed, needRestart } = change;
+      const result = changed.length === 0 ? 'unchanged' : 'applied';
+      if (events.isHeard) events.publish({ type: 'configReloaded', result, changed });
       if (changed.length === 0) {
         logger.info({ needRestart }, 'config read again: nothing changed');
         return change;
@@ -152,10 +203,14 @@ function ownRuntimeDirectory(): string | undefined {
 /** What a config lets clients do, for the audit log. */
 function granted({ whiteList, routes }: WinsConfig) {
   return {
-    processPaths: whiteList.processPaths.map(({ path }) => path),
+    processPaths: pathsOf({ whiteList }),
     proxyPorts: whiteList.proxyPorts,
     routes: routes.allow,
   };
+}
+
+function pathsOf({ whiteList }: Pick<WinsConfig, 'whiteList'>): readonly string[] {
+  return whiteList.processPaths.map(({ path }) => path);
 }
 
 /** What a warning of the config is called in the log; the rest is `config`. */

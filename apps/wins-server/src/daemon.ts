@@ -8,6 +8,7 @@ import {
   csiProxyServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
+  metricsServiceDefinition,
   networkServiceDefinition,
   planServiceDefinition,
   routeServiceDefinition,
@@ -17,6 +18,7 @@ import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@
 import type { AuditTrail } from '@wins/audit-log';
 import type { AgentSwitch } from './agent/agent-switch.js';
 import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
+import { DaemonEvents } from './observe/daemon-events.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -24,6 +26,7 @@ import { Connections } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
 import type { HostSystem } from '@wins/host-system';
 import type { Logger } from './log/logger.js';
+import type { MetricsSwitch } from './metrics/metrics-switch.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
 import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
@@ -31,12 +34,14 @@ import { createCsiProxyService } from './rpc/services/csi-proxy-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
+import { createMetricsService } from './rpc/services/metrics-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
 import { createPlanService } from './rpc/services/plan-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
 import type { DaemonSystem } from './operating-system.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
+import type { TunnelFigures } from './tunnel/tunnel-figures.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
@@ -63,6 +68,17 @@ export interface DaemonParts {
   readonly agent?: AgentSwitch;
   /** What keeps csi-proxy; its owner turns it on and off. Default: nothing does. */
   readonly csiProxy?: CsiProxySwitch;
+  /** Keeps the metrics; its owner turns it on and off. Default: nothing does. */
+  readonly metrics?: MetricsSwitch;
+  /** What happens here is told to them. Default: to nobody. */
+  readonly events?: DaemonEvents;
+}
+
+/** What a daemon is busy with now. */
+export interface DaemonFigures {
+  /** Connections of the gRPC pipe. */
+  readonly connections: number;
+  readonly tunnel: Pick<TunnelFigures, 'connections' | 'sessions' | 'streams' | 'traffic'>;
 }
 
 /** A daemon that serves. */
@@ -71,6 +87,7 @@ export interface Daemon {
   readonly address: string;
   /** Where it serves the tunnel. */
   readonly tunnelAddress: string;
+  readonly figures: DaemonFigures;
   /** Replaces the ports that the tunnel may reach, for streams to come. */
   allowPorts(ports: readonly number[]): void;
   /** Replaces the networks into which routes may be changed, for calls to come. */
@@ -88,7 +105,7 @@ export interface Daemon {
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { manager, clients, logger, loaded, system, audit } = parts;
+  const { manager, clients, logger, loaded, system, audit, events = new DaemonEvents() } = parts;
   routeGrpcLog((line) => logger.debug({ line }, 'gRPC'));
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -105,7 +122,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ended: slowTurnLog(logger),
     paused: ({ key, description: client }) => paused.add(key, { client }),
   });
-  const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
+  const connections = new Connections(
+    calls,
+    opened,
+    logger,
+    clients,
+    turns,
+    collectReads(),
+    events,
+  );
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
@@ -136,6 +161,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     const { csiProxy: keeper } = parts;
     keeper.onChange = () => health.setKeepsCsiProxy(keeper.isWell);
   }
+  const { metrics = { running: undefined, reason: 'this daemon keeps none' } } = parts;
+  server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections }));
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );
@@ -152,8 +179,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
     ...ROOM,
-    turnedAway: ({ key, description: client }, why) =>
-      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client }),
+    turnedAway: ({ key, description: client }, why) => {
+      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client });
+      if (events.isHeard)
+        events.publish({ type: 'connection', pipe: 'main', phase: 'refused', rule: why });
+    },
   });
   const serve = (socket: Socket): void => {
     const client = identify(socket);
@@ -185,6 +215,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       turns,
       audit,
       logger,
+      events,
     });
   } catch (error) {
     await audit.close();
@@ -214,6 +245,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return {
     address: listener.path.address,
     tunnelAddress: tunnel.address,
+    figures: {
+      get connections() {
+        return connections.size;
+      },
+      tunnel: tunnel.figures,
+    },
     allowPorts: (ports) => tunnel.allowPorts(ports),
     allowRoutes: (networks) => {
       granted = networks;

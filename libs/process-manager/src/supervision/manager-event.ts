@@ -1,4 +1,5 @@
 import type { ProcessExit } from './exit-reason.js';
+import type { RunFigures } from '../usage/run-figures.js';
 import type { Leftover } from '../host/process-host.js';
 
 /** A process of an earlier daemon's run, found and ended. */
@@ -25,10 +26,18 @@ export type ManagerEvent =
       readonly type: 'ended';
       readonly mark: string;
       readonly name: string;
+      readonly path: string;
       readonly exit: ProcessExit;
+      /** What it has cost in all. */
+      readonly figures: RunFigures;
     }
   /** A decision allowed the start and the operating system did not. */
-  | { readonly type: 'startFailed'; readonly mark: string; readonly error: unknown }
+  | {
+      readonly type: 'startFailed';
+      readonly mark: string;
+      readonly path: string;
+      readonly error: unknown;
+    }
   /** Something of the run could not be ended; its record is kept for the next recovery. */
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
   /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
