@@ -36,11 +36,15 @@ const ERROR_MORE_DATA = 234;
 export function jobUsage(job: Handle): JobUsage {
   const accounting = Buffer.alloc(48);
   ask(job, JobObjectBasicAccountingInformation, accounting);
-  const userTime = Number(accounting.readBigInt64LE(0));
-  const kernelTime = Number(accounting.readBigInt64LE(8));
+  const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
+  return { ...readAccounting(accounting), memoryBytes };
+}
+
+/** JOBOBJECT_BASIC_ACCOUNTING_INFORMATION: TotalUserTime, TotalKernelTime, …, ActiveProcesses. */
+export function readAccounting(accounting: Buffer): Pick<JobUsage, 'cpuMs' | 'processes'> {
+  const time = accounting.readBigInt64LE(0) + accounting.readBigInt64LE(8);
   return {
-    cpuMs: Math.round((userTime + kernelTime) / UNITS_PER_MS),
-    memoryBytes: processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0),
+    cpuMs: Math.round(Number(time) / UNITS_PER_MS),
     processes: accounting.readUInt32LE(40),
   };
 }
