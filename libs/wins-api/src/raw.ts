@@ -59,6 +59,11 @@ export {
 } from './gen/csi-proxy.js';
 export type { CsiProxyServiceServer } from './gen/csi-proxy.js';
 export {
+  MetricsScrapeResponse,
+  MetricsServiceService as metricsServiceDefinition,
+} from './gen/metrics.js';
+export type { MetricsServiceServer } from './gen/metrics.js';
+export {
   PlanApplied,
   PlanApplyRequest,
   PlanApplyResponse,

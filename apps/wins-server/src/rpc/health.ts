@@ -19,6 +19,7 @@ const SERVICES: readonly string[] = [
   CSI_PROXY,
   'wins.HnsService',
   'wins.HostService',
+  'wins.MetricsService',
   'wins.NetworkService',
   PLANS,
   'wins.ProcessService',
