@@ -6,6 +6,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { missing as missingForChart } from './chart/engine.mjs';
+import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { runJestProjects } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
@@ -71,6 +72,12 @@ await check('command reference', 'tools/command-reference.mjs', '--check');
 await check('packages', 'tools/libraries/check-packages.mjs');
 await check('what imports cost', 'tools/libraries/size-table.mjs', '--check');
 await check('manifests of examples/', 'tools/check-examples.mjs');
+await check('names of metrics, their check', '--test', 'tools/monitoring/known-names.test.mjs');
+await check('alerts and dashboard', 'tools/monitoring/check.mjs');
+if (missingForMonitoring !== undefined && !isRequired)
+  ofChecks.notes.push(
+    `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
+  );
 
 const ofProjects = await runJestProjects([
   () => titled('tests', many('test', '--parallel=2', `--exclude=${OF_PROGRAMS}`, ...ARGS)),

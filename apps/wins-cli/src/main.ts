@@ -17,6 +17,7 @@ export const showInfo = guard(async () => (await import('./commands/app-info.js'
 export const listProcesses = guard(
   async () => (await import('./commands/process-ls.js')).listProcesses,
 );
+export const showStats = guard(async () => (await import('./commands/process-stats.js')).showStats);
 export const stopProcess = guard(
   async () => (await import('./commands/process-stop.js')).stopProcess,
 );

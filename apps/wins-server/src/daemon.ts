@@ -12,6 +12,7 @@ import {
   networkServiceDefinition,
   planServiceDefinition,
   routeServiceDefinition,
+  runStatsDefinition,
 } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
@@ -39,6 +40,7 @@ import { createNetworkService } from './rpc/services/network-service.js';
 import { createPlanService } from './rpc/services/plan-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
+import { createRunStatsService } from './rpc/services/run-stats-service.js';
 import type { DaemonSystem } from './operating-system.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
 import type { TunnelFigures } from './tunnel/tunnel-figures.js';
@@ -135,6 +137,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
   server.addService(servedProcessDefinition, createProcessService(manager, connections));
+  server.addService(runStatsDefinition, createRunStatsService({ manager, connections }));
   const config = parts.config ?? {
     inForce: () => loaded,
     reload: () => Promise.reject(new Error('this daemon does not reload its config')),

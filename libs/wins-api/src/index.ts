@@ -45,6 +45,7 @@ export type {
   ConfigProblem,
   ConfigReloadResponse,
 } from './gen/config.js';
+export type { RunFigures, RunStatsResponse, RunUsage } from './gen/run-stats.js';
 export type { HnsNetwork } from './gen/hns.js';
 export type { HostVersion } from './gen/host.js';
 export type { NetworkAdapter } from './gen/network.js';

@@ -82,6 +82,14 @@ export {
 } from './gen/plan.js';
 export type { PlanServiceServer } from './gen/plan.js';
 export {
+  RunFigures,
+  RunStatsRequest,
+  RunStatsResponse,
+  RunStatsService as runStatsDefinition,
+  RunUsage,
+} from './gen/run-stats.js';
+export type { RunStatsServer } from './gen/run-stats.js';
+export {
   HnsGetNetworkRequest,
   HnsNetwork,
   HnsServiceService as hnsServiceDefinition,

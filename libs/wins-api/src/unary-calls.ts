@@ -6,6 +6,8 @@ import { ApplicationServiceService } from './gen/application.js';
 import type { ApplicationInfo } from './gen/application.js';
 import { ProcessName } from './gen/process.js';
 import type { ProcessExit, ProcessSummary } from './gen/process.js';
+import { RunStatsService } from './gen/run-stats.js';
+import type { RunStatsResponse } from './gen/run-stats.js';
 import { healthCheckDefinition } from './definitions/health-check-definition.js';
 import { createHostClient } from './host-client.js';
 import type { HostClient, UnaryCaller } from './host-client.js';
@@ -55,6 +57,10 @@ export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
     const request = { Data: ProcessName.fromPartial(name), Force: options.force ?? false };
     const { Data } = await this.unary('Stop', processServiceDefinition.stop, request, options);
     return this.present('Stop', Data);
+  }
+
+  measureRuns(name = '', options: CallOptions = {}): Promise<RunStatsResponse> {
+    return this.unary('Stats', RunStatsService.stats, { Name: name }, options);
   }
 
   present<T>(method: string, value: T | undefined): T {

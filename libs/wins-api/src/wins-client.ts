@@ -4,6 +4,7 @@ import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ApplicationInfo } from './gen/application.js';
 import type { ProcessExit, ProcessSummary } from './gen/process.js';
+import type { RunStatsResponse } from './gen/run-stats.js';
 import type { HostClient } from './host-client.js';
 import type { RunName } from './raw-client.js';
 import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
@@ -72,6 +73,11 @@ export interface UnaryClient extends AsyncDisposable {
   listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(name: RunName, options?: StopOptions): Promise<ProcessExit>;
+  /**
+   * Measures the runs of this client, and all for an administrator of the host; or one, by its name. Whoever asks within a second of
+   * another gets the same figures. A daemon of an earlier release answers `unimplemented`.
+   */
+  measureRuns(name?: string, options?: CallOptions): Promise<RunStatsResponse>;
   /** Cancels what is under way and resolves when the connection is closed. May be called again. */
   close(): Promise<void>;
 }

@@ -112,6 +112,17 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await client.outcome;
     while ((await print(host, 'cli', 'process', 'ls', ...on(host))) !== '[]\n');
   },
+  'cli prc stats': async (host) => {
+    const { client, name } = await stayingTool(host);
+    const words = ['cli', 'prc', 'stats', name, ...on(host)];
+    const [measured] = json(await print(host, ...words)) as { Name: string; Processes: number }[];
+    assert.equal(measured?.Name, name);
+    assert.ok(measured.Processes >= 1, String(measured.Processes));
+    client.child.kill('SIGKILL');
+    await client.outcome;
+    while ((await print(host, 'cli', 'prc', 'ls', ...on(host))) !== '[]\n');
+    await fail(host, 127, ...words);
+  },
   'cli prc stop': async (host) => {
     const { client, name } = await stayingTool(host);
     const stopped = json(await print(host, 'cli', 'prc', 'stop', name, ...on(host)));

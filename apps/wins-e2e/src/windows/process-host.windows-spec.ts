@@ -44,6 +44,7 @@ else {
     for (const [name, check] of processHostContract({
       host: hostOnWindows(),
       findsDescendants: true,
+      measures: process.env['WINEPREFIX'] === undefined ? 'all' : 'memory',
     })) {
       it(name, check);
     }

@@ -21,6 +21,7 @@ const SERVICES: readonly string[] = [
   PLANS,
   'wins.ProcessService',
   'wins.RouteService',
+  'wins.RunStats',
 ];
 
 /** Calls of Watch at a time, in all and of one connection. What each holds does not depend on what its client sent. */

@@ -81,11 +81,37 @@ const stop = command({
   run: (values, { word = '' }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
+const stats = command({
+  name: 'stats',
+  summary: 'Show the processor time, memory and output of runs',
+  details:
+    'Shows the runs of this client, and all runs to an administrator of the host, as measured over one second. CPU % is of one processor: ' +
+    'a run that uses two has 200. A minus sign stands for what the system does not tell. With NAME, watching ends with the run.',
+  page: 'observability.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: {
+    name: 'name',
+    describe: 'the name that prc ls prints',
+    completes: 'runs',
+    isOptional: true,
+  },
+  options: {
+    output: dataOutput,
+    watch: { ...switchOption('Measure again each second, until Ctrl-C'), short: 'w' },
+    ...daemonOptions(),
+  },
+  examples: [
+    ['cli prc stats', 'a table at a terminal, JSON in a pipe'],
+    ['cli prc stats rancher-wins-nginx -w', 'follow one run to its end'],
+  ],
+  run: (values, { word }, more) => client().showStats({ ...values, name: word }, more),
+});
+
 /** `wins cli prc` */
 export const processes: Group = {
   name: 'prc',
   aliases: ['process'],
-  summary: 'Run, list and stop programs on the host',
+  summary: 'Run, list, measure and stop programs on the host',
   page: 'architecture.md',
-  commands: [run, ls, stop],
+  commands: [run, ls, stats, stop],
 };

@@ -19,7 +19,7 @@ describe('what may follow', () => {
     [['s'], COMMANDS],
     [
       ['client', 'prc', ''],
-      ['run', 'ls', 'stop'],
+      ['run', 'ls', 'stats', 'stop'],
     ],
     [
       ['completion', ''],

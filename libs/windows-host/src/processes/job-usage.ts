@@ -4,7 +4,7 @@ import {
   JobObjectBasicProcessIdList,
   jobs,
 } from '../win32/jobs.js';
-import { processes } from '../win32/processes.js';
+import { PROCESS_QUERY_INFORMATION, processes } from '../win32/processes.js';
 import { WindowsError } from '../windows-error.js';
 import { withProcess } from './windows-process.js';
 
@@ -36,11 +36,15 @@ const ERROR_MORE_DATA = 234;
 export function jobUsage(job: Handle): JobUsage {
   const accounting = Buffer.alloc(48);
   ask(job, JobObjectBasicAccountingInformation, accounting);
-  const userTime = Number(accounting.readBigInt64LE(0));
-  const kernelTime = Number(accounting.readBigInt64LE(8));
+  const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
+  return { ...readAccounting(accounting), memoryBytes };
+}
+
+/** JOBOBJECT_BASIC_ACCOUNTING_INFORMATION: TotalUserTime, TotalKernelTime, …, ActiveProcesses. */
+export function readAccounting(accounting: Buffer): Pick<JobUsage, 'cpuMs' | 'processes'> {
+  const time = accounting.readBigInt64LE(0) + accounting.readBigInt64LE(8);
   return {
-    cpuMs: Math.round((userTime + kernelTime) / UNITS_PER_MS),
-    memoryBytes: processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0),
+    cpuMs: Math.round(Number(time) / UNITS_PER_MS),
     processes: accounting.readUInt32LE(40),
   };
 }
@@ -57,11 +61,14 @@ function processesIn(job: Handle): readonly number[] {
   return Array.from({ length: count }, (_, at) => Number(list.readBigUInt64LE(8 + 8 * at)));
 }
 
-/** 0 for a process that has ended meanwhile: its number may be another's by now. */
+/**
+ * 0 for a process that has ended meanwhile: its number may be another's by now. Windows tells the job for less; Wine wants the full
+ * right to ask.
+ */
 function workingSetOf(pid: number, job: Handle): number {
   try {
     return (
-      withProcess(pid, 0, (handle) => {
+      withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => {
         const isInJob: [number] = [0];
         if (jobs().IsProcessInJob(handle, job, isInJob) === 0 || isInJob[0] === 0) return 0;
         const counters = Buffer.alloc(MEMORY_COUNTERS_BYTES);

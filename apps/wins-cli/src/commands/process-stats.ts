@@ -1,0 +1,96 @@
+import type { RunStatsResponse } from '@wins/wins-api';
+import { WinsClientError } from '@wins/wins-api/unary';
+import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
+import { setTimeout as delay } from 'node:timers/promises';
+import { withDaemon } from '../daemon/connect-daemon.js';
+import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { cpuPercentOf, runKey } from './run-cpu.js';
+import { formatBytes } from './format-bytes.js';
+import { watchAnswer } from './watch-answer.js';
+
+/** The options of `wins cli prc stats`. */
+export interface StatsOptions extends DaemonOptions {
+  /** The run that is measured. Absent: all that this client may see. */
+  readonly name?: string | undefined;
+  /** Measures again and again, until this program is interrupted or the run has ended. */
+  readonly watch: boolean;
+}
+
+/** The daemon measures once a second. */
+const BETWEEN_MS = 1000;
+/** An answer may be the one before still: another client had asked for it. */
+const AGAIN_MS = 100;
+
+/** `wins cli prc stats`: what the runs of this client use, and those of all clients for an administrator of the host. */
+export async function showStats(
+  options: StatsOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const { name = '', watch } = options;
+  await withDaemon(daemonAddress(options), async (client, answered) => {
+    let earlier: RunStatsResponse | undefined;
+    const ask = async (signal?: AbortSignal): Promise<Answer> => {
+      const given = signal && { signal };
+      for (;;) {
+        const latest = await client.measureRuns(name, given);
+        answered();
+        const before = earlier;
+        earlier = latest;
+        if (before !== undefined && latest.TakenAtUs > before.TakenAtUs)
+          return answerOf(before, latest);
+        await delay(before === undefined ? BETWEEN_MS : AGAIN_MS, undefined, given);
+      }
+    };
+    if (!watch) {
+      await show(await ask());
+      return;
+    }
+    try {
+      await watchAnswer(ask, show);
+    } catch (error) {
+      if (!hasEnded(error) || earlier === undefined) throw error;
+    }
+  });
+  return EXIT.client.ok;
+}
+
+/** Whether the run that was measured before is there no more. */
+function hasEnded(error: unknown): boolean {
+  return error instanceof WinsClientError && error.code === 'notFound';
+}
+
+const HEADINGS = ['NAME', 'STATE', 'CPU %', 'MEMORY', 'PROCESSES', 'STDOUT', 'STDERR', 'PAUSES'];
+const UNKNOWN = '-';
+
+function answerOf(before: RunStatsResponse, latest: RunStatsResponse): Answer {
+  const earlier = new Map(before.Runs.map((run) => [runKey(run), run]));
+  const tookMs = Number(latest.TakenAtUs - before.TakenAtUs) / 1000;
+  const runs = latest.Runs.map((run) => ({
+    Name: run.Name,
+    Entry: run.Entry,
+    State: run.State,
+    StartedAt: new Date(Number(run.StartedAtMs)).toISOString(),
+    CpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
+    CpuMs: run.Usage === undefined ? null : Number(run.Usage.CpuMs),
+    MemoryBytes: run.Usage === undefined ? null : Number(run.Usage.MemoryBytes),
+    Processes: run.Usage?.Processes ?? null,
+    StdOutBytes: Number(run.StdOutBytes),
+    StdErrBytes: Number(run.StdErrBytes),
+    OutputPauses: Number(run.OutputPauses),
+  }));
+  const rows = runs.map((run) => [
+    run.Name,
+    run.State,
+    run.CpuPercent?.toFixed(1) ?? UNKNOWN,
+    run.MemoryBytes === null ? UNKNOWN : formatBytes(run.MemoryBytes),
+    run.Processes === null ? UNKNOWN : String(run.Processes),
+    formatBytes(run.StdOutBytes),
+    formatBytes(run.StdErrBytes),
+    String(run.OutputPauses),
+  ]);
+  return {
+    value: runs,
+    table: { headings: HEADINGS, rows },
+    names: runs.map(({ Name }) => Name),
+  };
+}

@@ -1,0 +1,101 @@
+import type { ClientIdentity } from '@wins/admission';
+import {
+  ProcessError,
+  type ManagedProcess,
+  type MeasuredRun,
+  type ProcessManager,
+} from '@wins/process-manager';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { runStatsDefinition } from '@wins/wins-api/raw';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createRunStatsService } from './run-stats-service.js';
+
+const OTHER: ClientIdentity = { ...CONTAINER, key: 'container:other' };
+const UNKNOWN: ClientIdentity = { ...CONTAINER, key: 'unknown', isEverybody: true };
+
+function measured(name: string, ownerKey: string, isKnown = true): MeasuredRun {
+  const run = {
+    ...{ name: `rancher-wins-${name}`, entry: `${name}.exe`, state: { kind: 'running' } },
+    startedAtMs: 1_700_000_000_000,
+    owner: { id: 'pipe:99', client: { key: ownerKey, description: {} } },
+  } as unknown as ManagedProcess;
+  const usage = { cpuMs: 1234.4, memoryBytes: 5_000_000_000, processes: 3 };
+  const output = { stdoutBytes: 7, stderrBytes: 8, pauses: 9 };
+  return { run, figures: { usage: isKnown ? usage : undefined, output } };
+}
+
+describe('the service of figures', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-run-stats-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const runs = [
+    measured('own', CONTAINER.key),
+    measured('foreign', OTHER.key),
+    measured('unmeasured', CONTAINER.key, false),
+  ];
+  const manager: Pick<ProcessManager, 'find' | 'measure'> = {
+    measure: () => Promise.resolve({ takenAtMs: 12.3456, runs }),
+    find: ({ value }) => {
+      const found = runs.find(({ run }) => run.name === value);
+      if (found === undefined) throw new ProcessError('notFound', 'cannot find it');
+      return found.run;
+    },
+  };
+
+  let lastSocket = 0;
+  async function as<T>(client: ClientIdentity, ask: (daemon: WinsClient) => Promise<T>) {
+    lastSocket += 1;
+    const address = path.join(folder, `socket-${lastSocket}`);
+    await using _calls = await serveCalls(
+      address,
+      (server, connections) =>
+        server.addService(runStatsDefinition, createRunStatsService({ manager, connections })),
+      undefined,
+      client,
+    );
+    await using daemon = createWinsClient({ address });
+    return await ask(daemon);
+  }
+  const namesFor = async (client: ClientIdentity) =>
+    (await as(client, (daemon) => daemon.measureRuns())).Runs.map(({ Name }) => Name);
+
+  it('tells a client of its own runs, and an administrator of all', async () => {
+    const own = ['rancher-wins-own', 'rancher-wins-unmeasured'];
+    expect(await namesFor(CONTAINER)).toEqual(own);
+    expect(await namesFor(OTHER)).toEqual(['rancher-wins-foreign']);
+    expect(await namesFor(ADMINISTRATOR)).toHaveLength(3);
+  });
+
+  it('tells nobody of the runs of another connection where clients cannot be told apart', async () => {
+    expect(await namesFor(UNKNOWN)).toEqual([]);
+  });
+
+  it('gives the figures of a run by its name, and says when there are none', async () => {
+    const own = await as(CONTAINER, (daemon) => daemon.measureRuns('rancher-wins-own'));
+    expect(own).toEqual({
+      TakenAtUs: 12_346n,
+      Runs: [
+        {
+          ...{ Name: 'rancher-wins-own', Entry: 'own.exe', State: 'running' },
+          StartedAtMs: 1_700_000_000_000n,
+          Usage: { CpuMs: 1234n, MemoryBytes: 5_000_000_000n, Processes: 3 },
+          ...{ StdOutBytes: 7n, StdErrBytes: 8n, OutputPauses: 9n },
+        },
+      ],
+    });
+    const none = await as(CONTAINER, (daemon) => daemon.measureRuns('rancher-wins-unmeasured'));
+    expect(none.Runs[0]?.Usage).toBeUndefined();
+  });
+
+  it.each(['rancher-wins-foreign', 'rancher-wins-none'])(
+    'says of %s to another client that it is not there',
+    async (name) => {
+      await as(CONTAINER, (daemon) =>
+        expect(daemon.measureRuns(name)).rejects.toMatchObject({ code: 'notFound' }),
+      );
+    },
+  );
+});

@@ -1,0 +1,71 @@
+import {
+  ProcessError,
+  type MeasuredRun,
+  type ProcessManager,
+  type TreeUsage,
+} from '@wins/process-manager';
+import { quoteText } from '@wins/wins-program';
+import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/raw';
+import type { Caller, Connections } from '../connections.js';
+import { toRpcError } from '../rpc-errors.js';
+
+/** What the service asks. */
+export interface RunStatsParts {
+  readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
+  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
+}
+
+/**
+ * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
+ * writes, and when, is no business of a container. Where clients cannot be told apart, a connection sees its own runs.
+ */
+export function createRunStatsService({ manager, connections }: RunStatsParts): RunStatsServer {
+  const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
+    if (connections.clientOf(caller).isAdministrator) return () => true;
+    const { id, client } = connections.ownerOf(caller);
+    return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
+  };
+  const answer = async (name: string, isSeen: ReturnType<typeof isSeenBy>) => {
+    const named = name === '' ? undefined : manager.find({ value: name });
+    const { takenAtMs, runs } = await manager.measure();
+    const wanted = runs.filter(
+      (measured) => isSeen(measured) && (named === undefined || measured.run === named),
+    );
+    if (named !== undefined && wanted.length === 0) {
+      const message = `cannot measure ${quoteText(name)}: found no run of that name that lives; wanted one of this client`;
+      throw new ProcessError('notFound', message);
+    }
+    const TakenAtUs = BigInt(Math.round(takenAtMs * 1000));
+    return { TakenAtUs, Runs: wanted.map(figuresMessage) };
+  };
+  return {
+    stats: (call, respond) => {
+      const { Name: name } = call.request;
+      answer(name, isSeenBy(call)).then(
+        (message) => respond(null, message),
+        (error: unknown) => respond(toRpcError(error)),
+      );
+    },
+  };
+}
+
+function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFigures {
+  return {
+    Name: run.name,
+    Entry: run.entry,
+    State: run.state.kind,
+    StartedAtMs: BigInt(run.startedAtMs),
+    ...(usage && { Usage: usageMessage(usage) }),
+    StdOutBytes: BigInt(output.stdoutBytes),
+    StdErrBytes: BigInt(output.stderrBytes),
+    OutputPauses: BigInt(output.pauses),
+  };
+}
+
+function usageMessage({ cpuMs, memoryBytes, processes }: TreeUsage): RunUsage {
+  return {
+    CpuMs: BigInt(Math.round(cpuMs)),
+    MemoryBytes: BigInt(memoryBytes),
+    Processes: processes,
+  };
+}

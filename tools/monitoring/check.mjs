@@ -1,0 +1,108 @@
+// node tools/monitoring/check.mjs [--write]
+// What deploy/monitoring asks for is there: every name of a metric and of a label is in the table of libs/metrics, promtool takes the rules
+// and the queries of the dashboard, the rules fire when they should (wins-rules.test.yaml), and a real Prometheus that scrapes a daemon
+// under load evaluates each of them and has data for every panel that the load concerns. The layout in docs/observability.md is the one
+// of the dashboard; --write draws it there, and does nothing else.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startDaemonUnderLoad } from './daemon-under-load.mjs';
+import { dashboard, panelQueries, ruleExpressions, RULES } from './expressions.mjs';
+import { unknownNames } from './known-names.mjs';
+import { drawLayout } from './layout.mjs';
+import { startPrometheus } from './prometheus.mjs';
+import { missing, PROMTOOL } from './prometheus-programs.mjs';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const PAGE = path.join(root, 'docs/observability.md');
+const DRAWING = /(?<=<!-- dashboard -->\n\n```text\n)[^]*?(?=\n```\n\n<!-- end of dashboard -->)/;
+/** A bound for what hangs, not a measure. */
+const LIMIT_MS = 120_000;
+/** What the load does not cause. */
+const WITHOUT_DATA = new Set(['Last contact', 'Probes', 'csi-proxy']);
+
+const page = readFileSync(PAGE, 'utf8');
+const drawing = drawLayout(dashboard());
+if (process.argv.includes('--write')) {
+  writeFileSync(PAGE, page.replace(DRAWING, drawing));
+} else {
+  assert.equal(
+    DRAWING.exec(page)?.[0],
+    drawing,
+    'docs/observability.md has another layout: node tools/monitoring/check.mjs --write',
+  );
+  checkNames();
+  if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
+    checkByPromtool();
+    await checkByPrometheus();
+  } else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missing}`);
+}
+
+function checkNames() {
+  const { METRICS } = createRequire(import.meta.url)(path.join(root, 'libs/metrics'));
+  const rules = ruleExpressions();
+  const records = new Set(rules.flatMap(({ record }) => record ?? []));
+  const problems = [...rules, ...panelQueries()].flatMap(({ where, expr }) =>
+    unknownNames(expr, METRICS, records).map((problem) => `${where}: ${problem}`),
+  );
+  assert.deepEqual(problems, []);
+}
+
+function checkByPromtool() {
+  const promtool = (...words) =>
+    execFileSync(PROMTOOL, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  promtool('check', 'rules', RULES);
+  promtool('test', 'rules', path.join(import.meta.dirname, 'wins-rules.test.yaml'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-queries-'));
+  try {
+    // It takes expressions as rules only.
+    const rules = panelQueries().map(({ expr }, at) => ({ record: `panel:query:${at}`, expr }));
+    const file = path.join(folder, 'queries.yaml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+    promtool('check', 'rules', file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function checkByPrometheus() {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const daemon = await startDaemonUnderLoad();
+  try {
+    const prometheus = await startPrometheus(daemon.metricsPort, RULES);
+    try {
+      for (const cause of [
+        'count_over_time(wins_run_ends_total[1m]) > 3',
+        'count_over_time(wins_refusals_total[1m]) > 3',
+        'count_over_time(wins_run_memory_bytes[1m]) > 3',
+        'rate(wins_tunnel_bytes_total[1m]) > 0',
+      ])
+        await prometheus.found(cause, signal);
+      await evaluate(prometheus);
+    } finally {
+      await prometheus.close();
+    }
+  } finally {
+    await daemon.close();
+  }
+}
+
+async function evaluate(prometheus) {
+  const empty = [];
+  const queries = panelQueries();
+  for (const { where, expr } of queries) {
+    if ((await prometheus.query(expr)).length === 0) empty.push(where);
+  }
+  const unexpected = empty.filter((where) => !WITHOUT_DATA.has(where));
+  assert.deepEqual(unexpected, [], 'panels without data, though the load concerns them');
+  const rules = await prometheus.rules();
+  assert.equal(rules.length, ruleExpressions().length);
+  for (const { name, health, lastError = '', state } of rules) {
+    assert.deepEqual([name, health, lastError], [name, 'ok', '']);
+    assert.notEqual(state, 'firing', `${name} fires at a daemon that is well`);
+  }
+  console.log(`${queries.length} queries and ${rules.length} rules of deploy/monitoring`);
+}

@@ -1,0 +1,107 @@
+// The built daemon with metrics on, and clients that run programs, are refused and use a tunnel, until it is closed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const WINS = path.resolve(import.meta.dirname, '../../dist/wins.cjs');
+
+/** A port of the loopback that nobody has now. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts the daemon; `metricsPort` is where it is scraped. `close()` ends it and its clients. */
+export async function startDaemonUnderLoad() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-monitoring-'));
+  const env = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
+  delete env.NODE_OPTIONS;
+  const script = (name, source) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, `#!/bin/sh\n${source}\n`);
+    chmodSync(file, 0o755);
+    return file;
+  };
+  const wins = (...words) => spawn(process.execPath, [WINS, ...words], { env, stdio: 'pipe' });
+  const brief = script('brief', 'echo out; echo err >&2; exit "${1:-0}"');
+  const lasting = script('lasting', 'echo up; while :; do sleep 0.01; done');
+  const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  const [metricsPort, entrance] = [await freePort(), await freePort()];
+  const config = path.join(folder, 'config');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      white_list: {
+        processPaths: [{ path: brief }, { path: lasting }],
+        proxyPorts: [echo.address().port],
+      },
+      metrics: { listen: `127.0.0.1:${metricsPort}` },
+    }),
+    { mode: 0o600 },
+  );
+  const stays = [];
+  const startAndAwait = async (wanted, ...words) => {
+    const child = wins(...words);
+    stays.push(child);
+    child.stdout.resume();
+    await saying(child.stderr, wanted);
+  };
+  await startAndAwait('"msg":"ready"', 'srv', 'app', 'run', '--config', config);
+  const publish = `TCP:${entrance}:${echo.address().port}`;
+  await startAndAwait('the tunnel is ready', 'cli', 'proxy', '--publish', publish);
+  stays.push(wins('cli', 'prc', 'run', '--path', lasting));
+
+  let isClosing = false;
+  const toEnd = async (...words) => {
+    const child = wins(...words);
+    child.stdout.resume();
+    child.stderr.resume();
+    await once(child, 'close');
+  };
+  const load = (async () => {
+    while (!isClosing) {
+      const socket = connect(entrance, '127.0.0.1');
+      socket.end('through the tunnel');
+      await Promise.all([
+        once(socket.resume(), 'close'),
+        toEnd('cli', 'prc', 'run', '--path', brief, '--', '3'),
+        toEnd('cli', 'prc', 'run', '--path', config),
+        toEnd('srv', 'config', 'reload', '--config', config),
+      ]);
+    }
+  })();
+  return {
+    metricsPort,
+    close: async () => {
+      isClosing = true;
+      await load;
+      for (const child of stays.reverse()) {
+        child.kill('SIGTERM');
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      }
+      echo.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits for a line, and goes on reading. */
+async function saying(stream, wanted) {
+  const said = [];
+  for await (const line of createInterface(stream)) {
+    said.push(line);
+    if (!line.includes(wanted)) continue;
+    stream.resume();
+    return;
+  }
+  throw new Error(`wanted ${wanted}; found the end of:\n${said.join('\n')}`);
+}

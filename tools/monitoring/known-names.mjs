@@ -1,0 +1,55 @@
+// Compares the names in an expression with the table of metrics: a misspelt name is no error to Prometheus, it finds nothing.
+const SERIES_SUFFIX = /_(bucket|sum|count)$/;
+const OF_SCRAPES = new Set(['instance', 'job']);
+const TEXT = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * What is wrong with the names of metrics and labels in an expression.
+ *
+ * @param metrics - The table of the daemon: each metric with its `type` and `labels`, whose values are a list or a number.
+ * @param records - Names that the rules record.
+ */
+export function unknownNames(expr, metrics, records) {
+  const problems = [];
+  const labels = new Set(OF_SCRAPES);
+  for (const [, name, matchers = ''] of expr.matchAll(
+    /\b((?:wins|process)[_:][a-z0-9_:]+)(\{[^}]*\})?/g,
+  )) {
+    if (records.has(name)) {
+      for (const label of ['action', 'result']) labels.add(label);
+      continue;
+    }
+    const definition = definitionOf(name, metrics);
+    if (definition === undefined) {
+      problems.push(`there is no metric ${name}`);
+      continue;
+    }
+    for (const label of Object.keys(definition.labels)) labels.add(label);
+    if (definition.type === 'histogram') labels.add('le');
+    problems.push(...unknownMatchers(name, matchers, definition));
+  }
+  for (const [, list] of expr
+    .replace(TEXT, '""')
+    .matchAll(/\b(?:by|on|ignoring|without) *\(([^)]*)\)/g))
+    for (const label of list.split(',').map((each) => each.trim()))
+      if (!labels.has(label)) problems.push(`none of its metrics has a label ${label}`);
+  return problems;
+}
+
+function definitionOf(name, metrics) {
+  if (metrics[name] !== undefined) return metrics[name];
+  const base = metrics[name.replace(SERIES_SUFFIX, '')];
+  return base?.type === 'histogram' ? base : undefined;
+}
+
+function unknownMatchers(name, matchers, { labels }) {
+  return [...matchers.matchAll(/([a-z_]+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"/g)].flatMap(
+    ([, label, comparison, value]) => {
+      if (OF_SCRAPES.has(label)) return [];
+      const values = labels[label];
+      if (values === undefined) return [`${name} has no label ${label}`];
+      const isPattern = comparison.endsWith('~') || typeof values === 'number';
+      return isPattern || values.includes(value) ? [] : [`${name} has no ${label} ${value}`];
+    },
+  );
+}
