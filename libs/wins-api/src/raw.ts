@@ -59,6 +59,20 @@ export {
 } from './gen/csi-proxy.js';
 export type { CsiProxyServiceServer } from './gen/csi-proxy.js';
 export {
+  DebugClient,
+  DebugConnection,
+  DebugHandle,
+  DebugHandlesResponse,
+  DebugLogLevelRequest,
+  DebugLogLevelResponse,
+  DebugPiece,
+  DebugRun,
+  DebugSecondsRequest,
+  DebugServiceService as debugServiceDefinition,
+  DebugSession,
+} from './gen/debug.js';
+export type { DebugServiceServer } from './gen/debug.js';
+export {
   PlanApplied,
   PlanApplyRequest,
   PlanApplyResponse,

@@ -7,6 +7,7 @@ import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';
+import { LogLevel } from '../log/log-level.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -113,9 +114,9 @@ async function serve(
   const file = configFileOf(named);
   const known = configFingerprint(file);
   const loaded = await loadDaemonConfig(named);
-  const applyLevel = (debug: boolean): void => {
-    logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
-  };
+  using level = new LogLevel(logger);
+  const applyLevel = (debug: boolean): void =>
+    level.become(logLevel({ debug: options.debug || debug, quiet: options.quiet }));
   applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
@@ -127,7 +128,7 @@ async function serve(
     // What went wrong was logged.
     reload().catch(() => undefined);
   });
-  const composed = await composeDaemon(loaded, logger, service, reload);
+  const composed = await composeDaemon(loaded, logger, level, service, reload);
   const { daemon, applyConfig, checksum, audit, events, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
   const records =
@@ -156,6 +157,7 @@ async function serve(
     using _memory = returnMemory({ trim: trimMemory });
     await using agent = composed.agent;
     await using csiProxy = composed.csiProxy;
+    await using debug = composed.debug;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
@@ -170,6 +172,7 @@ async function serve(
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);
           csiProxy.apply(next);
+          void debug.apply(next.config);
           return change;
         },
         rejected: (err) => {
@@ -181,6 +184,7 @@ async function serve(
       () => loadDaemonConfig(named),
     );
     watch = watched;
+    await debug.apply(loaded.config);
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },

@@ -9,6 +9,7 @@ import {
 import { server } from '../load-applications.js';
 import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 import { csiProxyCommands } from './srv-csi-proxy.js';
+import { debugCommands } from './srv-debug.js';
 import { inherits, ofDaemon } from './srv-options.js';
 import { planCommands } from './srv-plan.js';
 
@@ -217,6 +218,7 @@ export const srv: Group = {
     },
     planCommands,
     csiProxyCommands,
+    debugCommands,
     {
       name: 'audit',
       summary: 'Print and verify the audit log',

@@ -102,6 +102,7 @@ describe('defaults', () => {
       tunnel: { maxSessions: 16, maxStreams: 1024, handshakeTimeoutMs: 5000 },
       routes: { allow: [] },
       reflection: false,
+      debugPipe: true,
       audit: { maxFileBytes: 8_388_608, maxFiles: 16 },
       upgrade: { mode: 'none', watchingPath: 'c:/etc/rancher/wins/wins.exe' },
       agentStrictTlsMode: false,

@@ -72,6 +72,13 @@ export const FILE_SCHEMA = section({
   reflection: flag()
     .meta(about('Tell generic clients of the gRPC pipe which services there are.'))
     .default(false),
+  debugPipe: flag()
+    .meta(
+      about(
+        'Serve the pipe of "wins srv debug", which administrators of the host alone may open. Its name is that of the gRPC pipe with "_debug" after it.',
+      ),
+    )
+    .default(true),
   audit: section({
     directory: someText('a folder')
       .meta(
