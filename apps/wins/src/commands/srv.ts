@@ -52,9 +52,16 @@ const run = command({
       placeholder: 'NAMES',
       completes: 'nothing',
     }),
-    // Refused, but for such a service.
-    profile: textOption('', { isHidden: true }),
-    'profile-output': textOption('', { isHidden: true }),
+    profile: choiceOption(
+      'profile',
+      ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
+      'Profile to record, written when the daemon ends: cpu or heap; of the others none is written',
+      { placeholder: 'PROFILE' },
+    ),
+    'profile-output': textOption(
+      'Its file (default: wins.cpuprofile or wins.heapprofile; of a service beside its logs)',
+      { placeholder: 'FILE', completes: 'files' },
+    ),
   },
   check: (values) => refuseBoth(values, 'register', 'unregister'),
   examples: [
