@@ -53,6 +53,9 @@ export const changeLogLevel = guard(
 export const writeHeap = guard(async () => (await import('./commands/debug-files.js')).writeHeap);
 export const writeCpu = guard(async () => (await import('./commands/debug-files.js')).writeCpu);
 export const writeTrace = guard(async () => (await import('./commands/debug-files.js')).writeTrace);
+export const requestStackDump = guard(
+  async () => (await import('./commands/stack-dump.js')).requestStackDump,
+);
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
 
 /** See `removeCsiProxy`: for `wins uninstall`, which is another application. */

@@ -50,6 +50,7 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from './processes/windows-process.js';
+export { eventAccess, listenToEvent, signalEvent } from './processes/named-event.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export { RegistryKey } from './registry/registry.js';

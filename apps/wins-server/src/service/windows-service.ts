@@ -2,6 +2,7 @@ import { runAsService, windowsFileTrust, type RunningService } from '@wins/windo
 import { SERVICE_NAME } from '@wins/wins-program';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogFileOptions, LogOptions, Logger } from '../log/logger.js';
+import { listenForStackDump } from './windows-stack-dump.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 import {
   openServiceLog,
@@ -46,6 +47,7 @@ export async function runAsWindowsService(
   const run = async (service: RunningService): Promise<number> => {
     const { logger } = (log = await openServiceLog(options, secureFolder));
     using signals = listenForShutdown('service');
+    await using _stacks = listenForStackDump(serviceLogFolder(), logger);
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {

@@ -657,6 +657,7 @@ describe('origins', () => {
       { key: 'tunnel.handshakeTimeoutMs', value: 5000, origin: 'default' },
       { key: 'routes.allow', value: [], origin: 'default' },
       { key: 'reflection', value: false, origin: 'default' },
+      { key: 'debugPipe', value: true, origin: 'default' },
       { key: 'audit.directory', value: undefined, origin: 'default' },
       { key: 'audit.maxFileBytes', value: 8_388_608, origin: 'default' },
       { key: 'audit.maxFiles', value: 16, origin: 'default' },

@@ -75,7 +75,7 @@ export const FILE_SCHEMA = section({
   debugPipe: flag()
     .meta(
       about(
-        'Serve the pipe of "wins srv debug", which administrators of the host alone may open. Its name is that of the gRPC pipe with "_debug" after it.',
+        'Serve the pipe of "wins srv debug": the gRPC pipe\'s name with _debug. For administrators alone.',
       ),
     )
     .default(true),
