@@ -17,7 +17,9 @@ function commandsOf(node, above = [], inherited = {}) {
   const words = [...above, node.name];
   const options = { ...inherited, ...node.options };
   if (node.commands === undefined) return [{ ...node, words, options }];
-  return node.commands.flatMap((below) => commandsOf(below, words, options));
+  return node.commands
+    .filter(({ isHidden }) => isHidden !== true)
+    .flatMap((below) => commandsOf(below, words, options));
 }
 
 async function loadTree() {

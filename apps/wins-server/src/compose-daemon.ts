@@ -14,12 +14,14 @@ import { hashFile } from '@wins/trusted-files';
 import type { ClientIdentity } from '@wins/admission';
 import { AgentSwitch } from './agent/agent-switch.js';
 import { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
+import { DebugSwitch } from './debug/debug-switch.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
 import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
+import type { LogLevel } from './log/log-level.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
 import { MetricsSwitch } from './metrics/metrics-switch.js';
@@ -41,6 +43,8 @@ export interface ComposedDaemon {
   readonly metrics: MetricsSwitch;
   /** As the agent. */
   readonly csiProxy: CsiProxySwitch;
+  /** As the agent. */
+  readonly debug: DebugSwitch;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => ConfigChange;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
@@ -52,6 +56,7 @@ export interface ComposedDaemon {
 /**
  * Makes the parts of the daemon, joins them and starts to serve.
  *
+ * @param level - How much the logger logs.
  * @param service - The service that this daemon is, if it is one.
  * @param reload - Loads the config again and applies it.
  * @throws PipeError when a pipe cannot be served.
@@ -59,6 +64,7 @@ export interface ComposedDaemon {
 export async function composeDaemon(
   loaded: LoadedConfig,
   logger: Logger,
+  level: LogLevel,
   service: string | undefined,
   reload: () => Promise<ReloadedConfig>,
 ): Promise<ComposedDaemon> {
@@ -156,6 +162,14 @@ export async function composeDaemon(
     metrics,
     events,
   });
+  const debug = new DebugSwitch({
+    ...{ logger, audit, level, listen: loaded.config.listen },
+    security: system.ownPipeSecurity,
+    identify: system.identify,
+    connections: () => daemon.listConnections(),
+    sessions: () => daemon.listSessions(),
+    runs: () => manager.list(),
+  });
   return {
     daemon,
     events,
@@ -163,6 +177,7 @@ export async function composeDaemon(
     agent,
     metrics,
     csiProxy,
+    debug,
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {

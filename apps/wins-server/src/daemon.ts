@@ -23,7 +23,7 @@ import { DaemonEvents } from './observe/daemon-events.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
-import { Connections } from './rpc/connections.js';
+import { Connections, type OpenConnection } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
 import type { HostSystem } from '@wins/host-system';
 import type { Logger } from './log/logger.js';
@@ -42,7 +42,11 @@ import { createProcessService, servedProcessDefinition } from './rpc/services/pr
 import { createRouteService } from './rpc/services/route-service.js';
 import { createRunStatsService } from './rpc/services/run-stats-service.js';
 import type { DaemonSystem } from './operating-system.js';
-import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
+import {
+  openTunnelEndpoint,
+  type OpenSession,
+  type TunnelEndpoint,
+} from './tunnel/tunnel-endpoint.js';
 import type { TunnelFigures } from './tunnel/tunnel-figures.js';
 
 /** How long answers may still be on their way once all processes have ended. */
@@ -90,6 +94,10 @@ export interface Daemon {
   /** Where it serves the tunnel. */
   readonly tunnelAddress: string;
   readonly figures: DaemonFigures;
+  /** The connections of the gRPC pipe, the oldest first. */
+  listConnections(): readonly OpenConnection[];
+  /** The sessions of the tunnel, the oldest first. */
+  listSessions(): readonly OpenSession[];
   /** Replaces the ports that the tunnel may reach, for streams to come. */
   allowPorts(ports: readonly number[]): void;
   /** Replaces the networks into which routes may be changed, for calls to come. */
@@ -254,6 +262,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       },
       tunnel: tunnel.figures,
     },
+    listConnections: () => connections.list(),
+    listSessions: () => tunnel.list(),
     allowPorts: (ports) => tunnel.allowPorts(ports),
     allowRoutes: (networks) => {
       granted = networks;

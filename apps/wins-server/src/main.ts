@@ -36,6 +36,27 @@ export const applyCsiProxy = guard(
   async () => (await import('./commands/csi-proxy.js')).applyCsiProxy,
 );
 export const showMetrics = guard(async () => (await import('./commands/metrics.js')).showMetrics);
+export const showStacks = guard(async () => (await import('./commands/debug-show.js')).showStacks);
+export const showReport = guard(async () => (await import('./commands/debug-show.js')).showReport);
+export const showHandles = guard(
+  async () => (await import('./commands/debug-show.js')).showHandles,
+);
+export const showConnections = guard(
+  async () => (await import('./commands/debug-show.js')).showConnections,
+);
+export const showRuns = guard(async () => (await import('./commands/debug-show.js')).showRuns);
+export const showStreams = guard(
+  async () => (await import('./commands/debug-show.js')).showStreams,
+);
+export const changeLogLevel = guard(
+  async () => (await import('./commands/debug-show.js')).changeLogLevel,
+);
+export const writeHeap = guard(async () => (await import('./commands/debug-files.js')).writeHeap);
+export const writeCpu = guard(async () => (await import('./commands/debug-files.js')).writeCpu);
+export const writeTrace = guard(async () => (await import('./commands/debug-files.js')).writeTrace);
+export const requestStackDump = guard(
+  async () => (await import('./commands/stack-dump.js')).requestStackDump,
+);
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
 
 /** See `removeCsiProxy`: for `wins uninstall`, which is another application. */

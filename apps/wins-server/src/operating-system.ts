@@ -22,6 +22,12 @@ export interface OperatingSystem {
   readonly pipeServerCheck?: () => PipeServerCheck;
   /** Judges who else can write to files and folders. */
   readonly fileTrust: () => FileTrust;
+  /**
+   * Makes an empty file for administrators and this user alone. Absent: by permission bits.
+   *
+   * @throws TrustedFileError `notTrusted` for a folder that others can change, and others.
+   */
+  readonly createPrivateFile?: (file: string) => void;
 }
 
 /** What the operating system gives to a daemon. What is absent does not exist here, or is a default of the libraries. */
@@ -29,6 +35,8 @@ export interface DaemonSystem {
   readonly processHost: ProcessHost;
   /** Opens pipes for those clients alone that may use them. */
   readonly pipeSecurity?: PipeSecurity;
+  /** Opens pipes for administrators of the host and the system alone, whatever the config says. */
+  readonly ownPipeSecurity?: PipeSecurity;
   /** Says which client connects. Absent: clients cannot be told apart. */
   readonly identify?: IdentifyClient;
   /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */

@@ -1,15 +1,20 @@
+import type { PipeSecurity } from '@wins/pipe-transport';
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import {
+  createPrivateFile,
   firewallRules,
   jobObjectProcessHost,
   securedPipe,
   securedPipeClient,
   windowsFileTrust,
   windowsPlanFiles,
+  WindowsError,
   type PipeClient,
 } from '@wins/windows-host';
 import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
+import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import type { Socket } from 'node:net';
+import path from 'node:path';
 import { windowsClients } from './admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
@@ -24,8 +29,23 @@ export const windows: OperatingSystem = {
     ...pipeParts(pipeAccess),
   }),
   tellsClientsApart: () => true,
+  createPrivateFile: createFileInOwnFolder,
   pipeServerCheck: () => securedPipeClient({ service: SERVICE_NAME }),
 };
+
+/** In a folder that others can change, the file that is opened need not be the one that was made. */
+function createFileInOwnFolder(file: string): void {
+  const whole = path.win32.resolve(file);
+  const distrust = windowsFileTrust().distrustOfFolder(path.win32.dirname(whole));
+  if (distrust !== undefined) throw distrusted('make a private file in', file, distrust);
+  try {
+    createPrivateFile(whole);
+  } catch (error) {
+    if (!(error instanceof WindowsError) || error.code !== 'alreadyExists') throw error;
+    const details = { cause: error };
+    throw new TrustedFileError('alreadyExists', 'make', file, 'something has the name', details);
+  }
+}
 
 /**
  * A host of job objects that fails with the errors of the process manager, and marks what it runs as other systems do: by the
@@ -44,11 +64,11 @@ function processHost(): ProcessHost {
 
 function pipeParts(
   pipeAccess: string | undefined,
-): Pick<DaemonSystem, 'pipeSecurity' | 'identify'> {
-  const protection = securedPipe({ sddl: pipeAccess });
+): Pick<DaemonSystem, 'pipeSecurity' | 'ownPipeSecurity' | 'identify'> {
   const clients = new WeakMap<Socket, PipeClient>();
-  return {
-    pipeSecurity: {
+  const security = (sddl?: string): PipeSecurity => {
+    const protection = securedPipe({ sddl });
+    return {
       open: (address, events) =>
         protection.open(address, {
           accepted: (connection, client) => {
@@ -57,7 +77,11 @@ function pipeParts(
           },
           failed: (error) => events.failed(error),
         }),
-    },
+    };
+  };
+  return {
+    pipeSecurity: security(pipeAccess),
+    ownPipeSecurity: security(),
     identify: windowsClients((connection) => clients.get(connection)),
   };
 }

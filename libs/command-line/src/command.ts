@@ -6,6 +6,8 @@ import type { Options, ValuesOf, Completed } from './option.js';
 interface Node {
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** Is accepted, and told no one. */
+  readonly isHidden?: boolean;
   /** One sentence. */
   readonly summary: string;
   /** More than the sentence says. */

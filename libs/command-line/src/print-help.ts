@@ -39,7 +39,9 @@ function addNode(parser: Argv, path: readonly [Group, ...(Group | Command)[]]): 
   if (!isGroup(at)) return;
   for (const node of at.commands) {
     const position = 'positional' in node ? positionalOf(node) : '';
-    parser.command([`${node.name}${position}`, ...(node.aliases ?? [])], node.summary, (below) => {
+    // For yargs `false` is a command that no help lists; its types do not know it for one with aliases.
+    const summary = (node.isHidden === true ? false : node.summary) as string;
+    parser.command([`${node.name}${position}`, ...(node.aliases ?? [])], summary, (below) => {
       addNode(below, [...path, node]);
       const { name, describe } = ('positional' in node && node.positional) || {};
       return name === undefined ? below : below.positional(name, { type: 'string', describe });

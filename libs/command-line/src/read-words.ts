@@ -85,7 +85,9 @@ class WordReader {
         ({ name, aliases }) => name === word || aliases?.includes(word),
       );
       if (found === undefined) {
-        const known = at.commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+        const known = at.commands.flatMap(({ name, aliases = [], isHidden }) =>
+          isHidden === true ? [] : [name, ...aliases],
+        );
         throw this.#error(`unknown command ${quoteText(word)}${suggest(word, known)}`);
       }
       this.#path.push(found);
@@ -155,7 +157,7 @@ class WordReader {
     const at = this.#at;
     if (isGroup(at)) {
       if (this.#path.length === 1) return {};
-      const names = at.commands.map(({ name }) => name);
+      const names = at.commands.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name]));
       const [last = ''] = names.slice(-1);
       const wanted = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
       throw this.#error(`a command is missing: ${wanted}`);

@@ -40,6 +40,7 @@ export {
 } from './trusted-file-error.js';
 export { copyPendingFile, type CopyOptions, type PendingCopy } from './write/copy-file.js';
 export { moveFile } from './write/move-file.js';
+export { writeNewPrivateFile } from './write/new-private-file.js';
 export {
   writePendingFile,
   type FileRights,

@@ -12,6 +12,7 @@ export { ensurePrivateFolder, distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
 export { lockFile } from './access/file-lock.js';
 export { holdFile } from './access/file-hold.js';
+export { createPrivateFile } from './access/private-file.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite } from './access/who-may-write.js';
 export {
@@ -49,6 +50,7 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from './processes/windows-process.js';
+export { eventAccess, listenToEvent, signalEvent } from './processes/named-event.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export { RegistryKey } from './registry/registry.js';

@@ -19,7 +19,7 @@ import { readToEnd } from './read-to-end.js';
 import { runToEnd } from './run-to-end.js';
 import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';
-import { UnaryCalls } from './unary-calls.js';
+import { methodName, UnaryCalls } from './unary-calls.js';
 import type { CallOptions, WinsClient, WinsClientOptions } from './wins-client.js';
 
 /** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
@@ -81,11 +81,20 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
     return this.present('Start', Data);
   }
 
-  waitProcess(name: RunName, { signal }: CallOptions = {}): AsyncIterable<ProcessWaitResponse> {
-    const { path, requestSerialize, responseDeserialize } = processServiceDefinition.wait;
+  waitProcess(name: RunName, options: CallOptions = {}): AsyncIterable<ProcessWaitResponse> {
     const request = { Data: ProcessName.fromPartial(name) };
-    const { call, result } = this.#calls.begin('Wait', signal, (ended: CallDone<void>) => {
-      const done = this.#translating('Wait', ended);
+    return this.stream(processServiceDefinition.wait, request, options);
+  }
+
+  stream<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    { signal }: CallOptions = {},
+  ): AsyncIterable<Answer> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    const name = methodName(method);
+    const { call, result } = this.#calls.begin(name, signal, (ended: CallDone<void>) => {
+      const done = this.#translating(name, ended);
       return this.#client
         .makeServerStreamRequest(
           path,
@@ -97,7 +106,7 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
         .on('error', (error) => isServiceError(error) && done(error))
         .on('status', ({ code }) => code === status.OK && done(null));
     });
-    return readToEnd<ProcessWaitResponse>(call, result);
+    return readToEnd<Answer>(call, result);
   }
 
   keepAlive(name: RunName, { signal }: CallOptions = {}): KeepAliveHandle {

@@ -64,6 +64,20 @@ export {
 } from './gen/metrics.js';
 export type { MetricsServiceServer } from './gen/metrics.js';
 export {
+  DebugClient,
+  DebugConnection,
+  DebugHandle,
+  DebugHandlesResponse,
+  DebugLogLevelRequest,
+  DebugLogLevelResponse,
+  DebugPiece,
+  DebugRun,
+  DebugSecondsRequest,
+  DebugServiceService as debugServiceDefinition,
+  DebugSession,
+} from './gen/debug.js';
+export type { DebugServiceServer } from './gen/debug.js';
+export {
   PlanApplied,
   PlanApplyRequest,
   PlanApplyResponse,

@@ -36,8 +36,7 @@ export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
     request: Request,
     options: CallOptions = {},
   ): Promise<Answer> {
-    const name = method.path.slice(method.path.lastIndexOf('/') + 1);
-    return this.unary(name, method, request, options);
+    return this.unary(methodName(method), method, request, options);
   }
 
   async info(options: CallOptions = {}): Promise<ApplicationInfo> {
@@ -73,4 +72,9 @@ export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** The last part of its path. */
+export function methodName({ path }: { readonly path: string }): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -86,4 +86,13 @@ export interface UnaryClient extends AsyncDisposable {
 export interface WinsClient extends UnaryClient {
   /** Runs a program of the host and follows it to its end. */
   runProcess(options: RunProcessOptions): Promise<ProcessResult>;
+  /**
+   * Makes a call whose answer is many messages: `debugServiceDefinition.heap` of the door `raw`. The call goes out at once; iterate it, once, or abort
+   * it. Messages that are not taken hold up the daemon's side. `answerTimeoutMs` does not end it.
+   */
+  stream<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options?: CallOptions,
+  ): AsyncIterable<Answer>;
 }

@@ -12,6 +12,7 @@ export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export {
+  DEBUG_PIPE_SUFFIX,
   DEFAULT_PIPE_NAME,
   DEFAULT_PROXY_PIPE_NAME,
   RUN_RUNTIME_DIR_VARIABLE,

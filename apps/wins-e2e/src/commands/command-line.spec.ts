@@ -83,7 +83,7 @@ describe('the command line', () => {
     [['srv', 'app'], 64, 'run'],
     [['srv', 'app', 'run', '--config'], 64, 'option --config has no value'],
     [['srv', 'app', 'run', '--confg', 'x'], 64, 'did you mean "--config"?'],
-    [['srv', 'app', 'run', '--profile', 'cpu'], 64, 'not supported yet'],
+    [['srv', 'app', 'run', '--profile', 'all'], 64, '--profile: found "all"; wanted none, cpu'],
     [['up', '--foo'], 64, 'unknown option "--foo"'],
     [['up', '--path'], 64, 'option --path has no value'],
     [['completion', 'fish'], 64, 'fish'],

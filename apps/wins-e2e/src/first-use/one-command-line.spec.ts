@@ -38,7 +38,7 @@ describe('one command line', () => {
     [['srv', 'ap', 'run'], 'unknown command "ap"; did you mean "app"?'],
     [['cli', 'prc', 'ls', '-o', 'xml'], 'wanted json, yaml, table or name'],
     [['up', '--foo'], 'unknown option "--foo"'],
-    [['srv', 'app', 'run', '--profile', 'cpu'], 'found --profile'],
+    [['srv', 'app', 'run', '--profile', 'all'], '--profile: found "all"; wanted none, cpu, heap'],
   ])('accepts nothing that it does not know (finding 14): %j', async (args, message) => {
     const { code, stdout, stderr } = await wins(...args);
     expect([code, stdout.toString()]).toEqual([64, '']);

@@ -25,6 +25,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/command-line': 'runCommandLine',
   '@wins/config': 'parseConfig',
   '@wins/csi-proxy': 'createCsiProxy',
+  '@wins/diagnostics': 'createDiagnostics',
   '@wins/host-system': 'parseDestinations',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',

@@ -1,12 +1,14 @@
-import { COMMIT, EXIT, UsageError, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import path from 'node:path';
 import { type ConfigChange, configFingerprint, type ConfigWatch, watchConfig } from '@wins/config';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { composeDaemon } from '../compose-daemon.js';
+import { startRunProfile } from '../debug/run-profile.js';
 import { boundHeap } from '../resources/bound-heap.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';
+import { LogLevel } from '../log/log-level.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
 import { returnMemory } from '../resources/memory-return.js';
@@ -25,12 +27,7 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
   readonly unregister: boolean;
   readonly 'log-file-size'?: string | undefined;
   readonly 'log-files'?: string | undefined;
-  readonly profile?: string | undefined;
-  readonly 'profile-output'?: string | undefined;
 }
-
-/** Releases of the original could be registered with them: a service that was is started none the less. */
-const PROFILES = ['profile', 'profile-output'] as const;
 
 /** `wins srv app run`: serves, or registers or removes the service that serves. */
 export async function runApp(typed: RunOptions): Promise<number> {
@@ -40,12 +37,6 @@ export async function runApp(typed: RunOptions): Promise<number> {
     'log-file-size': size === undefined ? undefined : parseLogFileSize(size),
     'log-files': files === undefined ? undefined : parseLogFileCount(files),
   };
-  const profile = PROFILES.find((name) => options[name] !== undefined);
-  const refuseProfile = (): void => {
-    if (profile !== undefined)
-      throw new UsageError(`found --${profile}; wanted other options: it is not supported yet`);
-  };
-  if (options.register || options.unregister) refuseProfile();
   if (options.register) return (await import('./app-register.js')).registerService(options);
   if (options.unregister) return (await import('./app-register.js')).unregisterService();
   if (process.platform === 'win32') {
@@ -56,7 +47,6 @@ export async function runApp(typed: RunOptions): Promise<number> {
     // A stopped service that hangs must not keep its process: the next one would find its pipes taken.
     if (exitCode !== undefined) process.exit(exitCode);
   }
-  if (serviceOfSupervisor() === undefined) refuseProfile();
   return runAtTerminal(options);
 }
 
@@ -70,7 +60,8 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
   const service = serviceOfSupervisor();
-  return await runDaemon(options, { service, logger, shutdown, ready: () => undefined });
+  const ready = (): void => undefined;
+  return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
 /** Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is logged. */
@@ -86,7 +77,8 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
   };
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
-    return await serve(options, { service, logger, shutdown: ended, ready }, recordsFolder);
+    const within = { ...surroundings, shutdown: ended, ready };
+    return await serve(options, within, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
     // A person at a terminal, or whoever wants no log, gets the message alone.
@@ -105,7 +97,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
  */
 async function serve(
   options: RegisterOptions,
-  { service, logger, shutdown, ready }: Surroundings,
+  { service, folder, logger, shutdown, ready }: Surroundings,
   recordsFolder: string | undefined,
 ): Promise<number> {
   boundHeap();
@@ -113,12 +105,13 @@ async function serve(
   const file = configFileOf(named);
   const known = configFingerprint(file);
   const loaded = await loadDaemonConfig(named);
-  const applyLevel = (debug: boolean): void => {
-    logger.level = logLevel({ debug: options.debug || debug, quiet: options.quiet });
-  };
+  using level = new LogLevel(logger);
+  const applyLevel = (debug: boolean): void =>
+    level.become(logLevel({ debug: options.debug || debug, quiet: options.quiet }));
   applyLevel(loaded.config.debug);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
+  await using _profile = await startRunProfile(options, folder, logger);
   let watch: ConfigWatch<ConfigChange> | undefined;
   const reload = () => watch?.reload() ?? Promise.reject(new Error('the daemon is starting'));
   // Calls are answered with an error until it is watched; the system would end the daemon at a hangup.
@@ -127,7 +120,7 @@ async function serve(
     // What went wrong was logged.
     reload().catch(() => undefined);
   });
-  const composed = await composeDaemon(loaded, logger, service, reload);
+  const composed = await composeDaemon(loaded, logger, level, service, reload);
   const { daemon, applyConfig, checksum, audit, events, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
   await using metrics = composed.metrics;
@@ -158,6 +151,7 @@ async function serve(
     using _memory = returnMemory({ trim: trimMemory });
     await using agent = composed.agent;
     await using csiProxy = composed.csiProxy;
+    await using debug = composed.debug;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
@@ -173,6 +167,7 @@ async function serve(
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);
           csiProxy.apply(next);
+          void debug.apply(next.config);
           return change;
         },
         rejected: (err) => {
@@ -184,6 +179,7 @@ async function serve(
       () => loadDaemonConfig(named),
     );
     watch = watched;
+    await debug.apply(loaded.config);
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },

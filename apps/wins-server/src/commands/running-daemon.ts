@@ -24,6 +24,12 @@ export interface Question {
   /** Whether the answer comes when something has been done, however long that takes. Default: no; then it has 15 s. */
   readonly takesItsTime?: boolean;
   /** What an answer of the daemon itself comes to, which needs no words about the pipe; undefined for one that does. */
+  /** The pipe to ask on, from that of the API. Default: that one. */
+  readonly pipeOf?: (pipe: string) => string;
+  /** What to do when no daemon answers there. */
+  readonly nextStep?: string;
+  /** Ends it before it is over. Default: nothing does but the time. */
+  readonly signal?: AbortSignal;
   readonly answered?: (error: WinsClientError) => DaemonCallError | undefined;
 }
 
@@ -35,23 +41,30 @@ export interface Question {
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
-  { asker = 'wins srv config', takesItsTime = false, answered }: Question = {},
+  question: Question = {},
 ): Promise<Answer> {
-  const pipe = options.server ?? (await pipeOf(options.config));
+  const { asker = 'wins srv config', takesItsTime = false, answered } = question;
+  const daemonPipe = options.server ?? (await pipeOfConfig(options.config));
+  const pipe = question.pipeOf?.(daemonPipe) ?? daemonPipe;
   const { pipeServerCheck } = await thisSystem();
   const signal = takesItsTime
-    ? new AbortController().signal
+    ? (question.signal ?? new AbortController().signal)
     : AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   try {
     return await askDaemon(pipe, asker, pipeServerCheck?.(), (client) => ask(client, signal));
   } catch (error) {
     if (!(error instanceof WinsClientError)) throw error;
     const own = error.reason === undefined ? undefined : answered?.(error);
-    throw own ?? failure(error, pipe, signal.aborted);
+    throw own ?? failure(error, pipe, signal.aborted, question.nextStep);
   }
 }
 
-function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonCallError {
+function failure(
+  error: WinsClientError,
+  pipe: string,
+  isLate: boolean,
+  nextStep = 'start it, or name its pipe with --server; see "wins doctor"',
+): DaemonCallError {
   const { unavailable, noPermission } = EXIT.server;
   const options = { cause: error };
   const asked = `cannot ask the daemon on pipe ${quoteText(pipe)}`;
@@ -71,12 +84,12 @@ function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonC
   }
   const cause = error.cause instanceof PipeError ? error.cause.message : undefined;
   const found = cause ?? (error.connectionLost ? 'it ended' : 'no daemon answers');
-  const message = `${asked}: ${found}; start it, or name its pipe with --server; see "wins doctor"`;
+  const message = `${asked}: ${found}; ${nextStep}`;
   return new DaemonCallError(message, unavailable, options);
 }
 
 /** A config that is broken now may be why the daemon is asked. */
-async function pipeOf(config: string | undefined): Promise<string> {
+async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadDaemonConfig(config)).config.listen;
   } catch (error) {

@@ -12,6 +12,7 @@ import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import {
   ClientCalls,
+  type ClientDescription,
   type ClientIdentity,
   clientLabel,
   ClientTurns,
@@ -26,10 +27,20 @@ import { DaemonEvents } from '../observe/daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;
-/** What unfinished requests of all clients may take in memory. */
-const INBOUND_OCTETS = 64 * MIB;
-/** What may wait in all for clients that do not read. */
-const OUTBOUND_OCTETS = 128 * MIB;
+
+/** Which pipe the connections are of, and what they may take together. */
+export interface ConnectionsRoom {
+  /** A connection is `NAME:N`. */
+  readonly name: string;
+  /** What unfinished requests of all clients may take in memory. */
+  readonly inboundOctets: number;
+  /** What may wait in all for clients that do not read. */
+  readonly outboundOctets: number;
+}
+
+const MAIN_ROOM: ConnectionsRoom = {
+  ...{ name: 'pipe', inboundOctets: 64 * MIB, outboundOctets: 128 * MIB },
+};
 
 /** Ends of connections that say nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
@@ -40,15 +51,36 @@ export interface Caller {
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
 }
 
+/** A connection that is open, for an administrator to look at. */
+export interface OpenConnection {
+  readonly name: string;
+  readonly client: ClientDescription;
+  readonly openedAt: Date;
+  /** Calls under way. */
+  readonly calls: number;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+}
+
+/** What is kept of one. */
+interface Admitted {
+  readonly client: ClientIdentity;
+  readonly openedAtMs: number;
+  readonly socket: Socket;
+  readonly disconnected: AbortController;
+  calls: number;
+}
+
 /**
  * The connections of the gRPC pipe. Each has an identity, `pipe:N`, to which processes belong: a
  * name can be guessed, a connection cannot.
  */
 export class Connections {
-  readonly #disconnected = new Map<string, AbortController>();
+  readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
-  readonly #inbound = new OctetBudget(INBOUND_OCTETS);
-  readonly #outbound = new OctetBudget(OUTBOUND_OCTETS);
+  readonly #room: ConnectionsRoom;
+  readonly #inbound: OctetBudget;
+  readonly #outbound: OctetBudget;
   readonly #segments = new SegmentPool();
   readonly #clientCalls = new ClientCalls();
   readonly #faults: ReturnType<typeof tallyLog>;
@@ -70,6 +102,7 @@ export class Connections {
    * @param turns - Measures what each connection costs. The owner disposes of it.
    * @param read - Called with the octets of each read, before they are processed.
    * @param events - Told of connections and of calls that are over.
+   * @param room - Default: that of the gRPC pipe.
    */
   constructor(
     calls: CallServer,
@@ -79,7 +112,11 @@ export class Connections {
     turns = new ClientTurns(),
     read: (octets: number) => void = () => undefined,
     events = new DaemonEvents(),
+    room = MAIN_ROOM,
   ) {
+    this.#room = room;
+    this.#inbound = new OctetBudget(room.inboundOctets);
+    this.#outbound = new OctetBudget(room.outboundOctets);
     this.#calls = calls;
     this.#opened = opened;
     this.#logger = logger;
@@ -99,9 +136,10 @@ export class Connections {
     }
     this.#lastId += 1;
     const remotePort = this.#lastId;
-    const peer = `pipe:${remotePort}`;
+    const peer = `${this.#room.name}:${remotePort}`;
     const disconnected = new AbortController();
-    this.#disconnected.set(peer, disconnected);
+    const admitted = { client, openedAtMs: Date.now(), socket, disconnected, calls: 0 };
+    this.#admitted.set(peer, admitted);
     this.#clients.set(peer, client);
     const acceptedAt = performance.now();
     this.#trace.accepted(peer, client);
@@ -109,7 +147,7 @@ export class Connections {
     const failed = (err: unknown): void =>
       this.#logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
-      peer: { remoteAddress: 'pipe', remotePort },
+      peer: { remoteAddress: this.#room.name, remotePort },
       inbound: this.#inbound,
       outbound: this.#outbound,
       segments: this.#segments,
@@ -130,8 +168,10 @@ export class Connections {
           return;
         }
         place?.begin();
+        admitted.calls += 1;
         stream.once('close', () => {
           this.#clientCalls.ended(client);
+          admitted.calls -= 1;
           place?.end();
         });
         void this.#opened.then(() => {
@@ -147,7 +187,7 @@ export class Connections {
       },
       onFailure: failed,
       onEnd: (reason) => {
-        this.#disconnected.delete(peer);
+        this.#admitted.delete(peer);
         this.#clients.delete(peer);
         disconnected.abort();
         this.#trace.ended(peer, socket, acceptedAt, reason);
@@ -165,6 +205,14 @@ export class Connections {
   /** Connections that are open. */
   get size(): number {
     return this.#served.size;
+  }
+
+  /** Those that are open, the oldest first. */
+  list(): readonly OpenConnection[] {
+    return [...this.#admitted].map(([name, { client, openedAtMs, socket, calls }]) => ({
+      ...{ name, client: client.description, openedAt: new Date(openedAtMs), calls },
+      ...{ receivedBytes: socket.bytesRead, sentBytes: socket.bytesWritten },
+    }));
   }
 
   /** Takes no more calls; those under way have `graceMs` to end, then they are cut. */
@@ -191,7 +239,7 @@ export class Connections {
       label: clientLabel(String(said ?? '')),
       // Clients without a quota are counted by connection.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
-      disconnected: this.#disconnected.get(id)?.signal ?? AbortSignal.abort(),
+      disconnected: this.#admitted.get(id)?.disconnected.signal ?? AbortSignal.abort(),
     };
   }
 

@@ -46,6 +46,15 @@ describe('the service as it is registered', () => {
     ]);
   });
 
+  it('keeps the profile that it was registered with, its file as an absolute path', () => {
+    const words = (more: object) => serviceDefinition(options(more), program(EXE, EXE)).command;
+    expect(words({ profile: 'cpu', 'profile-output': 'p.pprof' }).slice(4)).toEqual([
+      ...['--profile', 'cpu', '--profile-output', 'D:\\somewhere\\p.pprof'],
+    ]);
+    expect(words({ profile: 'heap' }).slice(4)).toEqual(['--profile', 'heap']);
+    expect(words({ profile: 'none', 'profile-output': 'x' })).toHaveLength(4);
+  });
+
   it('starts late and after others when that is asked for, and does not keep that in its command line', () => {
     const { command, startType, dependencies } = serviceDefinition(
       options({ 'delayed-start': true, 'depends-on': 'HNS, Tcpip' }),

@@ -1,10 +1,11 @@
 import type { ServiceDefinition } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
+import type { ProfileOptions } from '../debug/run-profile.js';
 import type { LogFileOptions, LogOptions } from '../log/logger.js';
 
 /** What is asked for with `--register`. */
-export interface RegisterOptions extends LogOptions, LogFileOptions {
+export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOptions {
   readonly config?: string | undefined;
   readonly 'delayed-start'?: boolean | undefined;
   /** Names with blanks or commas between them. */
@@ -28,6 +29,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
     ...(quiet ? ['--quiet'] : []),
     ...(fileBytes === undefined ? [] : ['--log-file-size', String(fileBytes)]),
     ...(files === undefined ? [] : ['--log-files', String(files)]),
+    ...profileWords(options, program),
   ];
   return {
     ...DAEMON_SERVICE,
@@ -36,6 +38,16 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
     startType: options['delayed-start'] === true ? 'delayed' : 'automatic',
     dependencies: (options['depends-on'] ?? '').split(/[\s,]+/).filter((word) => word !== ''),
   };
+}
+
+/** As the original has it: a profile is asked for with the registration, and one of each run is written. */
+function profileWords(
+  { profile = 'none', 'profile-output': output }: ProfileOptions,
+  program: Program,
+): string[] {
+  if (profile === 'none') return [];
+  const file = output === undefined ? [] : [path.win32.resolve(program.cwd(), output)];
+  return ['--profile', profile, ...file.flatMap((name) => ['--profile-output', name])];
 }
 
 /** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */

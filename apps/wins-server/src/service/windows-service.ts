@@ -2,13 +2,21 @@ import { runAsService, windowsFileTrust, type RunningService } from '@wins/windo
 import { SERVICE_NAME } from '@wins/wins-program';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogFileOptions, LogOptions, Logger } from '../log/logger.js';
+import { listenForStackDump } from './windows-stack-dump.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
+import {
+  openServiceLog,
+  serviceLogFolder,
+  type SecureFolder,
+  type ServiceLog,
+} from '../log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */
 export interface Surroundings {
   /** The service that this daemon is, if it is one. */
   readonly service: string | undefined;
+  /** Where a file is that an option names without a folder. */
+  readonly folder: string;
   readonly logger: Logger;
   /** Resolves when the daemon must end; the first request counts. */
   readonly shutdown: Promise<ShutdownRequest>;
@@ -39,11 +47,12 @@ export async function runAsWindowsService(
   const run = async (service: RunningService): Promise<number> => {
     const { logger } = (log = await openServiceLog(options, secureFolder));
     using signals = listenForShutdown('service');
+    await using _stacks = listenForStackDump(serviceLogFolder(), logger);
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {
       return await serve({
-        ...{ service: service.name, logger, shutdown },
+        ...{ service: service.name, folder: serviceLogFolder(), logger, shutdown },
         ready: () => service.ready(),
       });
     } catch (err) {

@@ -1,9 +1,20 @@
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
-import { createConnectLimits, serveTunnel, type ServerTunnel } from '@wins/tcp-tunnel';
+import {
+  createConnectLimits,
+  serveTunnel,
+  type ServerTunnel,
+  type TunnelTraffic,
+} from '@wins/tcp-tunnel';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type ClientTurns, type IdentifyClient, Places, tallyLog } from '@wins/admission';
+import {
+  type ClientDescription,
+  type ClientTurns,
+  type IdentifyClient,
+  Places,
+  tallyLog,
+} from '@wins/admission';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
@@ -32,10 +43,21 @@ export interface TunnelEndpointOptions {
   readonly events: DaemonEvents;
 }
 
+/** A session that is open, for an administrator to look at. */
+export interface OpenSession {
+  readonly name: string;
+  readonly client: ClientDescription;
+  readonly openedAt: Date;
+  readonly streams: number;
+  readonly traffic: Readonly<TunnelTraffic>;
+}
+
 /** A tunnel pipe that is served; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
   readonly figures: TunnelFigures;
+  /** The sessions that are open, the oldest first. */
+  list(): readonly OpenSession[];
   /** Replaces the allowed ports for streams to come; those that are open stay. */
   allowPorts(ports: readonly number[]): void;
   /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
@@ -71,6 +93,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
   );
   const sessions = new Set<ServerTunnel>();
+  const known = new WeakMap<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
   const figures = new TunnelFigures(sessions, places);
   let { allowedPorts } = options;
   let lastId = 0;
@@ -119,6 +142,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       },
     });
     sessions.add(session);
+    known.set(session, { name: requester, client: client.description, openedAt: new Date() });
     logger.info(who, 'tunnel opened');
     if (events.isHeard) events.publish({ type: 'tunnel', phase: 'opened', session: requester });
     void session.closed.then(async ({ reason, ...detail }) => {
@@ -167,6 +191,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   return {
     address: listener.path.address,
     figures,
+    list: () =>
+      [...sessions].flatMap((session) => {
+        const about = known.get(session);
+        const { streamCount: streams, traffic } = session;
+        return about === undefined ? [] : [{ ...about, streams, traffic }];
+      }),
     allowPorts: (ports) => {
       allowedPorts = ports;
       for (const session of sessions) session.allowPorts(ports);

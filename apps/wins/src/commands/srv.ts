@@ -10,6 +10,7 @@ import { server } from '../load-applications.js';
 import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 import { csiProxyCommands } from './srv-csi-proxy.js';
 import { metricsCommand } from './srv-metrics.js';
+import { debugCommands } from './srv-debug.js';
 import { inherits, ofDaemon } from './srv-options.js';
 import { planCommands } from './srv-plan.js';
 
@@ -52,9 +53,16 @@ const run = command({
       placeholder: 'NAMES',
       completes: 'nothing',
     }),
-    // Refused, but for such a service.
-    profile: textOption('', { isHidden: true }),
-    'profile-output': textOption('', { isHidden: true }),
+    profile: choiceOption(
+      'profile',
+      ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
+      'Profile to record, written when the daemon ends: cpu or heap; of the others none is written',
+      { placeholder: 'PROFILE' },
+    ),
+    'profile-output': textOption(
+      'Its file (default: wins.cpuprofile or wins.heapprofile; of a service beside its logs)',
+      { placeholder: 'FILE', completes: 'files' },
+    ),
   },
   check: (values) => refuseBoth(values, 'register', 'unregister'),
   examples: [
@@ -219,6 +227,7 @@ export const srv: Group = {
     planCommands,
     csiProxyCommands,
     metricsCommand,
+    debugCommands,
     {
       name: 'audit',
       summary: 'Print and verify the audit log',

@@ -29,6 +29,8 @@ const ACTS: Readonly<Record<string, (decision: Decision) => string>> = {
   csiProxyStart: ({ path }) => `start ${quoteText(path ?? '')} as the service csiproxy`,
   csiProxyTidy: () => 'remove releases of csi-proxy that nothing needs',
   csiProxyRemove: () => 'remove what was installed of csi-proxy',
+  debugHeap: () => 'read the whole heap of the daemon',
+  debugLogLevel: ({ name }) => `have the daemon log at the level ${quoteText(name ?? '')}`,
   planInstruction: ({ name }) => `run the instruction ${quoteText(name ?? '')} of a plan`,
 };
 

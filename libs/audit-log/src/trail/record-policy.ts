@@ -40,6 +40,7 @@ const NEVER_COUNTED = new Set([
   ...['planApply', 'planWrite', 'planDelete', 'planInstruction'],
   ...['csiProxyApply', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyStart'],
   ...['csiProxyTidy', 'csiProxyRemove'],
+  ...['debugHeap', 'debugLogLevel'],
 ]);
 /** What gives a client something, and changes nothing. */
 const GRANTS = new Set(['wait', 'keepAlive', 'connect']);

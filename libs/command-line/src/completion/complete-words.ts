@@ -90,7 +90,9 @@ export async function completionsOf(
   const at = path.at(-1) ?? root;
   if (last.startsWith('-')) return optionsLeft(path, given);
   if (isGroup(at)) {
-    const commands = at.commands.map(({ name, summary }) => [name, summary] as const);
+    const commands = at.commands.flatMap(({ name, summary, isHidden }) =>
+      isHidden === true ? [] : [[name, summary] as const],
+    );
     const help = [['help', 'Print the help of a command']] as const;
     return { kind: 'words', words: path.length > 1 ? commands : [...commands, ...help] };
   }

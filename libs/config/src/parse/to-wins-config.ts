@@ -32,6 +32,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     tunnel: file.tunnel,
     routes: { allow: [...new Set(file.routes.allow)] },
     reflection: file.reflection,
+    debugPipe: file.debugPipe,
     audit: withoutEmpty(file.audit),
     ...(file.metrics && { metrics: file.metrics }),
     upgrade: {

@@ -73,6 +73,13 @@ export const FILE_SCHEMA = section({
   reflection: flag()
     .meta(about('Tell generic clients of the gRPC pipe which services there are.'))
     .default(false),
+  debugPipe: flag()
+    .meta(
+      about(
+        'Serve the pipe of "wins srv debug": the gRPC pipe\'s name with _debug. For administrators alone.',
+      ),
+    )
+    .default(true),
   audit: section({
     directory: someText('a folder')
       .meta(

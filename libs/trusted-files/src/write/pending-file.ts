@@ -35,6 +35,11 @@ export interface PendingOptions extends FileRights {
    * all else together, or longer.
    */
   readonly isFlushed?: boolean | undefined;
+  /**
+   * Makes the file, empty, with its rights, and exclusively, where permission bits do not say who may use it: in a folder that others cannot
+   * change. What it throws ends it, unchanged but for errors of the file system. Default: it is made with permission bits.
+   */
+  readonly create?: ((path: string) => void) | undefined;
 }
 
 /** Writes all of some bytes at a position of a new file. @throws TrustedFileError `noSpace`, `unknown`. */
@@ -80,11 +85,12 @@ export function temporaryPath(target: string): string {
  */
 export async function writePendingFile(
   target: string,
-  { mode, owner, isFlushed = true }: PendingOptions,
+  { mode, owner, isFlushed = true, create }: PendingOptions,
   fill: (write: WriteAt) => Promise<void>,
   temporary: string = temporaryPath(target),
 ): Promise<PendingFile> {
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+  const taken = create === undefined ? constants.O_CREAT | constants.O_EXCL : 0;
+  const flags = constants.O_RDWR | taken | O_NOFOLLOW;
   let isOurs = false;
   const discard = async (): Promise<void> => {
     if (!isOurs) return;
@@ -106,6 +112,8 @@ export async function writePendingFile(
     }
   };
   try {
+    create?.(temporary);
+    isOurs = create !== undefined;
     const file = await open(temporary, flags, PRIVATE);
     isOurs = true;
     try {

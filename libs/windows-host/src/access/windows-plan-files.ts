@@ -4,17 +4,15 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileFacts } from '../win32/file-facts.js';
-import { CREATE_NEW, files, GENERIC_WRITE } from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { check } from '../win32/kernel32.js';
 import {
   DACL_SECURITY_INFORMATION,
   PROTECTED_DACL_SECURITY_INFORMATION,
   security,
 } from '../win32/security.js';
-import { securityAttributes } from '../win32/security-attributes.js';
 import { descriptorFromText } from './file-security.js';
 import { planFileSecurity } from './plan-file-security.js';
+import { createPrivateFile, listFor } from './private-file.js';
 import { processAccount } from './process-account.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
@@ -77,7 +75,7 @@ export function windowsPlanFiles({
 async function ensureFolder(folder: string, mode: number): Promise<void> {
   const missing: string[] = [];
   for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.push(at);
-  const attributes = attributesFor(mode, true);
+  const attributes = listFor(mode, true);
   for (const step of missing.reverse()) {
     const made = fileFacts().CreateDirectoryW(step, attributes) !== 0;
     check(made, 'CreateDirectoryW', `made the folder ${quoteText(step)}`);
@@ -106,7 +104,7 @@ async function replace(
 ): Promise<void> {
   const name = `.${path.basename(file)}.${randomBytes(8).toString('hex')}`;
   const pending = path.join(path.dirname(file), name);
-  create(pending, mode);
+  createPrivateFile(pending, mode);
   try {
     const handle = await open(pending, 'r+');
     try {
@@ -120,19 +118,6 @@ async function replace(
     await rm(pending, { force: true });
     throw error;
   }
-}
-
-function create(file: string, mode: number): void {
-  const attributes = attributesFor(mode, false);
-  const { CreateFileW } = files();
-  const handle = CreateFileW(file, GENERIC_WRITE, 0, attributes, CREATE_NEW, 0, 0);
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `made the file ${quoteText(file)}`);
-  new OwnedHandle(handle).close();
-}
-
-function attributesFor(mode: number, isFolder: boolean): Buffer {
-  const descriptor = descriptorFromText(planFileSecurity(mode, processAccount(), isFolder));
-  return securityAttributes({ descriptor, inheritable: false });
 }
 
 function setAccess(file: string, mode: number, isFolder: boolean): void {

@@ -22,8 +22,19 @@ export const waits = lazily(() => {
     unregisterCallback: (callback: Callback): void => koffi.unregister(callback),
     // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
     CreateEventW: bind<
-      (security: null, isManual: number, isSignalled: number, name: null) => Handle
-    >('intptr_t __stdcall CreateEventW(void *security, int manual, int signalled, void *name)'),
+      (
+        security: Buffer | null,
+        isManual: number,
+        isSignalled: number,
+        name: string | null,
+      ) => Handle
+    >('intptr_t __stdcall CreateEventW(void *security, int manual, int signalled, str16 name)'),
+    // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-openeventw
+    OpenEventW: bind<(access: number, isInherited: number, name: string) => Handle>(
+      'intptr_t __stdcall OpenEventW(uint32_t access, int inherited, str16 name)',
+    ),
+    // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-setevent
+    SetEvent: bind<(event: Handle) => number>('int __stdcall SetEvent(intptr_t event)'),
     // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-resetevent
     ResetEvent: bind<(event: Handle) => number>('int __stdcall ResetEvent(intptr_t event)'),
     // https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-registerwaitforsingleobject

@@ -1,0 +1,90 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { writeNewPrivateFile } from '@wins/trusted-files';
+import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
+import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
+import path from 'node:path';
+import { DaemonCallError } from '../daemon-call-error.js';
+import { listenForShutdown } from '../service/shutdown-signal.js';
+import { thisSystem } from '../this-system.js';
+import { askForDiagnosis, type SecondsOptions } from './debug-questions.js';
+import type { RunningDaemonOptions } from './running-daemon.js';
+
+/** Where an answer goes. */
+export interface FileAnswerOptions {
+  readonly file: string;
+}
+
+/** What is beyond is not written: an answer of the daemon is smaller. */
+const LARGEST_FILE_BYTES = 2 ** 31;
+
+/** `wins srv debug heap FILE`: all that the daemon's heap holds. */
+export function writeHeap(
+  options: RunningDaemonOptions & FileAnswerOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
+  return writeAnswer(debugServiceDefinition.heap, {}, options, surroundings);
+}
+
+/** `wins srv debug cpu FILE`: what the daemon's thread does for some seconds. */
+export function writeCpu(
+  options: SecondsOptions & FileAnswerOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
+  const request = { Seconds: options.seconds };
+  return writeAnswer(debugServiceDefinition.cpu, request, options, surroundings);
+}
+
+/** `wins srv debug trace FILE`: what the daemon's runtime does for some seconds. */
+export function writeTrace(
+  options: SecondsOptions & FileAnswerOptions,
+  surroundings: CommandSurroundings,
+): Promise<number> {
+  const request = { Seconds: options.seconds };
+  return writeAnswer(debugServiceDefinition.trace, request, options, surroundings);
+}
+
+/**
+ * Writes an answer into a new file that nobody else can open. What is interrupted leaves none.
+ *
+ * @throws TrustedFileError `alreadyExists`, `noSpace` and others; DaemonCallError.
+ */
+async function writeAnswer<Request>(
+  method: MethodDefinition<Request, DebugPiece>,
+  request: Request,
+  options: RunningDaemonOptions & FileAnswerOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const file = path.resolve(options.file);
+  const { createPrivateFile: create } = await thisSystem();
+  using interruption = listenForShutdown();
+  const interrupted = new AbortController();
+  void interruption.requested.then(() => interrupted.abort());
+  const { signal } = interrupted;
+  let sizeBytes = 0;
+  try {
+    await writeNewPrivateFile(
+      file,
+      (write) =>
+        askForDiagnosis(
+          options,
+          async (client) => {
+            for await (const { Data } of client.stream(method, request, { signal })) {
+              await write(Data, sizeBytes);
+              sizeBytes += Data.length;
+              if (sizeBytes > LARGEST_FILE_BYTES)
+                throw new Error('the answer of the daemon has no end');
+            }
+          },
+          { takesItsTime: true, signal },
+        ),
+      { create },
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const message = `cannot write ${quoteText(file)}: found an interruption; wanted the whole answer; nothing was kept`;
+    throw new DaemonCallError(message, EXIT.server.internal, { cause: error });
+  }
+  const text = `${quoteText(file)}: ${sizeBytes} bytes\n`;
+  await show({ value: { File: file, Bytes: sizeBytes }, text, names: [file] });
+  return EXIT.server.ok;
+}

@@ -1,0 +1,32 @@
+import type { WinsClient, WinsClientError } from '@wins/wins-api';
+import { EXIT } from '@wins/wins-program';
+import { DaemonCallError } from '../daemon-call-error.js';
+import { debugPipeOf } from '../debug/debug-pipe-of.js';
+import { askRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
+
+/** The options of a command that records for some time. */
+export interface SecondsOptions extends RunningDaemonOptions {
+  readonly seconds: number;
+}
+
+/**
+ * Asks the running daemon on its pipe of diagnosis.
+ *
+ * @throws DaemonCallError with an exit code: 69 when nobody answers there, 70 when it cannot tell, 77 for who is no administrator.
+ */
+export function askForDiagnosis<Answer>(
+  options: RunningDaemonOptions,
+  ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
+  more: Pick<Question, 'takesItsTime' | 'signal'> = {},
+): Promise<Answer> {
+  return askRunningDaemon(options, ask, {
+    ...more,
+    ...{ asker: 'wins srv debug', pipeOf: debugPipeOf, answered },
+    nextStep: 'start it, name its pipe with --server, or set debugPipe: true in its config',
+  });
+}
+
+function answered(error: WinsClientError): DaemonCallError | undefined {
+  if (error.code === 'refused') return undefined;
+  return new DaemonCallError(error.details, EXIT.server.internal, { cause: error });
+}

@@ -1,0 +1,35 @@
+import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
+import { EXIT, quoteText, SERVICE_NAME, type CommandSurroundings } from '@wins/wins-program';
+import path from 'node:path';
+import { stackDumpEvent, stackDumpFile } from '../debug/stack-dump-names.js';
+import { serviceLogFolder } from '../log/windows-service-log.js';
+
+/** The options of `wins stackdump`. */
+export interface StackDumpOptions {
+  /** Default: that of the service, as its manager says. */
+  readonly pid: number | undefined;
+}
+
+/**
+ * `wins stackdump`: signals the service to write its stacks. Nothing is answered: the file is there within some seconds.
+ *
+ * @throws WindowsError `unavailable` elsewhere than on Windows, or when the service does not run; `notFound`, `accessDenied`.
+ */
+export async function requestStackDump(
+  options: StackDumpOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  if (process.platform !== 'win32') {
+    const message = `cannot ask for stacks: found ${process.platform}; wanted Windows; "wins srv debug stacks" works here`;
+    throw new WindowsError('unavailable', message);
+  }
+  const pid = options.pid ?? serviceControlManager().status(SERVICE_NAME).pid;
+  if (pid === 0) {
+    const message = `cannot ask for stacks: found no process of the service ${SERVICE_NAME}; wanted one that runs`;
+    throw new WindowsError('unavailable', message);
+  }
+  signalEvent(stackDumpEvent(pid));
+  const file = path.win32.join(serviceLogFolder(), stackDumpFile(pid));
+  await show({ value: { Pid: pid, File: file }, text: `${quoteText(file)}\n`, names: [file] });
+  return EXIT.server.ok;
+}

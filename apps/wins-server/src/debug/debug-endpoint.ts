@@ -1,0 +1,86 @@
+import {
+  type ClientIdentity,
+  ClientTurns,
+  EVERYBODY,
+  type IdentifyClient,
+  Places,
+  tallyLog,
+} from '@wins/admission';
+import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
+import { debugServiceDefinition } from '@wins/wins-api/raw';
+import type { Logger } from '../log/logger.js';
+import { DaemonEvents } from '../observe/daemon-events.js';
+import { createCallServer } from '../rpc/call-server.js';
+import { Connections } from '../rpc/connections.js';
+import { createDebugService } from './debug-service.js';
+import type { DebugSources } from './debug-sources.js';
+
+const MIB = 1024 * 1024;
+/** An administrator has work for one or two. */
+const ROOM = { places: 8, placesPerClient: 8, greetings: 8 };
+/** What waits for a client that does not read: a connection may hold 36 MiB. */
+const CONNECTIONS = { name: 'debug', inboundOctets: MIB, outboundOctets: 40 * MIB };
+
+/** What the pipe of diagnosis is opened with. */
+export interface DebugEndpointOptions extends DebugSources {
+  /** Its own name. */
+  readonly pipe: string;
+  /** For administrators of the host and the system alone. Default: a Unix socket of mode 0600. */
+  readonly security: PipeSecurity | undefined;
+  /** Default: clients cannot be told apart. */
+  readonly identify: IdentifyClient | undefined;
+  readonly logger: Logger;
+}
+
+/** The pipe, while it is served. */
+export interface DebugEndpoint extends AsyncDisposable {
+  readonly address: string;
+}
+
+/**
+ * Serves the pipe of diagnosis, with limits of its own: eight connections. Until somebody comes there is a pipe, and nothing behind it.
+ * Disposing breaks off what is under way.
+ *
+ * @throws PipeError when it cannot be served.
+ */
+export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<DebugEndpoint> {
+  const { logger, identify = () => EVERYBODY } = options;
+  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
+  const places = new Places({
+    ...ROOM,
+    turnedAway: ({ key, description: client }, why) =>
+      turnedAway.add(`${why} ${key}`, { pipe: 'debug', why, client }),
+  });
+  const turns = new ClientTurns();
+  let served: Connections | undefined;
+  const serve = (): Connections => {
+    const calls = createCallServer();
+    const connections = new Connections(
+      ...([calls, Promise.resolve(), logger, new Map<string, ClientIdentity>()] as const),
+      ...([turns, () => undefined, new DaemonEvents(), CONNECTIONS] as const),
+    );
+    calls.server.addService(debugServiceDefinition, createDebugService(connections, options));
+    return connections;
+  };
+  const listener = await listenPipe(options.pipe, {
+    security: options.security,
+    maxConnections: ROOM.places + ROOM.greetings,
+    onConnection: (socket) => {
+      served ??= serve();
+      const client = identify(socket);
+      served.admit(socket, client, places.enter(socket, client));
+    },
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'debug pipe'),
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    turns[Symbol.dispose]();
+    await served?.close(0);
+    await listener.close();
+    turnedAway[Symbol.dispose]();
+  };
+  return {
+    address: listener.path.address,
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  };
+}

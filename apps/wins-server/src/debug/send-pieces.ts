@@ -1,0 +1,29 @@
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { DebugPiece } from '@wins/wins-api/raw';
+import { once } from 'node:events';
+
+/**
+ * Sends pieces as fast as the client takes them, then ends the call. When the call is broken off, the pieces are: what makes them ends.
+ *
+ * @param make - Gets the signal that the client has gone.
+ */
+export async function sendPieces(
+  call: ServerWritableStream<unknown, DebugPiece>,
+  make: (gone: AbortSignal) => AsyncIterable<Buffer>,
+): Promise<void> {
+  const gone = new AbortController();
+  // grpc-js emits it at the end of every call.
+  call.once('cancelled', () => gone.abort());
+  const { signal } = gone;
+  if (call.cancelled) return;
+  try {
+    for await (const Data of make(signal)) {
+      signal.throwIfAborted();
+      if (!call.write({ Data })) await once(call, 'drain', { signal });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  call.end();
+}

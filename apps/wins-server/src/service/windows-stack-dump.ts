@@ -1,0 +1,32 @@
+import { listenToEvent } from '@wins/windows-host';
+import { stackDumpEvent } from '../debug/stack-dump-names.js';
+import { writeStackDump } from '../debug/write-stack-dump.js';
+import type { Logger } from '../log/logger.js';
+
+/** Administrators and SYSTEM only; nothing is inherited. */
+const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+
+/**
+ * Has the service write its stacks for each signal of `Global\stackdump-PID`, as the original does. Where something has that name already, it
+ * does without, and the log says so. Disposing ends it.
+ *
+ * @param folder - Of the logs, which administrators alone can read.
+ */
+export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
+  const name = stackDumpEvent(process.pid);
+  const failed = (err: unknown): void =>
+    logger.error({ err, event: name }, 'cannot dump the stacks');
+  const signalled = async (): Promise<void> => {
+    const { createDiagnostics } = await import('@wins/diagnostics');
+    const file = await writeStackDump(createDiagnostics(), folder);
+    logger.info({ file }, 'the stacks are written');
+  };
+  try {
+    const sddl = ADMINISTRATORS_AND_SYSTEM;
+    const listener = listenToEvent({ name, sddl, signalled, failed });
+    return { [Symbol.asyncDispose]: () => listener.close() };
+  } catch (error) {
+    failed(error);
+    return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+}

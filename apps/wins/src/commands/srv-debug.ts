@@ -1,0 +1,150 @@
+import { command, durationOption, readOption, type Group } from '@wins/command-line';
+import { quoteText, UsageError } from '@wins/wins-program';
+import { server } from '../load-applications.js';
+import { dataOutput, textOutput } from './daemon-options.js';
+import { inherits, ofDaemon } from './srv-options.js';
+
+const page = 'observability.md';
+
+/** For how long something is recorded. */
+function secondsOption(byDefault: string) {
+  const read = (text: string): number => {
+    const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
+    if (seconds > 0 && seconds <= 60) return seconds;
+    throw new UsageError(`--seconds: found ${quoteText(text)}; wanted more than 0 and at most 60`);
+  };
+  const describe = 'How long to record, up to 60 seconds';
+  const option = readOption(describe, read, {
+    ...({ placeholder: 'SECONDS', completes: 'nothing', byDefault } as const),
+  });
+  return { ...option, read };
+}
+
+const file = {
+  name: 'file',
+  describe: 'a new file; it is made for this user alone',
+  completes: 'files',
+} as const;
+
+const stacks = command({
+  name: 'stacks',
+  summary: "Print where the daemon's thread is, and what it waits for",
+  page,
+  inherits,
+  options: { ...ofDaemon, seconds: secondsOption('1'), output: textOutput },
+  examples: [['srv debug stacks --seconds 5', 'what a busy daemon does']],
+  run: (values, _given, more) => server().showStacks(values, more),
+});
+
+const report = command({
+  name: 'report',
+  summary: 'Print the report of the runtime, without what may hold a secret',
+  page,
+  inherits,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv debug report', 'versions, memory, native stack, handles']],
+  run: (values, _given, more) => server().showReport(values, more),
+});
+
+const heap = command({
+  name: 'heap',
+  summary: "Write all that the daemon's heap holds into a file, secrets included",
+  details:
+    'The daemon stops for about a second for each 10 MB of its heap, and needs up to 16 times that memory meanwhile. Above 64 MiB it refuses.',
+  page,
+  inherits,
+  positional: file,
+  options: { ...ofDaemon, output: textOutput },
+  examples: [['srv debug heap wins.heapsnapshot', 'for the memory panel of Chrome']],
+  run: (values, { word }, more) => server().writeHeap({ ...values, file: word ?? '' }, more),
+});
+
+const cpu = command({
+  name: 'cpu',
+  summary: "Record what the daemon's thread does, into a file",
+  page,
+  inherits,
+  positional: file,
+  options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
+  examples: [['srv debug cpu --seconds 30 wins.cpuprofile', 'for Chrome or VS Code']],
+  run: (values, { word }, more) => server().writeCpu({ ...values, file: word ?? '' }, more),
+});
+
+const trace = command({
+  name: 'trace',
+  summary: "Record what the daemon's runtime does, into a file",
+  page,
+  inherits,
+  positional: file,
+  options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
+  examples: [['srv debug trace wins-trace.json', 'for Perfetto']],
+  run: (values, { word }, more) => server().writeTrace({ ...values, file: word ?? '' }, more),
+});
+
+const handles = command({
+  name: 'handles',
+  summary: 'List what keeps the daemon alive, by kind',
+  page,
+  inherits,
+  options: { ...ofDaemon, output: dataOutput },
+  examples: [['srv debug handles', 'sockets, timers, files']],
+  run: (values, _given, more) => server().showHandles(values, more),
+});
+
+const logLevel = command({
+  name: 'log-level',
+  summary: 'Print how much the daemon logs, or change it for some time',
+  page,
+  inherits,
+  positional: {
+    name: 'level',
+    describe: 'debug, info, warn or error; default ends it before its time',
+    isOptional: true,
+    choices: ['debug', 'info', 'warn', 'error', 'default'],
+  },
+  options: {
+    ...ofDaemon,
+    for: durationOption('for', '10m', 'How long, such as 10m or 2h; then it is as before', 1000),
+    output: textOutput,
+  },
+  examples: [['srv debug log-level debug --for 5m', 'see each request for five minutes']],
+  run: (values, { word }, more) => server().changeLogLevel({ ...values, level: word }, more),
+});
+
+const connections = command({
+  name: 'connections',
+  summary: 'List who is connected to the daemon',
+  page,
+  inherits,
+  options: { ...ofDaemon, output: dataOutput },
+  examples: [['srv debug connections', 'with their processes and containers']],
+  run: (values, _given, more) => server().showConnections(values, more),
+});
+
+const runs = command({
+  name: 'runs',
+  summary: 'List what runs, whoever started it',
+  page,
+  inherits,
+  options: { ...ofDaemon, output: dataOutput },
+  examples: [['srv debug runs', 'with their connections']],
+  run: (values, _given, more) => server().showRuns(values, more),
+});
+
+const streams = command({
+  name: 'streams',
+  summary: 'List the sessions of the tunnel and how many streams each has',
+  page,
+  inherits,
+  options: { ...ofDaemon, output: dataOutput },
+  examples: [['srv debug streams', 'with bytes and pauses']],
+  run: (values, _given, more) => server().showStreams(values, more),
+});
+
+/** `wins srv debug` */
+export const debugCommands: Group = {
+  name: 'debug',
+  summary: 'Look into the running daemon, for administrators of the host alone',
+  page,
+  commands: [stacks, report, heap, cpu, trace, handles, logLevel, connections, runs, streams],
+};

@@ -1,0 +1,16 @@
+import { command, numberOption } from '@wins/command-line';
+import { server } from '../load-applications.js';
+import { textOutput } from './daemon-options.js';
+
+/** `wins stackdump`, as the original has it; `wins srv debug stacks` says more. */
+export const stackdump = command({
+  name: 'stackdump',
+  isHidden: true,
+  summary: 'Make the Windows service write its stacks into a file',
+  page: 'windows.md',
+  options: {
+    pid: numberOption('pid', 'Process of the service (default: as the service manager says)'),
+    output: textOutput,
+  },
+  run: (values, _given, more) => server().requestStackDump(values, more),
+});

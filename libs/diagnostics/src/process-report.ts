@@ -1,0 +1,92 @@
+import { DiagnosticsError } from './diagnostics-error.js';
+
+/**
+ * What of Node's report is told, by list: the environment, the command line, the network and the modules of the host are not.
+ * https://nodejs.org/api/report.html
+ */
+const SECTIONS = [
+  'javascriptStack',
+  'javascriptHeap',
+  'nativeStack',
+  'resourceUsage',
+  'uvthreadResourceUsage',
+  'libuv',
+  'userLimits',
+] as const;
+const HEADER = [
+  'reportVersion',
+  'dumpEventTime',
+  'processId',
+  'nodejsVersion',
+  'wordSize',
+  'arch',
+  'platform',
+  'componentVersions',
+  'osName',
+  'osRelease',
+  'osVersion',
+  'osMachine',
+] as const;
+/** Of a handle of libuv; of a pipe, file or socket its name is left out. */
+const HANDLE = [
+  'type',
+  'is_active',
+  'is_referenced',
+  'fd',
+  'writeQueueSize',
+  'writable',
+  'readable',
+  'repeat',
+  'firesInMsFromNow',
+  'expired',
+  'pid',
+  'signum',
+] as const;
+
+type Section = Readonly<Record<string, unknown>>;
+
+/**
+ * Node's report about this process, without what may hold a secret. It stops the event loop for some milliseconds, on Windows for some
+ * tens: names of the network are not looked up.
+ *
+ * @throws DiagnosticsError `unavailable`.
+ */
+export function processReport(): Section {
+  const { report } = process as { readonly report?: NodeJS.ProcessReport };
+  if (report === undefined) {
+    throw new DiagnosticsError(
+      'unavailable',
+      'cannot take a report: found none in this Node; wanted one',
+    );
+  }
+  // Otherwise each address of a socket is looked up by name, one after the other, while everything waits.
+  const settings = report as { excludeNetwork?: boolean };
+  const before = settings.excludeNetwork;
+  settings.excludeNetwork = true;
+  try {
+    return withoutSecrets(report.getReport() as Section);
+  } finally {
+    if (before !== undefined) settings.excludeNetwork = before;
+  }
+}
+
+/** Keeps what is on the list. Pure. */
+export function withoutSecrets(report: Section): Section {
+  const { header, libuv } = report;
+  const sections = pick(report, SECTIONS);
+  return {
+    header: isSection(header) ? pick(header, HEADER) : {},
+    ...sections,
+    libuv: Array.isArray(libuv) ? libuv.filter(isSection).map((each) => pick(each, HANDLE)) : [],
+  };
+}
+
+function pick(from: Section, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    names.filter((name) => name in from).map((name) => [name, from[name]] as const),
+  );
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null;
+}

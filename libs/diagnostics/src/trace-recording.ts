@@ -1,0 +1,59 @@
+import { InspectorSession } from './inspector-session.js';
+import { DIAGNOSTIC_LIMITS } from './limits.js';
+import { requireSeconds, waitFor, type RecordOptions } from './wait-for.js';
+
+/** What the runtime does beside JavaScript, and when it collects garbage. Those of each promise would slow everything down. */
+const CATEGORIES = [
+  'v8',
+  'node.perf',
+  'node.fs.sync',
+  'node.fs.async',
+  'node.net.native',
+  'node.dns.native',
+  'node.promises.rejections',
+  'node.threadpoolwork.sync',
+  'node.threadpoolwork.async',
+];
+
+/**
+ * Records the events of Node and V8 as a file of trace events (JSON, for Perfetto or chrome://tracing). It costs some microseconds an
+ * event; when there are 32 MiB of them it ends before its time, and its metadata say so.
+ *
+ * @throws DiagnosticsError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
+ */
+export async function recordTrace(options: RecordOptions): Promise<Buffer[]> {
+  const tried = 'record a trace';
+  requireSeconds(tried, options.seconds);
+  options.signal?.throwIfAborted();
+  using session = new InspectorSession(tried);
+  const events: Buffer[] = [];
+  const full = new AbortController();
+  let sizeBytes = 0;
+  session.on('NodeTracing.dataCollected', (collected) => {
+    const { value } = collected as { readonly value: readonly unknown[] };
+    if (full.signal.aborted || value.length === 0) return;
+    const text = Buffer.from(value.map((event) => JSON.stringify(event)).join(',\n'));
+    sizeBytes += text.length;
+    if (sizeBytes > DIAGNOSTIC_LIMITS.largestRecordingBytes) full.abort();
+    else events.push(text);
+  });
+  const complete = new Promise<void>((resolve) =>
+    session.on('NodeTracing.tracingComplete', () => resolve()),
+  );
+  await session.ask('NodeTracing.start', { traceConfig: { includedCategories: CATEGORIES } });
+  try {
+    await waitFor(options, full.signal);
+  } finally {
+    await session.ask('NodeTracing.stop');
+    await complete;
+  }
+  const ended = full.signal.aborted ? 'size' : 'time';
+  const joined = events.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text]));
+  return [
+    Buffer.from('{"traceEvents":[\n'),
+    ...joined,
+    Buffer.from(`\n],"metadata":{"ended":"${ended}"}}\n`),
+  ];
+}
+
+const COMMA = Buffer.from(',\n');

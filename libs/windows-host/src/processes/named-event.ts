@@ -1,0 +1,113 @@
+import { quoteText } from '@wins/wins-program';
+import { descriptorFromText, handleSecurity } from '../access/file-security.js';
+import { EventWaits } from '../win32/calls/event-waits.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { waits } from '../win32/calls/waits.js';
+import { check, kernel32 } from '../win32/kernel32.js';
+import { READ_CONTROL } from '../win32/files.js';
+import { securityAttributes } from '../win32/security-attributes.js';
+import { SE_KERNEL_OBJECT } from '../win32/security.js';
+import { systemError } from '../windows-error.js';
+
+const ALREADY_EXISTS = 183;
+const EVENT_MODIFY_STATE = 2;
+
+/** What {@link listenToEvent} listens to. */
+export interface NamedEvent {
+  /** With its namespace, such as `Global\\stackdump-4711`. Names in `Global` are for services and administrators to make. */
+  readonly name: string;
+  /** Who may open it, as SDDL. */
+  readonly sddl: string;
+  /** Called for each signal, one call at a time: signals that come while one goes on are one more. What it rejects with is told to `failed`. */
+  readonly signalled: () => Promise<void>;
+  /** Told why a call failed, or why the event can be waited for no more. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Listens to an event until it is closed. */
+export interface EventListener {
+  /** Resolves when a call that is under way is over and the event is gone. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes an event that resets itself, and listens to it. No thread waits for it, and it keeps no process alive.
+ * https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
+ *
+ * @throws WindowsError `alreadyExists` when something has the name: who made it may open it, whatever `sddl` says.
+ */
+export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): EventListener {
+  const tried = `made the event ${quoteText(name)}`;
+  const { CreateEventW, SetEvent } = waits();
+  const security = securityAttributes({ descriptor: descriptorFromText(sddl), inheritable: false });
+  const handle = CreateEventW(security, 0, 0, name);
+  // Directly after the call: any other may change the last error.
+  const errorNumber = kernel32().GetLastError();
+  check(handle !== 0, 'CreateEventW', tried);
+  const event = new OwnedHandle(handle);
+  if (errorNumber === ALREADY_EXISTS) {
+    event.close();
+    throw systemError(tried, { functionName: 'CreateEventW', errorNumber });
+  }
+  const eventWaits = new EventWaits();
+  let isOpen = true;
+  const stillOpen = (): boolean => isOpen;
+  const listening = (async () => {
+    try {
+      for (;;) {
+        await eventWaits.signalled(event.value, `waited for the event ${quoteText(name)}`);
+        // A wait cannot be undone: whoever closes sets the event.
+        if (!stillOpen()) return;
+        await signalled().catch(failed);
+      }
+    } catch (error) {
+      failed(error);
+    } finally {
+      eventWaits.close();
+      event.close();
+    }
+  })();
+  return {
+    close: () => {
+      if (isOpen) {
+        isOpen = false;
+        SetEvent(event.value);
+      }
+      return listening;
+    },
+  };
+}
+
+/**
+ * Signals an event that another process has made.
+ *
+ * @throws WindowsError `notFound` when there is none of this name; `accessDenied`.
+ */
+export function signalEvent(name: string): void {
+  const { OpenEventW, SetEvent } = waits();
+  const handle = OpenEventW(EVENT_MODIFY_STATE, 0, name);
+  check(handle !== 0, 'OpenEventW', `opened the event ${quoteText(name)}`);
+  const event = new OwnedHandle(handle);
+  try {
+    check(SetEvent(event.value) !== 0, 'SetEvent', `signalled the event ${quoteText(name)}`);
+  } finally {
+    event.close();
+  }
+}
+
+/**
+ * The owner and the access list of an event, as SDDL.
+ *
+ * @throws WindowsError `notFound`, `accessDenied`.
+ */
+export function eventAccess(name: string): string {
+  const tried = `read the access list of the event ${quoteText(name)}`;
+  const handle = waits().OpenEventW(READ_CONTROL, 0, name);
+  check(handle !== 0, 'OpenEventW', tried);
+  const event = new OwnedHandle(handle);
+  try {
+    return handleSecurity(event.value, tried, SE_KERNEL_OBJECT);
+  } finally {
+    event.close();
+  }
+}

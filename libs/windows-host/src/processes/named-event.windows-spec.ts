@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { grantsTheSame } from '../access/security-descriptor.js';
+import { eventAccess, listenToEvent, signalEvent, type EventListener } from './named-event.js';
+
+const ADMINISTRATORS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+
+describe('an event with a name', () => {
+  // An event that is waited for keeps no process alive.
+  let alive: NodeJS.Timeout;
+  before(() => {
+    alive = setInterval(() => undefined, 1000);
+  });
+  after(() => clearInterval(alive));
+  const listeners: EventListener[] = [];
+  afterEach(async () => {
+    for (const listener of listeners.splice(0)) await listener.close();
+  });
+  const name = `Global\\wins-${randomUUID()}`;
+  function listen(
+    signalled: () => Promise<void>,
+    failed = (error: unknown) => assert.fail(String(error)),
+  ) {
+    const listener = listenToEvent({ name, sddl: ADMINISTRATORS, signalled, failed });
+    listeners.push(listener);
+    return listener;
+  }
+  const noLonger = (): Promise<void> => Promise.resolve();
+
+  it('calls for each signal, one call at a time', async () => {
+    let calls = 0;
+    let underWay = 0;
+    let told: () => void = () => undefined;
+    listen(async () => {
+      calls += 1;
+      underWay += 1;
+      assert.equal(underWay, 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+      told();
+    });
+    for (let signal = 1; signal <= 3; signal += 1) {
+      const heard = new Promise<void>((resolve) => (told = resolve));
+      signalEvent(name);
+      await heard;
+      assert.equal(calls, signal);
+    }
+  });
+
+  it('goes on after a call that failed', async () => {
+    const failures: unknown[] = [];
+    let told: () => void = () => undefined;
+    const failure = new Error('the disk is full');
+    listen(
+      () => Promise.reject(failure),
+      (error) => {
+        failures.push(error);
+        told();
+      },
+    );
+    for (let signal = 1; signal <= 2; signal += 1) {
+      const heard = new Promise<void>((resolve) => (told = resolve));
+      signalEvent(name);
+      await heard;
+    }
+    assert.deepEqual(failures, [failure, failure]);
+  });
+
+  it('is for those of its access list', () => {
+    listen(noLonger);
+    assert.ok(grantsTheSame(eventAccess(name), 'D:P(A;;0x1f0003;;;BA)(A;;0x1f0003;;;SY)'));
+  });
+
+  it('is not taken over from someone who made it before', async () => {
+    const first = listen(noLonger);
+    assert.throws(() => listen(noLonger), { code: 'alreadyExists' });
+    await first.close();
+    await first.close();
+    listen(noLonger);
+  });
+
+  it('is not there when nobody listens', async () => {
+    await listen(noLonger).close();
+    assert.throws(() => signalEvent(name), { code: 'notFound' });
+  });
+});
