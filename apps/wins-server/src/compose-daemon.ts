@@ -22,6 +22,7 @@ import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
+import { DaemonEvents } from './observe/daemon-events.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
@@ -29,6 +30,8 @@ import { withDaemonVariables } from './upgrade/daemon-variables.js';
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
   readonly daemon: Daemon;
+  /** What happens in it, from its start to its end. */
+  readonly events: DaemonEvents;
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
@@ -63,7 +66,21 @@ export async function composeDaemon(
   const { maxFileBytes, maxFiles } = loaded.config.audit;
   const directory = auditDirectoryOf(loaded.config);
   const prepareDirectory = (folder: string): void => fileTrust().ensurePrivateFolder(folder);
-  const audit = new AuditTrail({ directory, maxFileBytes, maxFiles, prepareDirectory }, logger);
+  const events = new DaemonEvents((err) =>
+    logger.error({ err }, 'an event of the daemon could not be counted or kept'),
+  );
+  const audit = new AuditTrail(
+    {
+      ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
+      onDecision: (decision) => {
+        if (events.isHeard) events.publish({ type: 'decided', decision });
+      },
+      onLost: (count) => {
+        if (events.isHeard) events.publish({ type: 'auditLost', count });
+      },
+    },
+    logger,
+  );
   const clients = new Map<string, ClientIdentity>();
   const stateDirectory = stateDirectoryOf(loaded.config.listen);
   const host = withDaemonVariables(system.processHost, {
@@ -84,14 +101,17 @@ export async function composeDaemon(
         client?.key,
       );
     },
-    onEvent: (event) => logProcessEvent(logger, event),
+    onEvent: (event) => {
+      logProcessEvent(logger, event);
+      if (events.isHeard) events.publish({ type: 'run', event });
+    },
   });
   const agent = new AgentSwitch({
-    ...{ logger, audit, planFiles: system.planFiles },
+    ...{ logger, audit, events, planFiles: system.planFiles },
     commands: createCommandRunner({ host, stateDirectory }),
     trust: fileTrust(),
   });
-  const csiProxy = new CsiProxySwitch({ logger, audit, trust: fileTrust() });
+  const csiProxy = new CsiProxySwitch({ logger, audit, events, trust: fileTrust() });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
@@ -110,9 +130,11 @@ export async function composeDaemon(
     config: { inForce: () => inForce, reload },
     agent,
     csiProxy,
+    events,
   });
   return {
     daemon,
+    events,
     audit,
     agent,
     csiProxy,
@@ -127,6 +149,8 @@ export async function composeDaemon(
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
       const { changed, needRestart } = change;
+      const result = changed.length === 0 ? 'unchanged' : 'applied';
+      if (events.isHeard) events.publish({ type: 'configReloaded', result, changed });
       if (changed.length === 0) {
         logger.info({ needRestart }, 'config read again: nothing changed');
         return change;

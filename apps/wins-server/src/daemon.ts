@@ -17,6 +17,7 @@ import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@
 import type { AuditTrail } from '@wins/audit-log';
 import type { AgentSwitch } from './agent/agent-switch.js';
 import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
+import { DaemonEvents } from './observe/daemon-events.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -37,6 +38,7 @@ import { createProcessService, servedProcessDefinition } from './rpc/services/pr
 import { createRouteService } from './rpc/services/route-service.js';
 import type { DaemonSystem } from './operating-system.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel/tunnel-endpoint.js';
+import type { TunnelFigures } from './tunnel/tunnel-figures.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
@@ -63,6 +65,15 @@ export interface DaemonParts {
   readonly agent?: AgentSwitch;
   /** What keeps csi-proxy; its owner turns it on and off. Default: nothing does. */
   readonly csiProxy?: CsiProxySwitch;
+  /** What happens here is told to them. Default: to nobody. */
+  readonly events?: DaemonEvents;
+}
+
+/** What a daemon is busy with now. */
+export interface DaemonFigures {
+  /** Connections of the gRPC pipe. */
+  readonly connections: number;
+  readonly tunnel: TunnelFigures;
 }
 
 /** A daemon that serves. */
@@ -71,6 +82,7 @@ export interface Daemon {
   readonly address: string;
   /** Where it serves the tunnel. */
   readonly tunnelAddress: string;
+  readonly figures: DaemonFigures;
   /** Replaces the ports that the tunnel may reach, for streams to come. */
   allowPorts(ports: readonly number[]): void;
   /** Replaces the networks into which routes may be changed, for calls to come. */
@@ -88,7 +100,7 @@ export interface Daemon {
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { manager, clients, logger, loaded, system, audit } = parts;
+  const { manager, clients, logger, loaded, system, audit, events = new DaemonEvents() } = parts;
   routeGrpcLog((line) => logger.debug({ line }, 'gRPC'));
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -105,7 +117,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ended: slowTurnLog(logger),
     paused: ({ key, description: client }) => paused.add(key, { client }),
   });
-  const connections = new Connections(calls, opened, logger, clients, turns, collectReads());
+  const connections = new Connections(
+    calls,
+    opened,
+    logger,
+    clients,
+    turns,
+    collectReads(),
+    events,
+  );
   const identify = system.identify ?? (() => EVERYBODY);
   const health = new Health();
   server.addService(applicationServiceDefinition, createApplicationService(parts.checksum));
@@ -149,8 +169,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
     ...ROOM,
-    turnedAway: ({ key, description: client }, why) =>
-      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client }),
+    turnedAway: ({ key, description: client }, why) => {
+      turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client });
+      if (events.isHeard)
+        events.publish({ type: 'connection', pipe: 'main', phase: 'refused', rule: why });
+    },
   });
   const serve = (socket: Socket): void => {
     const client = identify(socket);
@@ -182,6 +205,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       turns,
       audit,
       logger,
+      events,
     });
   } catch (error) {
     await audit.close();
@@ -211,6 +235,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return {
     address: listener.path.address,
     tunnelAddress: tunnel.address,
+    figures: {
+      get connections() {
+        return connections.size;
+      },
+      tunnel: tunnel.figures,
+    },
     allowPorts: (ports) => tunnel.allowPorts(ports),
     allowRoutes: (networks) => {
       granted = networks;

@@ -23,12 +23,25 @@ export interface AuditLogOptions {
   readonly prepareDirectory?: (directory: string) => void | Promise<void>;
   /** Told whenever records can no longer be written, with why, and when they can be again. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: AuditError) => void;
+  /** Told of records that were lost, and of acts that were refused since their record could not be written. It must not throw. */
+  readonly onLost?: (count: number) => void;
+}
+
+/** What became of the records since the log was opened. */
+export interface AuditCounts {
+  /** Flushed to the disk. */
+  readonly written: number;
+  /** Not written, and what they were about may have happened. */
+  readonly lost: number;
+  /** Not written, and what they were about was refused. */
+  readonly refused: number;
 }
 
 /** A log that is open. Whoever opened it closes it. */
 export interface AuditLog extends AsyncDisposable {
   /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
   readonly isAvailable: boolean;
+  readonly counts: AuditCounts;
   /**
    * Writes a record; what it is about may happen when this resolves, which is when it is flushed to the disk.
    *
@@ -55,6 +68,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
     maxFiles: inRange('maxFiles', options.maxFiles ?? 16, 2, 1024),
     prepareDirectory: options.prepareDirectory ?? preparePrivateDirectory,
     onChange: options.onChange ?? (() => undefined),
+    onLost: options.onLost ?? (() => undefined),
   });
   await log.begin();
   return log;
@@ -75,8 +89,10 @@ class FileAuditLog implements AuditLog {
   #state: boolean | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
+  /** Not told yet by a record. */
   #lost = 0;
   #refused = 0;
+  readonly #counts = { written: 0, lost: 0, refused: 0 };
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #turn: NodeJS.Timeout | undefined;
@@ -91,6 +107,10 @@ class FileAuditLog implements AuditLog {
 
   get isAvailable(): boolean {
     return this.#state === true;
+  }
+
+  get counts(): AuditCounts {
+    return { ...this.#counts };
   }
 
   /** Opens the file by the first record of this opening. */
@@ -110,7 +130,7 @@ class FileAuditLog implements AuditLog {
         return;
       }
       if (!this.#take(text, 1, settle)) {
-        this.#refused += 1;
+        this.#lose('refused');
         throw this.#unavailable(`${this.#waiting.length} records wait for the disk`);
       }
     });
@@ -125,7 +145,7 @@ class FileAuditLog implements AuditLog {
     } catch {
       // It is counted, and the number told: no one waits for this one.
     }
-    this.#lost += 1;
+    this.#lose('lost');
   }
 
   close(): Promise<void> {
@@ -172,7 +192,7 @@ class FileAuditLog implements AuditLog {
     if (counted === undefined) return;
     clearTimeout(this.#turn);
     this.#turn = undefined;
-    if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lost += 1;
+    if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lose('lost');
   }
 
   /** @param share - How much of the room there is for such a record. */
@@ -215,6 +235,7 @@ class FileAuditLog implements AuditLog {
     }
     this.#lost -= lost;
     this.#refused -= refused;
+    this.#counts.written += batch.length;
     for (const { settle } of batch) settle?.();
     this.#become(true);
     return true;
@@ -244,14 +265,20 @@ class FileAuditLog implements AuditLog {
     this.#waiting = [];
     this.#waitingBytes = 0;
     for (const { settle } of waiting) {
-      if (settle === undefined) this.#lost += 1;
-      else this.#refused += 1;
+      this.#lose(settle === undefined ? 'lost' : 'refused');
       settle?.(error);
     }
     this.#become(false, error);
     if (this.#closing !== undefined) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#pump(), RETRY_MS).unref();
+  }
+
+  #lose(how: 'lost' | 'refused'): void {
+    if (how === 'lost') this.#lost += 1;
+    else this.#refused += 1;
+    this.#counts[how] += 1;
+    this.#options.onLost(1);
   }
 
   #become(isAvailable: boolean, reason?: AuditError): void {

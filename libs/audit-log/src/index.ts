@@ -13,11 +13,16 @@
  * @module
  */
 export { AuditError, type AuditErrorCode } from './audit-error.js';
-export { openAuditLog, type AuditLog, type AuditLogOptions } from './audit-log.js';
+export {
+  openAuditLog,
+  type AuditCounts,
+  type AuditLog,
+  type AuditLogOptions,
+} from './audit-log.js';
 export type { AuditFacts, AuditRecord } from './audit-record.js';
 export type { Flood } from './flood-gate.js';
 export { readAuditLog } from './read-audit-log.js';
-export { AUDIT, AuditTrail, type TrailLog } from './trail/audit-trail.js';
+export { AUDIT, AuditTrail, type AuditTrailOptions, type TrailLog } from './trail/audit-trail.js';
 export { decisionMessage } from './trail/decision-message.js';
 export { recordRule, type Decision, type RecordRule } from './trail/record-policy.js';
 export { RECORD_HEAD, recordRow } from './trail/record-row.js';

@@ -255,7 +255,7 @@ class RunManager implements ProcessManager {
     const { owner, exposes = [] } = start.request;
     const { name, path, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
-    await this.#ports.open(mark, exposes, signals);
+    await this.#ports.open({ mark, path }, exposes, signals);
     const hostProcess = await this.#spawn(plan, mark);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
@@ -300,18 +300,18 @@ class RunManager implements ProcessManager {
         mayBreakAway: rule.mayBreakAway ?? false,
       });
     } catch (error) {
-      onEvent({ type: 'startFailed', mark, error });
+      onEvent({ type: 'startFailed', mark, path, error });
       this.#ports.close(mark);
       throw asProcessError(error);
     }
   }
 
   #onEnded(run: SupervisedRun, treeGone: boolean): void {
-    const { name, mark, state } = run;
+    const { name, mark, path, state } = run;
     this.#ports.close(mark);
     if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
-      this.#options.onEvent({ type: 'ended', mark, name, exit: state.exit });
+      this.#options.onEvent({ type: 'ended', mark, name, path, exit: state.exit });
     }
     this.#registry.linger(run);
     this.#forgetIfDone(run);

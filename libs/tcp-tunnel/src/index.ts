@@ -28,7 +28,7 @@ export type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 export type { Tunnel } from './tunnel.js';
 export type { TunnelOptions } from './session/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
-export type { TunnelStream } from './stream/tunnel-stream.js';
+export type { TunnelStream, TunnelTraffic } from './stream/tunnel-stream.js';
 export { judgeDestination } from './tcp/destination-policy.js';
 export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
 export { listenTcp } from './tcp/tcp-listener.js';

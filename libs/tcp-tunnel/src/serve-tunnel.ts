@@ -45,6 +45,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /** Called with the stream of each allowed Connect and its port, before it is dialled; a dial that fails destroys it with the error. It must not throw. */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
+  /** Called once a dial has ended, with why it failed; not when its stream was given up before. It must not throw. */
+  readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
   /** What Connects may cost. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
   /** Begins a connection to a literal loopback address. Default: TCP. */
@@ -147,9 +149,10 @@ export class ServerTunnel extends Tunnel {
         stream.off('close', leave);
         if (outcome instanceof TunnelError) {
           this.#limits.fail(port);
-          stream.destroy(outcome);
+          this.#failed(stream, port, outcome);
         } else {
           this.own(outcome);
+          this.#options.onDialed?.(port, undefined);
           joinSocket(outcome, stream, this.#lingerMs);
         }
         done();
@@ -158,7 +161,7 @@ export class ServerTunnel extends Tunnel {
     if (!slot.isTaken) {
       slot.late = setTimeout(() => {
         const message = `cannot dial port ${port}: found too many dials under way for ${timeoutMs} ms`;
-        stream.destroy(new TunnelError('dialTimeout', message, { port }));
+        this.#failed(stream, port, new TunnelError('dialTimeout', message, { port }));
       }, timeoutMs);
     }
     const leave = (): void => {
@@ -168,6 +171,11 @@ export class ServerTunnel extends Tunnel {
     // The `close` that follows acts on it.
     stream.on('error', () => undefined);
     stream.once('close', leave);
+  }
+
+  #failed(stream: SessionStream, port: number, failure: TunnelError): void {
+    this.#options.onDialed?.(port, failure);
+    stream.destroy(failure);
   }
 }
 

@@ -5,6 +5,7 @@ import { Session } from './session/session.js';
 import type { SessionRole } from './session/session-role.js';
 import { completeOptions, type TunnelOptions } from './session/session-settings.js';
 import type { SessionState, TunnelEnd } from './session/session-state.js';
+import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
@@ -69,6 +70,11 @@ export abstract class Tunnel implements AsyncDisposable {
   /** Streams that are not gone yet. */
   get streamCount(): number {
     return Math.max(this.session.streamCount, this.#sockets.size);
+  }
+
+  /** What all streams of this tunnel have moved so far, those that are gone included. */
+  get traffic(): Readonly<TunnelTraffic> {
+    return { ...this.session.traffic };
   }
 
   /** The socket belongs to the tunnel: a drain waits for it and a close destroys it. */

@@ -6,6 +6,7 @@ import { messageOf } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditTrail } from '@wins/audit-log';
 import type { Logger } from '../log/logger.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
 import { actDecision, logAgentEvent } from './agent-log.js';
 import { agentSettings, isOff, type AgentOff, type AgentSettings } from './agent-settings.js';
 import { loadAgent } from './load-agent.js';
@@ -22,6 +23,8 @@ export interface AgentSwitchOptions {
   readonly commands: CommandRunner;
   readonly planFiles: ((failure: FileFailure) => PlanFiles) | undefined;
   readonly trust: FileTrust;
+  /** Told what becomes of plans and probes. Default: nobody is told. */
+  readonly events?: DaemonEvents;
 }
 
 /**
@@ -131,12 +134,25 @@ export class AgentSwitch implements AsyncDisposable {
   }
 
   #told(event: AgentEvent): void {
-    const { logger, audit } = this.#options;
+    const { logger, audit, events } = this.#options;
     logAgentEvent(logger, event);
+    if (events?.isHeard === true) publishAgentEvent(events, event);
     if (event.kind === 'probeChanged') {
       const { source, checksum, probe, healthy } = event;
       audit.note('planProbe', { source, checksum, name: probe, healthy });
     }
     if (event.kind === 'stateChanged') this.onChange();
+  }
+}
+
+function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void {
+  if (event.kind === 'passEnded') {
+    const { kind: _kind, ...facts } = event;
+    events.publish({ type: 'plan', ...facts });
+  } else if (event.kind === 'probeChanged') {
+    const { kind: _kind, ...facts } = event;
+    events.publish({ type: 'probe', ...facts });
+  } else if (event.kind === 'stateChanged') {
+    events.publish({ type: 'planState', source: event.source, state: event.state.kind });
   }
 }

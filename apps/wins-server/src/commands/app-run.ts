@@ -128,15 +128,26 @@ async function serve(
     reload().catch(() => undefined);
   });
   const composed = await composeDaemon(loaded, logger, service, reload);
-  const { daemon, applyConfig, checksum, audit, trimMemory } = composed;
+  const { daemon, applyConfig, checksum, audit, events, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
   const records =
     recordsFolder === undefined
       ? undefined
-      : recordUpgrades(recordsFolder, (decision) => audit.decided(decision), logger);
+      : recordUpgrades(
+          recordsFolder,
+          (decision) => {
+            const { outcome, reason } = decision;
+            if (events.isHeard) events.publish({ type: 'upgrade', outcome, reason });
+            return audit.decided(decision);
+          },
+          logger,
+        );
   try {
     using _stalls = watchStalls({
-      stalled: (lateMs) => logger.warn({ lateMs }, 'the event loop was blocked'),
+      stalled: (lateMs) => {
+        logger.warn({ lateMs }, 'the event loop was blocked');
+        if (events.isHeard) events.publish({ type: 'stall', lateMs });
+      },
     });
     using _slowTurns = watchSlowTurns({
       isWanted: () => logger.isLevelEnabled('debug'),
@@ -161,8 +172,11 @@ async function serve(
           csiProxy.apply(next);
           return change;
         },
-        rejected: (err) =>
-          logger.error({ err }, 'config rejected; the last valid one stays in force'),
+        rejected: (err) => {
+          logger.error({ err }, 'config rejected; the last valid one stays in force');
+          if (events.isHeard)
+            events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
+        },
       },
       () => loadDaemonConfig(named),
     );

@@ -6,6 +6,7 @@ import { messageOf } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
 import { csiProxySettings, hasRecord, type CsiProxySettings } from './csi-proxy-settings.js';
@@ -19,6 +20,8 @@ export interface CsiProxySwitchOptions {
   readonly logger: Logger;
   readonly audit: Pick<AuditTrail, 'decided'>;
   readonly trust: FileTrust;
+  /** Told of its states. Default: nobody is told. */
+  readonly events?: DaemonEvents;
   /** Default: as this system has it. */
   readonly host?: CsiProxyHost;
   /** Default: the bundle beside this one. */
@@ -138,6 +141,8 @@ export class CsiProxySwitch implements AsyncDisposable {
   #told(event: CsiProxyEvent): void {
     logCsiProxyEvent(this.#options.logger, event);
     if (event.kind !== 'stateChanged') return;
+    const { events } = this.#options;
+    if (events?.isHeard === true) events.publish({ type: 'csiProxy', state: event.state.kind });
     this.onChange();
     if (event.state.kind === 'absent' || event.state.kind === 'serving') this.#endIfDone();
   }

@@ -12,6 +12,9 @@ interface ServerInside {
 const IDENTITY = 'identity';
 const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
 
+/** What a method is called that is not served: clients choose the names of those. */
+const UNKNOWN_METHOD = 'unknown';
+
 /** Other limits are those of `@wins/http2-connection`. */
 const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 
@@ -22,6 +25,8 @@ export interface CallServer {
   serve(stream: Http2Stream, headers: RequestHeaders): void;
   /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
   hasOneRequest(path: string): boolean;
+  /** `package.Service/Method` of a path that is served; anything else is `unknown`. */
+  methodOf(path: string): string;
 }
 
 /** Set in each answer: grpc-js would promise to take compressed requests. */
@@ -55,6 +60,7 @@ export function createCallServer(): CallServer {
       }
       entrance._streamHandler([], stream, headers);
     },
+    methodOf: (path) => (entrance.handlers.has(path) ? path.slice(1) : UNKNOWN_METHOD),
     hasOneRequest: (path) => ONE_REQUEST.has(entrance.handlers.get(path)?.type ?? 'unary'),
   };
 }

@@ -5,6 +5,7 @@ import {
   serveHttp2Connection,
   type EndReason,
   type Http2Connection,
+  type Http2Stream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
@@ -21,6 +22,7 @@ import {
 } from '@wins/admission';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
+import { DaemonEvents } from '../observe/daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;
@@ -60,12 +62,14 @@ export class Connections {
   readonly #clients: Map<string, ClientIdentity>;
   readonly #turns: ClientTurns;
   readonly #read: (octets: number) => void;
+  readonly #events: DaemonEvents;
 
   /**
    * @param opened - Calls that come before it resolves wait for it.
    * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
    * @param turns - Measures what each connection costs. The owner disposes of it.
    * @param read - Called with the octets of each read, before they are processed.
+   * @param events - Told of connections and of calls that are over.
    */
   constructor(
     calls: CallServer,
@@ -74,6 +78,7 @@ export class Connections {
     clients = new Map<string, ClientIdentity>(),
     turns = new ClientTurns(),
     read: (octets: number) => void = () => undefined,
+    events = new DaemonEvents(),
   ) {
     this.#calls = calls;
     this.#opened = opened;
@@ -81,6 +86,7 @@ export class Connections {
     this.#clients = clients;
     this.#turns = turns;
     this.#read = read;
+    this.#events = events;
     this.#faults = tallyLog(logger, 'info', 'connection ended');
     this.#trace = new RequestTrace(logger);
   }
@@ -99,6 +105,7 @@ export class Connections {
     this.#clients.set(peer, client);
     const acceptedAt = performance.now();
     this.#trace.accepted(peer, client);
+    this.#tellConnection('opened');
     const failed = (err: unknown): void =>
       this.#logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
@@ -116,6 +123,7 @@ export class Connections {
         const path = headers[':path'] ?? '';
         this.#turns.name(clientLabel(path));
         this.#trace.called(peer, stream, path);
+        if (this.#events.isHeard) this.#tellCall(stream, path);
         if (!this.#clientCalls.begin(client)) {
           const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
@@ -143,6 +151,7 @@ export class Connections {
         this.#clients.delete(peer);
         disconnected.abort();
         this.#trace.ended(peer, socket, acceptedAt, reason);
+        this.#tellConnection('closed');
         if (ORDINARY_ENDS.has(reason)) return;
         this.#faults.add(`${reason} ${client.key}`, { peer, client: client.description, reason });
       },
@@ -151,6 +160,11 @@ export class Connections {
     this.#turns.watch(socket, { client, what: 'gRPC' });
     this.#served.add(connection);
     void connection.closed.then(() => this.#served.delete(connection));
+  }
+
+  /** Connections that are open. */
+  get size(): number {
+    return this.#served.size;
   }
 
   /** Takes no more calls; those under way have `graceMs` to end, then they are cut. */
@@ -179,5 +193,21 @@ export class Connections {
       client: { key: hasQuota ? key : id, description: { ...description }, names },
       disconnected: this.#disconnected.get(id)?.signal ?? AbortSignal.abort(),
     };
+  }
+
+  #tellConnection(phase: 'opened' | 'closed'): void {
+    const events = this.#events;
+    if (events.isHeard) events.publish({ type: 'connection', pipe: 'main', phase });
+  }
+
+  #tellCall(stream: Http2Stream, path: string): void {
+    const method = this.#calls.methodOf(path);
+    const sinceMs = performance.now();
+    stream.once('close', () => {
+      const answered = stream.lastHeaders?.['grpc-status'];
+      const code = answered === undefined ? undefined : Number(answered);
+      const ms = performance.now() - sinceMs;
+      this.#events.publish({ type: 'call', method, code, ms });
+    });
   }
 }

@@ -6,7 +6,9 @@ import type { WebSocket } from 'ws';
 import { type ClientTurns, type IdentifyClient, Places, tallyLog } from '@wins/admission';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
 import type { Logger } from '../log/logger.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
 import { traceStream } from './trace-stream.js';
+import { TunnelFigures } from './tunnel-figures.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
 /** How long streams may go on once the daemon ends. */
@@ -27,11 +29,13 @@ export interface TunnelEndpointOptions {
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
+  readonly events: DaemonEvents;
 }
 
 /** A tunnel pipe that is served; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
+  readonly figures: TunnelFigures;
   /** Replaces the allowed ports for streams to come; those that are open stay. */
   allowPorts(ports: readonly number[]): void;
   /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
@@ -44,14 +48,17 @@ export interface TunnelEndpoint {
  * @throws PipeError when the pipe cannot be served.
  */
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
-  const { limits, logger, audit } = options;
+  const { limits, logger, audit, events } = options;
   const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
     places: limits.maxSessions,
     placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
     greetings: GREETINGS,
-    turnedAway: ({ key, description: client }, why) =>
-      turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client }),
+    turnedAway: ({ key, description: client }, why) => {
+      turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client });
+      if (events.isHeard)
+        events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
+    },
   });
   const connects = createConnectLimits();
   const overRate = tallyLog(logger, 'warn', 'refused to connect: too many in a short time');
@@ -64,6 +71,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
   );
   const sessions = new Set<ServerTunnel>();
+  const figures = new TunnelFigures(sessions, places);
   let { allowedPorts } = options;
   let lastId = 0;
 
@@ -86,6 +94,11 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       onPeerNeverPauses: () =>
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
+      onDialed: (port, failure) => {
+        if (!events.isHeard) return;
+        if (failure === undefined) events.publish({ type: 'stream', phase: 'connected', port });
+        else events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
+      },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
         const verdict = allowed ? 'allowed' : 'refused';
@@ -107,11 +120,15 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     });
     sessions.add(session);
     logger.info(who, 'tunnel opened');
+    if (events.isHeard) events.publish({ type: 'tunnel', phase: 'opened', session: requester });
     void session.closed.then(async ({ reason, ...detail }) => {
       const err = 'error' in detail ? detail.error : undefined;
       logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
+      if (events.isHeard)
+        events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
       // Complete messages are still being delivered.
       await session.drain();
+      figures.ended(session.traffic);
       sessions.delete(session);
     });
   };
@@ -124,6 +141,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       const client = options.identify(socket);
       if (logger.isLevelEnabled('debug'))
         logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
+      if (events.isHeard) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'opened' });
+      socket.once('close', () => {
+        if (events.isHeard) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
+      });
       handshakes.begin(socket, { client, place: places.enter(socket, client) });
     },
     onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
@@ -145,6 +166,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   let closing: Promise<void> | undefined;
   return {
     address: listener.path.address,
+    figures,
     allowPorts: (ports) => {
       allowedPorts = ports;
       for (const session of sessions) session.allowPorts(ports);

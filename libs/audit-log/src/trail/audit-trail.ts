@@ -1,5 +1,10 @@
 import { AuditError } from '../audit-error.js';
-import { openAuditLog, type AuditLog, type AuditLogOptions } from '../audit-log.js';
+import {
+  openAuditLog,
+  type AuditCounts,
+  type AuditLog,
+  type AuditLogOptions,
+} from '../audit-log.js';
 import { decisionMessage } from './decision-message.js';
 import { recordRule, type Decision } from './record-policy.js';
 
@@ -15,6 +20,12 @@ export interface TrailLog {
   error(facts: object, message: string): void;
 }
 
+/** Where and how the trail is kept, and who is told of it. */
+export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange'> {
+  /** Told of each decision once it is recorded, or counted as one of a flood. It must not throw. Default: nobody is told. */
+  readonly onDecision?: (decision: Decision) => void;
+}
+
 /**
  * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
  * lines. What must not happen without a record is refused while none can be written.
@@ -22,10 +33,10 @@ export interface TrailLog {
 export class AuditTrail {
   #log: AuditLog | undefined;
 
-  readonly #options: Omit<AuditLogOptions, 'onChange'>;
+  readonly #options: AuditTrailOptions;
   readonly #logger: TrailLog;
 
-  constructor(options: Omit<AuditLogOptions, 'onChange'>, logger: TrailLog) {
+  constructor(options: AuditTrailOptions, logger: TrailLog) {
     this.#options = options;
     this.#logger = logger;
   }
@@ -78,6 +89,7 @@ export class AuditTrail {
   /** Records one of a flood of refusals, which the daemon's log gets from its source as a number. */
   counted(decision: Decision, client: string): void {
     this.#log?.note(recordOf(decision), recordRule(decision, client).flood);
+    this.#options.onDecision?.(decision);
   }
 
   /** Records what happens in the daemon itself. */
@@ -88,6 +100,11 @@ export class AuditTrail {
   /** Whether a decision can be recorded now, as far as is known. */
   get isAvailable(): boolean {
     return this.#log?.isAvailable === true;
+  }
+
+  /** What became of the records so far; zeros before the log is open. */
+  get counts(): AuditCounts {
+    return this.#log?.counts ?? { written: 0, lost: 0, refused: 0 };
   }
 
   /** Writes what was recorded, and closes. Idempotent. */
@@ -101,6 +118,7 @@ export class AuditTrail {
   }
 
   #copy(decision: Decision): void {
+    this.#options.onDecision?.(decision);
     const level = decision.verdict === 'refused' ? 'warn' : 'info';
     if (!this.#logger.isLevelEnabled(level)) return;
     this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));

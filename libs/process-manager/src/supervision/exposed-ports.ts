@@ -42,7 +42,7 @@ export class ExposedPorts {
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(
-    mark: string,
+    { mark, path }: { readonly mark: string; readonly path: string },
     ports: readonly ExposedPort[],
     abandoned: readonly AbortSignal[],
   ): Promise<void> {
@@ -55,7 +55,7 @@ export class ExposedPorts {
       signal.throwIfAborted();
     } catch (cause) {
       this.close(mark);
-      this.#onEvent({ type: 'startFailed', mark, error: cause });
+      this.#onEvent({ type: 'startFailed', mark, path, error: cause });
       const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
       const found = messageOf(cause);
       throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {

@@ -25,10 +25,16 @@ export type ManagerEvent =
       readonly type: 'ended';
       readonly mark: string;
       readonly name: string;
+      readonly path: string;
       readonly exit: ProcessExit;
     }
   /** A decision allowed the start and the operating system did not. */
-  | { readonly type: 'startFailed'; readonly mark: string; readonly error: unknown }
+  | {
+      readonly type: 'startFailed';
+      readonly mark: string;
+      readonly path: string;
+      readonly error: unknown;
+    }
   /** Something of the run could not be ended; its record is kept for the next recovery. */
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
   /** A stranger kept a pipe of the run open; what it may still write is not waited for. */

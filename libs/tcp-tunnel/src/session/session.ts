@@ -1,4 +1,5 @@
 import type { MessageTransport, TransportEvents } from './message-transport.js';
+import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
 import { Intake, type Work } from './intake.js';
@@ -35,6 +36,7 @@ const WORK_OF_A_LIST = 32;
 export class Session implements TransportEvents, SessionLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
+  readonly traffic: TunnelTraffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
   readonly #settings: SessionSettings;

@@ -6,7 +6,7 @@ import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { exactBuffer } from './exact-buffer.js';
 import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
-import type { TunnelStream } from './tunnel-stream.js';
+import type { TunnelStream, TunnelTraffic } from './tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
 import type { MessageEncoder } from '../wire/encode.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
@@ -18,6 +18,7 @@ import type { Int64 } from '../wire/varint.js';
 export interface SessionLink {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
+  readonly traffic: TunnelTraffic;
   /** The peer said hello: it knows a half-close and renews its pauses. */
   readonly peerExtended: boolean;
   /** Towards a peer that knows no half-close: end the stream as a whole at once, or hold the end back. */
@@ -126,13 +127,13 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const most = PROTOCOL_LIMITS.sentDataBytes;
     if (this.keepsWritten && this.#outgoing.firstLength >= LEAST_VIEW_BYTES) {
       const rest = this.#outgoing.takeFirst(most);
-      this.bytesWritten += rest.length;
+      this.#countSent(rest.length);
       return { message: this.#link.encoder.dataHeader(this.id), rest };
     }
     const length = Math.min(this.#outgoing.length, most);
     const { message, bodyOffset } = this.#link.encoder.data(this.id, length);
     this.#outgoing.take(message, bodyOffset);
-    this.bytesWritten += length;
+    this.#countSent(length);
     return { message };
   }
 
@@ -164,6 +165,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
     this.#receiveGate.heard();
     this.bytesRead += payload.length;
+    this.#link.traffic.receivedBytes += payload.length;
     for (let at = 0; at < payload.length; at += READ_AHEAD_BYTES) {
       const whole = payload.length <= READ_AHEAD_BYTES;
       this.#acceptPiece(whole ? payload : payload.subarray(at, at + READ_AHEAD_BYTES));
@@ -266,6 +268,11 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     done(error);
   }
 
+  #countSent(bytes: number): void {
+    this.bytesWritten += bytes;
+    this.#link.traffic.sentBytes += bytes;
+  }
+
   #offer(chunks: readonly Buffer[], done: () => void): void {
     this.#outgoing.put(chunks, done);
     // No one listens any more, as with a socket between the peer's close and the reset.
@@ -322,6 +329,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#held.push(piece);
     const verdict = this.#receiveGate.hold(piece.length + CHUNK_OVERHEAD_BYTES);
     if (verdict === 'pause') {
+      this.#link.traffic.pauses += 1;
       this.#link.control(this.#link.encoder.pause(this.id));
       this.#link.readerBehind(this);
     }

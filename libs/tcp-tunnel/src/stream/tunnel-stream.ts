@@ -17,3 +17,13 @@ export interface TunnelStream extends Duplex {
   /** Bytes that went to the peer. */
   readonly bytesWritten: number;
 }
+
+/** What the streams of one tunnel have moved. */
+export interface TunnelTraffic {
+  /** Bytes of streams that came from the peer. */
+  receivedBytes: number;
+  /** Bytes of streams that went to the peer. */
+  sentBytes: number;
+  /** How often the peer was asked to pause a stream whose reader is behind. */
+  pauses: number;
+}

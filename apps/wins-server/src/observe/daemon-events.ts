@@ -1,0 +1,132 @@
+import type { TurnedAway } from '@wins/admission';
+import type { Decision } from '@wins/audit-log';
+import type { CsiProxyState } from '@wins/csi-proxy';
+import type { ManagerEvent } from '@wins/process-manager';
+import type { SourceState } from '@wins/system-agent';
+import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
+
+/** Which pipe of the daemon. */
+export type DaemonPipe = 'main' | 'tunnel';
+
+/**
+ * What happens in the daemon, for those who count or keep it. No event holds an argument, a variable, output or the id of a run; paths,
+ * addresses and what clients call themselves are in decisions and events of runs, as in the audit log.
+ */
+export type DaemonEvent =
+  /** A decision was recorded, or counted as one of many by the audit log. */
+  | { readonly type: 'decided'; readonly decision: Decision }
+  /** What the manager of runs tells. */
+  | { readonly type: 'run'; readonly event: ManagerEvent }
+  /** A call is over. */
+  | {
+      readonly type: 'call';
+      /** `package.Service/Method` of a method that is served, else `unknown`. */
+      readonly method: string;
+      /** The number of its gRPC status; undefined when it was broken off before there was one. */
+      readonly code: number | undefined;
+      readonly ms: number;
+    }
+  | {
+      readonly type: 'connection';
+      readonly pipe: DaemonPipe;
+      readonly phase: 'opened' | 'closed';
+    }
+  /** A connection was ended to make room for others. */
+  | {
+      readonly type: 'connection';
+      readonly pipe: DaemonPipe;
+      readonly phase: 'refused';
+      readonly rule: TurnedAway;
+    }
+  /** A session of the tunnel; how many streams it has is asked of the tunnel. */
+  | { readonly type: 'tunnel'; readonly phase: 'opened'; readonly session: string }
+  | {
+      readonly type: 'tunnel';
+      readonly phase: 'ended';
+      readonly session: string;
+      readonly reason: TunnelEnd['reason'];
+    }
+  /** A dial of an allowed stream has ended; refusals are decisions. */
+  | { readonly type: 'stream'; readonly phase: 'connected'; readonly port: number }
+  | {
+      readonly type: 'stream';
+      readonly phase: 'failed';
+      readonly port: number;
+      readonly code: TunnelErrorCode;
+    }
+  | {
+      readonly type: 'configReloaded';
+      readonly result: 'applied' | 'unchanged' | 'rejected';
+      /** The keys that differ. */
+      readonly changed: readonly string[];
+    }
+  /** The record of an upgrade of this service was found, which may be of the time before this daemon. */
+  | { readonly type: 'upgrade'; readonly outcome: string; readonly reason: string }
+  /** A pass of a plan is over. */
+  | {
+      readonly type: 'plan';
+      readonly source: string;
+      readonly checksum: string;
+      readonly succeeded: boolean;
+      readonly durationMs: number;
+    }
+  | { readonly type: 'planState'; readonly source: string; readonly state: SourceState['kind'] }
+  | {
+      readonly type: 'probe';
+      readonly source: string;
+      readonly checksum: string;
+      readonly probe: string;
+      readonly healthy: boolean;
+    }
+  | { readonly type: 'csiProxy'; readonly state: CsiProxyState['kind'] }
+  /** Records of the audit log were lost, or refused with what they were about. */
+  | { readonly type: 'auditLost'; readonly count: number }
+  /** The event loop was blocked. */
+  | { readonly type: 'stall'; readonly lateMs: number };
+
+type Listener = (event: DaemonEvent) => void;
+
+/**
+ * Tells what happens in one daemon to whoever listens. A source asks {@link isHeard} before it makes an event, so that a daemon to which
+ * nobody listens makes none. Listeners are called at once and in the order in which they came; one that throws disturbs neither the
+ * source nor the others.
+ */
+export class DaemonEvents {
+  readonly #failed: (error: unknown) => void;
+  // Replaced, never changed: it may be walked through just now.
+  #listeners: readonly Listener[] = [];
+
+  /** @param failed - Gets the first error of each listener. Default: it is dropped. */
+  constructor(failed: (error: unknown) => void = () => undefined) {
+    this.#failed = failed;
+  }
+
+  /** Whether anybody listens. */
+  get isHeard(): boolean {
+    return this.#listeners.length > 0;
+  }
+
+  publish(event: DaemonEvent): void {
+    if (this.#listeners.length === 0) return;
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Calls the listener with each event from now on, until what is returned is disposed of. Disposing is idempotent. */
+  subscribe(listener: Listener): Disposable {
+    let hasFailed = false;
+    const guarded: Listener = (event) => {
+      try {
+        listener(event);
+      } catch (error) {
+        if (!hasFailed) this.#failed(error);
+        hasFailed = true;
+      }
+    };
+    this.#listeners = [...this.#listeners, guarded];
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners = this.#listeners.filter((other) => other !== guarded);
+      },
+    };
+  }
+}
