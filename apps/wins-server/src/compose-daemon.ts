@@ -23,6 +23,7 @@ import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
 import { DaemonEvents } from './observe/daemon-events.js';
+import { EventJournal } from './observe/event-journal.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
@@ -32,6 +33,8 @@ export interface ComposedDaemon {
   readonly daemon: Daemon;
   /** What happens in it, from its start to its end. */
   readonly events: DaemonEvents;
+  /** What happened lately; the daemon closes it. */
+  readonly journal: EventJournal;
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
@@ -69,6 +72,8 @@ export async function composeDaemon(
   const events = new DaemonEvents((err) =>
     logger.error({ err }, 'an event of the daemon could not be counted or kept'),
   );
+  const { listen } = loaded.config;
+  const journal = new EventJournal({ listen, prepareDirectory, events, logger });
   const audit = new AuditTrail(
     {
       ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
@@ -131,10 +136,12 @@ export async function composeDaemon(
     agent,
     csiProxy,
     events,
+    journal,
   });
   return {
     daemon,
     events,
+    journal,
     audit,
     agent,
     csiProxy,

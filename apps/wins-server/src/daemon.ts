@@ -6,6 +6,7 @@ import {
   applicationServiceDefinition,
   configServiceDefinition,
   csiProxyServiceDefinition,
+  eventsServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
@@ -18,6 +19,7 @@ import type { AuditTrail } from '@wins/audit-log';
 import type { AgentSwitch } from './agent/agent-switch.js';
 import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
+import type { EventJournal } from './observe/event-journal.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -29,6 +31,7 @@ import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
 import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
 import { createCsiProxyService } from './rpc/services/csi-proxy-service.js';
+import { createEventsService } from './rpc/services/events-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
@@ -67,6 +70,8 @@ export interface DaemonParts {
   readonly csiProxy?: CsiProxySwitch;
   /** What happens here is told to them. Default: to nobody. */
   readonly events?: DaemonEvents;
+  /** What happened lately; the daemon closes it. Default: that is not kept. */
+  readonly journal?: EventJournal;
 }
 
 /** What a daemon is busy with now. */
@@ -153,6 +158,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     const { csiProxy: keeper } = parts;
     keeper.onChange = () => health.setKeepsCsiProxy(keeper.isWell);
   }
+  const { journal } = parts;
+  if (journal !== undefined)
+    server.addService(eventsServiceDefinition, createEventsService({ journal, connections }));
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );
@@ -209,6 +217,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   } catch (error) {
     await audit.close();
+    await journal?.close();
     await listener.close();
     throw error;
   }
@@ -226,8 +235,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     turns[Symbol.dispose]();
     await connections.close(DRAIN_MS);
     await tunnelClosed;
-    // Before the pipe: the next daemon that has it writes to the same folder.
+    // Before the pipe: the next daemon that has it writes to the same folders.
     await audit.close();
+    await journal?.close();
     await listener.close();
     turnedAway[Symbol.dispose]();
     paused[Symbol.dispose]();

@@ -248,6 +248,15 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const schema = json(await print(host, 'srv', 'config', 'schema'));
     assert.ok(JSON.stringify(schema).includes('white_list'));
   },
+  'srv events': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'events', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    // Windows knows administrators in session 0 alone.
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /^TIME +SEQ +EVENT[^]* started /.test(String(stdout))], [0, true]);
+    await fail(host, 64, 'srv', 'events', '--config', config, '--since', 'ever');
+  },
   'srv plan apply': async (host) => {
     await noAgent(host, 'apply', '--dry-run', '--file', host.brokenConfig);
     await fail(host, 64, 'srv', 'plan', 'apply', '--file', `${host.config}.none`);

@@ -75,8 +75,8 @@ function failure(error: WinsClientError, pipe: string, isLate: boolean): DaemonC
   return new DaemonCallError(message, unavailable, options);
 }
 
-/** A config that is broken now may be why the daemon is asked. */
-async function pipeOf(config: string | undefined): Promise<string> {
+/** The pipe of the daemon of a config; that of the defaults when the config is broken, which may be why the daemon is asked. */
+export async function pipeOf(config: string | undefined): Promise<string> {
   try {
     return (await loadDaemonConfig(config)).config.listen;
   } catch (error) {

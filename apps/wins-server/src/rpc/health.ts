@@ -17,6 +17,7 @@ const SERVICES: readonly string[] = [
   'wins.ApplicationService',
   'wins.ConfigService',
   CSI_PROXY,
+  'wins.EventsService',
   'wins.HnsService',
   'wins.HostService',
   'wins.NetworkService',

@@ -9,6 +9,7 @@ import {
 import { server } from '../load-applications.js';
 import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 import { csiProxyCommands } from './srv-csi-proxy.js';
+import { eventsCommand } from './srv-events.js';
 import { inherits, ofDaemon } from './srv-options.js';
 import { planCommands } from './srv-plan.js';
 
@@ -217,6 +218,7 @@ export const srv: Group = {
     },
     planCommands,
     csiProxyCommands,
+    eventsCommand,
     {
       name: 'audit',
       summary: 'Print and verify the audit log',
