@@ -23,6 +23,13 @@ export function exitCodeForError(error: unknown): number {
     const { code } = error.cause;
     if (code === 'notTrusted' || code === 'accessDenied') return EXIT.server.noPermission;
   }
+  if (error instanceof TrustedFileError) {
+    if (error.code === 'accessDenied' || error.code === 'notTrusted')
+      return EXIT.server.noPermission;
+    return error.code === 'alreadyExists' || error.code === 'notFound'
+      ? EXIT.server.usage
+      : EXIT.server.internal;
+  }
   if (error instanceof EventRingError) {
     const isDenied = DENIED.has(errnoOf(error.cause) ?? '');
     return isDenied ? EXIT.server.noPermission : EXIT.server.unavailable;

@@ -311,6 +311,22 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
   },
+  'support-bundle': async (host) => {
+    const file = `${host.config}.support.tar.gz`;
+    const words = ['support-bundle', file, '--config', host.config];
+    assert.match(await print(host, ...words), / bytes, \d+ members/);
+    await fail(host, 64, ...words);
+    rmSync(file);
+    await fail(host, 64, 'support-bundle');
+  },
+  'support-bundle': async (host) => {
+    const file = `${host.config}.support.tar.gz`;
+    const words = ['support-bundle', file, '--config', host.config];
+    assert.match(await print(host, ...words), / bytes, \d+ members/);
+    await fail(host, 64, ...words);
+    rmSync(file);
+    await fail(host, 64, 'support-bundle');
+  },
   version: async (host) => {
     assert.match(await print(host, 'version'), /^rancher-wins version v\d+\.\d+\.\d+\n$/);
   },

@@ -28,14 +28,25 @@ export async function showEvents(
 ): Promise<number> {
   const range = { since: sinceOption(options.since), follow: options.follow };
   if (options.output === 'table') process.stdout.write(`${EVENT_HEAD}\n`);
-  for await (const event of eventsOf(options, range)) {
+  const absent = (error: unknown): void =>
+    void process.stderr.write(`wins: ${messageOf(error)}\nwins: found events on the disk\n`);
+  for await (const event of eventsOf(options, range, absent)) {
     const text = `${eventRow(event)}\n`;
     if (!(await show({ value: event, text, names: [String(event.seq)], isOneOfMany: true }))) break;
   }
   return EXIT.server.ok;
 }
 
-async function* eventsOf(options: EventsOptions, range: Range): AsyncGenerator<RingEvent> {
+/**
+ * The events of the daemon, or of the disk when there is none.
+ *
+ * @param absent - Told why they are those of the disk.
+ */
+export async function* eventsOf(
+  options: RunningDaemonOptions,
+  range: Range,
+  absent: (error: unknown) => void = () => undefined,
+): AsyncGenerator<RingEvent> {
   let after = 0n;
   try {
     for (;;) {
@@ -46,13 +57,13 @@ async function* eventsOf(options: EventsOptions, range: Range): AsyncGenerator<R
     }
   } catch (error) {
     if (!isAbsent(error) || range.follow || after > 0n) throw error;
-    process.stderr.write(`wins: ${messageOf(error)}\nwins: found events on the disk\n`);
+    absent(error);
   }
   const directory = eventsDirectoryOf(options.server ?? (await pipeOf(options.config)));
   yield* readEvents(directory, range.since && { since: range.since });
 }
 
-function askPage(options: EventsOptions, { since, follow }: Range, After: bigint) {
+function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   const ask = (client: WinsClient, signal: AbortSignal) =>
     client.call(eventsServiceDefinition.read, request, { signal });

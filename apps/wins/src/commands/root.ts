@@ -6,6 +6,7 @@ import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { nodeCommands } from './node.js';
 import { srv } from './srv.js';
+import { supportBundle } from './support-bundle.js';
 import { upIn, type Inside } from './up.js';
 
 const version = command({
@@ -30,7 +31,7 @@ export const root: Group = {
   summary: 'Operates the Windows host from inside a Windows container.',
   details: 'Options take one dash or two, and their value as --name value or --name=value.',
   page: 'commands.md',
-  commands: [cli, srv, upIn(), ...nodeCommands, doctor, completion, version],
+  commands: [cli, srv, upIn(), ...nodeCommands, doctor, supportBundle, completion, version],
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run a program of the host'],
     ['srv app run --config ./config', 'run the daemon'],
