@@ -319,14 +319,6 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     rmSync(file);
     await fail(host, 64, 'support-bundle');
   },
-  'support-bundle': async (host) => {
-    const file = `${host.config}.support.tar.gz`;
-    const words = ['support-bundle', file, '--config', host.config];
-    assert.match(await print(host, ...words), / bytes, \d+ members/);
-    await fail(host, 64, ...words);
-    rmSync(file);
-    await fail(host, 64, 'support-bundle');
-  },
   version: async (host) => {
     assert.match(await print(host, 'version'), /^rancher-wins version v\d+\.\d+\.\d+\n$/);
   },
