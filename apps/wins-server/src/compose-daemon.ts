@@ -22,6 +22,7 @@ import type { ReloadedConfig } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
+import { MetricsSwitch } from './metrics/metrics-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
 import { EventJournal } from './observe/event-journal.js';
 import { stateDirectoryOf } from './state-directory.js';
@@ -39,6 +40,8 @@ export interface ComposedDaemon {
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
   readonly agent: AgentSwitch;
+  /** As the agent. Turned on first: what happens before is not counted. */
+  readonly metrics: MetricsSwitch;
   /** As the agent. */
   readonly csiProxy: CsiProxySwitch;
   /** Puts a new config in force, as far as that is possible without a restart. */
@@ -117,6 +120,26 @@ export async function composeDaemon(
     trust: fileTrust(),
   });
   const csiProxy = new CsiProxySwitch({ logger, audit, events, trust: fileTrust() });
+  let listed = pathsOf(loaded.config);
+  let readAtMs = Date.now();
+  const metrics = new MetricsSwitch({
+    logger,
+    sources: () => ({
+      events,
+      figures: daemon.figures,
+      listed: () => listed,
+      runs: () => manager.list(),
+      measure: () => manager.measure(),
+      auditCounts: () => audit.counts,
+      configReadAtMs: () => readAtMs,
+      lastContactAt: () => agent.agent?.lastContactAt,
+      probes: () =>
+        (agent.agent?.sources() ?? []).flatMap(({ Probes: probes }) =>
+          probes.map(({ Name: name, Healthy: healthy }) => ({ name, healthy })),
+        ),
+      csiProxyState: () => csiProxy.kept?.status.state.kind,
+    }),
+  });
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
@@ -135,6 +158,7 @@ export async function composeDaemon(
     config: { inForce: () => inForce, reload },
     agent,
     csiProxy,
+    metrics,
     events,
     journal,
   });
@@ -144,6 +168,7 @@ export async function composeDaemon(
     journal,
     audit,
     agent,
+    metrics,
     csiProxy,
     checksum,
     trimMemory: system.trimMemory,
@@ -155,6 +180,8 @@ export async function composeDaemon(
       daemon.allowRoutes(next.config.routes.allow);
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
+      listed = pathsOf(next.config);
+      readAtMs = Date.now();
       const { changed, needRestart } = change;
       const result = changed.length === 0 ? 'unchanged' : 'applied';
       if (events.isHeard) events.publish({ type: 'configReloaded', result, changed });
@@ -183,10 +210,14 @@ function ownRuntimeDirectory(): string | undefined {
 /** What a config lets clients do, for the audit log. */
 function granted({ whiteList, routes }: WinsConfig) {
   return {
-    processPaths: whiteList.processPaths.map(({ path }) => path),
+    processPaths: pathsOf({ whiteList }),
     proxyPorts: whiteList.proxyPorts,
     routes: routes.allow,
   };
+}
+
+function pathsOf({ whiteList }: Pick<WinsConfig, 'whiteList'>): readonly string[] {
+  return whiteList.processPaths.map(({ path }) => path);
 }
 
 /** What a warning of the config is called in the log; the rest is `config`. */

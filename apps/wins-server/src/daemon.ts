@@ -9,6 +9,7 @@ import {
   eventsServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
+  metricsServiceDefinition,
   networkServiceDefinition,
   planServiceDefinition,
   routeServiceDefinition,
@@ -27,6 +28,7 @@ import { Connections } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
 import type { HostSystem } from '@wins/host-system';
 import type { Logger } from './log/logger.js';
+import type { MetricsSwitch } from './metrics/metrics-switch.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
 import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
@@ -35,6 +37,7 @@ import { createEventsService } from './rpc/services/events-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
+import { createMetricsService } from './rpc/services/metrics-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
 import { createPlanService } from './rpc/services/plan-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
@@ -68,6 +71,8 @@ export interface DaemonParts {
   readonly agent?: AgentSwitch;
   /** What keeps csi-proxy; its owner turns it on and off. Default: nothing does. */
   readonly csiProxy?: CsiProxySwitch;
+  /** Keeps the metrics; its owner turns it on and off. Default: nothing does. */
+  readonly metrics?: MetricsSwitch;
   /** What happens here is told to them. Default: to nobody. */
   readonly events?: DaemonEvents;
   /** What happened lately; the daemon closes it. Default: that is not kept. */
@@ -161,6 +166,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { journal } = parts;
   if (journal !== undefined)
     server.addService(eventsServiceDefinition, createEventsService({ journal, connections }));
+  const { metrics = { running: undefined, reason: 'this daemon keeps none' } } = parts;
+  server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections }));
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );

@@ -39,6 +39,7 @@ export const showCsiProxy = guard(
 export const applyCsiProxy = guard(
   async () => (await import('./commands/csi-proxy.js')).applyCsiProxy,
 );
+export const showMetrics = guard(async () => (await import('./commands/metrics.js')).showMetrics);
 export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
 
 /** See `removeCsiProxy`: for `wins uninstall`, which is another application. */

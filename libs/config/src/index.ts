@@ -47,6 +47,7 @@ export type {
   ArgumentRules,
   AuditSettings,
   CsiProxySettings,
+  MetricsSettings,
   RouteGrants,
   SystemAgentSettings,
   TlsSettings,

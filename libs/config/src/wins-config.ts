@@ -24,6 +24,8 @@ export interface WinsConfig {
   readonly reflection: boolean;
   /** `audit`: the record of what was allowed and refused. */
   readonly audit: AuditSettings;
+  /** `metrics`: metrics for Prometheus; absent means off. */
+  readonly metrics?: MetricsSettings;
   /** `upgrade`: the daemon being upgraded to a watched file. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
@@ -110,6 +112,14 @@ export interface AuditSettings {
   readonly maxFileBytes: number;
   /** Beyond so many the oldest is removed, 2 to 1,024. Default 16. */
   readonly maxFiles: number;
+}
+
+/** Metrics for Prometheus. */
+export interface MetricsSettings {
+  /** `listen`: an IP address and a port; one of the loopback unless `allowRemote`. */
+  readonly listen: string;
+  /** `allowRemote`: default false. */
+  readonly allowRemote: boolean;
 }
 
 /** Self-upgrade by a watched file. */

@@ -29,7 +29,9 @@ import { resolvesInTime } from './supervision/resolves-in-time.js';
 import { RunNames, type TakenName } from './supervision/run-names.js';
 import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
-import { SupervisedRun } from './supervision/supervised-run.js';
+import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
+import type { Measurement } from './usage/run-figures.js';
+import { SharedMeasurement } from './usage/shared-measurement.js';
 
 // A start that waits keeps its request, of up to 1 MiB.
 const MAX_PENDING_STARTS = 256;
@@ -71,6 +73,7 @@ class RunManager implements ProcessManager {
   readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
   readonly #starts = new Set<Promise<unknown>>();
+  readonly #measurement = new SharedMeasurement(() => this.#measureAll());
   readonly #minimal: Readonly<Record<string, string>>;
   #processEnvironment: Readonly<Record<string, string>>;
   #allowed: readonly AllowedExecutable[];
@@ -134,6 +137,15 @@ class RunManager implements ProcessManager {
 
   list(): readonly ManagedProcess[] {
     return this.#registry.list();
+  }
+
+  measure(): Promise<Measurement> {
+    return this.#measurement.take();
+  }
+
+  #measureAll(): Promise<Measurement['runs']> {
+    const living = this.#registry.list().filter(({ state }) => state.kind !== 'ended');
+    return Promise.all(living.map(async (run) => ({ run, figures: await run.measure() })));
   }
 
   close(): Promise<void> {
@@ -253,7 +265,7 @@ class RunManager implements ProcessManager {
     const { host, onEvent } = this.#options;
     const { runId, mark, signal } = start;
     const { owner, exposes = [] } = start.request;
-    const { name, path, stagedPath } = plan;
+    const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
     await this.#ports.open({ mark, path }, exposes, signals);
     const hostProcess = await this.#spawn(plan, mark);
@@ -267,11 +279,11 @@ class RunManager implements ProcessManager {
     }
     const run = new SupervisedRun({
       ...this.#options,
-      run: { name, runId, mark, path, stagedPath, sha256, owner, exposes },
+      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes },
       hostProcess,
-      onEnded: (ended, treeGone) => {
+      onEnded: (ended, end) => {
         release(start);
-        this.#onEnded(ended, treeGone);
+        this.#onEnded(ended, end);
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
@@ -306,12 +318,12 @@ class RunManager implements ProcessManager {
     }
   }
 
-  #onEnded(run: SupervisedRun, treeGone: boolean): void {
+  #onEnded(run: SupervisedRun, { treeGone, figures }: RunEnd): void {
     const { name, mark, path, state } = run;
     this.#ports.close(mark);
     if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
-      this.#options.onEvent({ type: 'ended', mark, name, path, exit: state.exit });
+      this.#options.onEvent({ type: 'ended', mark, name, path, exit: state.exit, figures });
     }
     this.#registry.linger(run);
     this.#forgetIfDone(run);

@@ -74,6 +74,7 @@ export type {
   ProcessHost,
   ProcessTree,
   RememberedProcess,
+  TreeUsage,
 } from './host/process-host.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { FileHold } from './staging/file-hold.js';
@@ -82,3 +83,4 @@ export type { ProcessState, ProcessStateKind } from './supervision/process-state
 export type { PortOpener } from './supervision/exposed-ports.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';
+export type { Measurement, MeasuredRun, OutputFigures, RunFigures } from './usage/run-figures.js';

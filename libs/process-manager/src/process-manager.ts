@@ -4,6 +4,7 @@ import type { ManagedProcess, ProcessOwner } from './supervision/managed-process
 import type { RecoveredProcess } from './supervision/manager-event.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
+import type { Measurement } from './usage/run-figures.js';
 
 /** Options of `ProcessManager.start`. */
 export interface StartOptions {
@@ -50,6 +51,11 @@ export interface ProcessManager extends AsyncDisposable {
   find(name: RunName): ManagedProcess;
   /** Every run that can be found, the oldest first; `state` tells which of them live. */
   list(): readonly ManagedProcess[];
+  /**
+   * Measures every run that lives. Whoever asks within a second gets the same measurement, and while one is taken no other is
+   * begun. Never rejects.
+   */
+  measure(): Promise<Measurement>;
   /**
    * Refuses new starts, gives up those under way, and stops every run, all at once and each within
    * about three grace times; then waits half a grace time at most for what still closes ports. Who

@@ -40,6 +40,8 @@ export interface StartPlan {
   readonly rule: AllowedExecutable;
   readonly name: string;
   readonly path: string;
+  /** The file name of `path`. */
+  readonly entry: string;
   readonly stagedPath: string;
   readonly digest: ExpectedDigest;
   readonly args: readonly string[];
@@ -86,6 +88,7 @@ export function planStart(request: StartRequest, context: PlanningContext): Star
     rule,
     name: processName(executable.baseName),
     path: executable.canonical,
+    entry: executable.baseName,
     stagedPath: stagedPathOf(executable),
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,

@@ -66,6 +66,11 @@ export {
 } from './gen/events.js';
 export type { EventsServiceServer } from './gen/events.js';
 export {
+  MetricsScrapeResponse,
+  MetricsServiceService as metricsServiceDefinition,
+} from './gen/metrics.js';
+export type { MetricsServiceServer } from './gen/metrics.js';
+export {
   PlanApplied,
   PlanApplyRequest,
   PlanApplyResponse,

@@ -48,5 +48,6 @@ export {
   readRouteDestinations,
   type RouteDestinations,
 } from './route-destinations.js';
+export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
 export { ProxyAddressError, proxyOf, type Environment } from './network/proxy-of.js';
 export { systemRoots } from './network/system-roots.js';

@@ -130,6 +130,8 @@ async function serve(
   const composed = await composeDaemon(loaded, logger, service, reload);
   const { daemon, applyConfig, checksum, audit, events, journal, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
+  await using metrics = composed.metrics;
+  metrics.apply(loaded.config);
   const records =
     recordsFolder === undefined
       ? undefined
@@ -166,6 +168,7 @@ async function serve(
       {
         changed: (next) => {
           applyLevel(next.config.debug);
+          metrics.apply(next.config);
           const change = applyConfig(next);
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);

@@ -20,6 +20,7 @@ const SERVICES: readonly string[] = [
   'wins.EventsService',
   'wins.HnsService',
   'wins.HostService',
+  'wins.MetricsService',
   'wins.NetworkService',
   PLANS,
   'wins.ProcessService',

@@ -10,6 +10,7 @@ import { server } from '../load-applications.js';
 import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 import { csiProxyCommands } from './srv-csi-proxy.js';
 import { eventsCommand } from './srv-events.js';
+import { metricsCommand } from './srv-metrics.js';
 import { inherits, ofDaemon } from './srv-options.js';
 import { planCommands } from './srv-plan.js';
 
@@ -219,6 +220,7 @@ export const srv: Group = {
     planCommands,
     csiProxyCommands,
     eventsCommand,
+    metricsCommand,
     {
       name: 'audit',
       summary: 'Print and verify the audit log',

@@ -33,6 +33,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     routes: { allow: [...new Set(file.routes.allow)] },
     reflection: file.reflection,
     audit: withoutEmpty(file.audit),
+    ...(file.metrics && { metrics: file.metrics }),
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),

@@ -7,6 +7,7 @@ import {
   systemAgentSection,
   tlsSection,
 } from './rancher-sections.js';
+import { metricsSection } from './metrics-section.js';
 import { count, flag, list, matching, routeNetwork, section, someText } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
@@ -89,6 +90,7 @@ export const FILE_SCHEMA = section({
   })
     .meta(about('The record of what was allowed and refused.'))
     .prefault({}),
+  metrics: metricsSection(),
   upgrade: section({
     mode: z
       .enum(['none', 'watching', ''], { error: 'none or watching' })

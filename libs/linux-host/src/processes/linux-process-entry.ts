@@ -16,6 +16,10 @@ export class LinuxProcessEntry {
   readonly startTicks: number;
   /** It has ended and only waits to be collected: nothing of it runs. */
   readonly isZombie: boolean;
+  /** Processor time of the process and of those of its children that it has waited for, in clock ticks. */
+  readonly cpuTicks: number;
+  /** Its memory that is in RAM, in pages. */
+  readonly residentPages: number;
   #isBetweenPrograms = false;
   #environmentEnd: string | undefined;
   #marker: RunMarker | undefined | null = null;
@@ -42,6 +46,8 @@ export class LinuxProcessEntry {
     this.groupId = Number(fields[2]);
     this.sessionId = Number(fields[3]);
     this.startTicks = Number(fields[19]);
+    this.cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+    this.residentPages = Number(fields[21]);
   }
 
   /**

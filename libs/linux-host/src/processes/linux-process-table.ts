@@ -2,6 +2,8 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { inTurns } from './in-turns.js';
 import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
+import { pageBytes } from './page-bytes.js';
+import { indexTrees, type TreeIndex } from './tree-members.js';
 
 const PROCESSES_PER_TURN = 64;
 
@@ -12,7 +14,9 @@ export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 export class LinuxProcessTable {
   /** Names the boot and the PID namespace in which a PID and a start time mean something. */
   readonly realm: string;
+  readonly pageBytes = pageBytes();
   readonly #ownMounts = mountsOf('self') ?? '';
+  readonly #trees = new WeakMap<LinuxProcesses, Promise<TreeIndex<LinuxProcessEntry>>>();
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<LinuxProcesses> | undefined;
 
@@ -38,6 +42,18 @@ export class LinuxProcessTable {
       this.#running = scan.catch(() => undefined);
     }
     return this.#next;
+  }
+
+  /**
+   * The trees among the living processes, shared in the same way.
+   *
+   * @throws as `processes`.
+   */
+  async trees(): Promise<TreeIndex<LinuxProcessEntry>> {
+    const processes = await this.processes();
+    const trees = this.#trees.get(processes) ?? indexTrees([...processes.values()]);
+    this.#trees.set(processes, trees);
+    return trees;
   }
 
   /** A living process; undefined when it does not exist or is a zombie. */

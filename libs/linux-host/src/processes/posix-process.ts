@@ -5,7 +5,18 @@ import type { Readable } from 'node:stream';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
 import { sendSignal } from './send-signal.js';
+import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
+
+/** What a session has used. */
+export interface PosixUsage {
+  /** Processor time in milliseconds, to 10 ms. Never goes down. */
+  readonly cpuMs: number;
+  /** Memory that is in RAM, in bytes; what several processes share is counted for each. */
+  readonly memoryBytes: number;
+  /** How many processes run. */
+  readonly processes: number;
+}
 
 /** How the leader of a session ended. */
 export interface PosixExit {
@@ -40,7 +51,9 @@ export class PosixProcess {
   readonly exited: Promise<PosixExit>;
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
+  readonly #cpuTime = new TreeCpuTime();
   #collected = false;
+  #gone = false;
 
   constructor(options: PosixChild) {
     this.pid = options.leader.pid;
@@ -61,7 +74,29 @@ export class PosixProcess {
   async isGone(): Promise<boolean> {
     if (!this.#collected) return false;
     if (this.#table === undefined) return !groupExists(this.pid);
-    return (await this.#members())?.length === 0;
+    this.#gone = (await this.#members())?.length === 0;
+    return this.#gone;
+  }
+
+  /**
+   * Measures everything of the run; undefined without `/proc`, and when it cannot be read now. It does not see what a process
+   * used between the last look and its end, unless a parent of the run waited for it: a program that ends within one look has
+   * used nothing. Once `isGone` was true it looks no more. Never rejects.
+   */
+  async usage(): Promise<PosixUsage | undefined> {
+    if (this.#table === undefined) return undefined;
+    const { pageBytes } = this.#table;
+    let members: readonly LinuxProcessEntry[];
+    try {
+      members = this.#gone ? [] : (await this.#table.trees()).membersOf(this.#leader);
+    } catch {
+      return undefined;
+    }
+    return {
+      cpuMs: this.#cpuTime.update(members),
+      memoryBytes: members.reduce((sum, each) => sum + each.residentPages * pageBytes, 0),
+      processes: members.length,
+    };
   }
 
   /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */

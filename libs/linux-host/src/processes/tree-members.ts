@@ -32,20 +32,56 @@ export async function findTreeMembers<Process extends TreeProcess>(
   processes: ReadonlyMap<number, Process>,
   leader: TreeLeader,
 ): Promise<Process[]> {
-  const atLeaderPid = processes.get(leader.pid);
-  const reused = atLeaderPid !== undefined && atLeaderPid.startTicks !== leader.startTicks;
-  const candidates = [...processes.values()].filter(
-    (entry) => entry.startTicks >= leader.startTicks && entry.pid !== process.pid,
-  );
+  const candidates = [...processes.values()].filter((entry) => mayBelong(entry, leader));
+  return (await indexTrees(candidates)).membersOf(leader);
+}
+
+/** The trees among some processes, each found at once. */
+export interface TreeIndex<Process> {
+  /** As {@link findTreeMembers} finds them. */
+  membersOf(leader: TreeLeader): Process[];
+}
+
+/** Reads the mark of each process, so that many trees cost one look at each environment. */
+export async function indexTrees<Process extends TreeProcess>(
+  processes: readonly Process[],
+): Promise<TreeIndex<Process>> {
   const markerOf = createMarkReader();
-  const members = new Map<number, Process>();
-  for await (const entry of inTurns(candidates, ENVIRONMENTS_PER_TURN)) {
-    const inSession = !reused && entry.sessionId === leader.pid;
-    if (inSession || (await markerOf(entry))?.mark === leader.mark) members.set(entry.pid, entry);
+  const byMark = new Map<string, Process[]>();
+  for await (const entry of inTurns(processes, ENVIRONMENTS_PER_TURN)) {
+    const marker = await markerOf(entry);
+    if (marker !== undefined) addTo(byMark, marker.mark, entry);
   }
-  for (let before = -1; before !== members.size;) {
-    before = members.size;
-    for (const entry of candidates) if (members.has(entry.parentPid)) members.set(entry.pid, entry);
+  const byPid = new Map<number, Process>();
+  const bySession = new Map<number, Process[]>();
+  const byParent = new Map<number, Process[]>();
+  for (const entry of processes) {
+    byPid.set(entry.pid, entry);
+    addTo(bySession, entry.sessionId, entry);
+    addTo(byParent, entry.parentPid, entry);
   }
-  return [...members.values()];
+  return {
+    membersOf: (leader) => {
+      const startTicks = byPid.get(leader.pid)?.startTicks ?? leader.startTicks;
+      const session = startTicks === leader.startTicks ? bySession.get(leader.pid) : undefined;
+      const left = [...(session ?? []), ...(byMark.get(leader.mark) ?? [])];
+      const members = new Map<number, Process>();
+      for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
+        if (members.has(entry.pid) || !mayBelong(entry, leader)) continue;
+        members.set(entry.pid, entry);
+        left.push(...(byParent.get(entry.pid) ?? []));
+      }
+      return [...members.values()];
+    },
+  };
+}
+
+function mayBelong({ pid, startTicks }: TreeProcess, leader: TreeLeader): boolean {
+  return startTicks >= leader.startTicks && pid !== process.pid;
+}
+
+function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
 }

@@ -11,6 +11,16 @@ export interface ProcessTree {
   terminate(mode: 'graceful' | 'force'): Promise<void>;
 }
 
+/** What a whole tree has used, as far as the system keeps it. */
+export interface TreeUsage {
+  /** Processor time of the tree, of processes that have ended too, in milliseconds. Never goes down. */
+  readonly cpuMs: number;
+  /** Memory of its processes that is in RAM, in bytes; what several of them share is counted for each. */
+  readonly memoryBytes: number;
+  /** How many of its processes run. */
+  readonly processes: number;
+}
+
 /** What to start. Everything in it was decided and verified before. */
 export interface HostCommand {
   /** Names the run, and gives no right to it: 32 hexadecimal digits. */
@@ -47,6 +57,11 @@ export interface HostProcess extends ProcessTree {
   readonly stderr: Readable;
   /** Settles when the leader ends; never rejects. */
   readonly exited: Promise<HostExit>;
+  /**
+   * Measures the tree; undefined when the system does not tell, and after `close`. Once the tree is gone it costs next to
+   * nothing. Never rejects.
+   */
+  usage(): Promise<TreeUsage | undefined>;
   /** Gives handles of the operating system back; idempotent, after the end. */
   close(): void;
 }

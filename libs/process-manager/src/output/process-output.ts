@@ -1,3 +1,4 @@
+import type { OutputFigures } from '../usage/run-figures.js';
 import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
 import {
   LogReader,
@@ -28,6 +29,8 @@ export class ProcessOutput implements ReadableLog {
   #firstSequence = 0;
   #endsAt = 0;
   #droppedBytes = 0;
+  readonly #writtenBytes = { stdout: 0, stderr: 0 };
+  #pauses = 0;
   #pauseAt: number;
   #paused = false;
   #closed = false;
@@ -49,9 +52,16 @@ export class ProcessOutput implements ReadableLog {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
   }
 
+  /** What was written until now, and how often the child was made to wait. */
+  get figures(): OutputFigures {
+    const { stdout, stderr } = this.#writtenBytes;
+    return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
+  }
+
   /** Adds what the child wrote; the buffer belongs to the log from now on. */
   append(stream: OutputStream, bytes: Buffer): void {
     if (this.#closed || bytes.length === 0) return;
+    this.#writtenBytes[stream] += bytes.length;
     for (let at = 0; at < bytes.length; at += MAX_BLOCK_BYTES) {
       this.#add(stream, bytes.subarray(at, at + MAX_BLOCK_BYTES));
     }
@@ -128,6 +138,7 @@ export class ProcessOutput implements ReadableLog {
   #steer(): void {
     const behind = this.#behind();
     if (behind >= this.#pauseAt) {
+      if (!this.#paused) this.#pauses += 1;
       this.#paused = true;
       // Again each time: Node resumes the pipes of a child by itself when the child exits.
       this.#source.pause();

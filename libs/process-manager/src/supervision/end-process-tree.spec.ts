@@ -77,10 +77,19 @@ describe('a run whose tree cannot be ended', () => {
       stdout: new PassThrough(),
       stderr: new PassThrough(),
       exited: new Promise<never>(() => undefined),
+      usage: () => Promise.resolve(undefined),
       close: () => told.push('closed'),
     });
     const owner = new TestOwner();
-    const facts = { name: 'n', runId: 'r', mark: 'm', path: '/p', stagedPath: '/s', sha256: 'd' };
+    const facts = {
+      name: 'n',
+      runId: 'r',
+      mark: 'm',
+      path: '/p',
+      entry: 'p',
+      stagedPath: '/s',
+      sha256: 'd',
+    };
     const run = new SupervisedRun({
       run: { ...facts, owner, exposes: [] },
       hostProcess,
@@ -90,7 +99,7 @@ describe('a run whose tree cannot be ended', () => {
       firstReaderMs: 1000,
       onDecision: () => undefined,
       onEvent: ({ type }) => told.push(type),
-      onEnded: (_run, treeGone) => told.push(treeGone),
+      onEnded: (_run, { treeGone }) => told.push(treeGone),
       onReleased: () => undefined,
     });
     owner.disconnect();

@@ -1,6 +1,7 @@
 import type { ProcessExit } from './exit-reason.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import type { ProcessState } from './process-state.js';
+import type { RunFigures } from '../usage/run-figures.js';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
@@ -59,6 +60,8 @@ export interface ManagedProcess {
   readonly mark: string;
   /** The program as the list of allowed executables spells it. */
   readonly path: string;
+  /** The file name of that: of all runs together there are no more than entries in the list. */
+  readonly entry: string;
   /** The verified copy that runs. */
   readonly stagedPath: string;
   readonly pid: number;
@@ -95,4 +98,9 @@ export interface ManagedProcess {
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
   stop(ownerId: string, options?: StopSelection): Promise<ProcessExit>;
+  /**
+   * Measures the run, each time anew; after its end, as it was then. Never rejects. See `ProcessManager.measure` for many who
+   * ask.
+   */
+  measure(): Promise<RunFigures>;
 }

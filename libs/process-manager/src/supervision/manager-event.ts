@@ -1,4 +1,5 @@
 import type { ProcessExit } from './exit-reason.js';
+import type { RunFigures } from '../usage/run-figures.js';
 import type { Leftover } from '../host/process-host.js';
 
 /** A process of an earlier daemon's run, found and ended. */
@@ -27,6 +28,8 @@ export type ManagerEvent =
       readonly name: string;
       readonly path: string;
       readonly exit: ProcessExit;
+      /** What it has cost in all. */
+      readonly figures: RunFigures;
     }
   /** A decision allowed the start and the operating system did not. */
   | {

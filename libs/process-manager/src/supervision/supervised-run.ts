@@ -17,9 +17,10 @@ import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
-import type { HostExit, HostProcess } from '../host/process-host.js';
+import type { HostExit, HostProcess, TreeUsage } from '../host/process-host.js';
 import { ProcessOutput } from '../output/process-output.js';
 import { moveRun, type ProcessState } from './process-state.js';
+import type { RunFigures } from '../usage/run-figures.js';
 import { resolvesInTime } from './resolves-in-time.js';
 
 // More than the kernel can hold in both pipes of a child.
@@ -38,6 +39,7 @@ export interface Supervision {
     readonly runId: string;
     readonly mark: string;
     readonly path: string;
+    readonly entry: string;
     readonly stagedPath: string;
     readonly sha256: string;
     readonly owner: ProcessOwner;
@@ -50,10 +52,16 @@ export interface Supervision {
   readonly firstReaderMs: number;
   readonly onDecision: (record: DecisionRecord) => void | Promise<void>;
   readonly onEvent: (event: ManagerEvent) => void;
-  /** The run ended; `treeGone` is false when something of it could not be ended. */
-  readonly onEnded: (run: SupervisedRun, treeGone: boolean) => void;
+  readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
   /** The lease was given back, so the run need not be remembered after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
+}
+
+/** What there is to say of a run that has ended. */
+export interface RunEnd {
+  /** False when something of it could not be ended. */
+  readonly treeGone: boolean;
+  readonly figures: RunFigures;
 }
 
 /** The one place that decides when a run ends, why, and what is left to do then. */
@@ -62,6 +70,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly runId: string;
   readonly mark: string;
   readonly path: string;
+  readonly entry: string;
   readonly stagedPath: string;
   readonly sha256: string;
   readonly owner: ProcessOwner;
@@ -79,6 +88,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
+  #lastUsage: TreeUsage | undefined;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
 
   constructor(supervision: Supervision) {
@@ -87,6 +97,7 @@ export class SupervisedRun implements ManagedProcess {
     this.runId = run.runId;
     this.mark = run.mark;
     this.path = run.path;
+    this.entry = run.entry;
     this.stagedPath = run.stagedPath;
     this.sha256 = run.sha256;
     this.owner = run.owner;
@@ -169,6 +180,11 @@ export class SupervisedRun implements ManagedProcess {
     return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
+  async measure(): Promise<RunFigures> {
+    const usage = this.#lastUsage ?? (await this.#host.usage());
+    return { usage: this.#lastUsage ?? usage, output: this.#output.figures };
+  }
+
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
   end(reason: ExitReason): Promise<ProcessExit> {
     if (this.#state.kind === 'running') {
@@ -202,6 +218,8 @@ export class SupervisedRun implements ManagedProcess {
     if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
       onEvent({ type: 'outputCutOff', mark, name });
     }
+    // Before the handles go by which the system tells it.
+    this.#lastUsage = await this.#host.usage();
     this.#host.close();
     const { code, signal } = treeGone
       ? await this.#host.exited
@@ -210,7 +228,8 @@ export class SupervisedRun implements ManagedProcess {
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
     this.#move({ kind: 'ended', exit });
     this.#output.close();
-    this.#supervision.onEnded(this, treeGone);
+    const figures = { usage: this.#lastUsage, output: this.#output.figures };
+    this.#supervision.onEnded(this, { treeGone, figures });
     this.#resolveEnded(exit);
   }
 

@@ -86,6 +86,38 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     run.close();
   },
 
+  'measures what a program uses, and keeps its processor time': async (
+    { host, findsDescendants },
+    directory,
+  ) => {
+    const run = await start(
+      host,
+      directory,
+      "process.stdout.write('ready', () => { for (;;) Math.random(); })",
+    );
+    await firstOutput(run);
+    let usage = await run.usage();
+    if (!findsDescendants && usage === undefined) {
+      await end(run);
+      return;
+    }
+    assert.equal(usage?.processes, 1);
+    assert.ok(
+      usage.memoryBytes > 1024 * 1024 && usage.memoryBytes < 2 ** 40,
+      `${usage.memoryBytes}`,
+    );
+    const first = usage.cpuMs;
+    while (usage.cpuMs < first + 50) {
+      usage = await run.usage();
+      assert.ok(usage !== undefined);
+    }
+    await end(run);
+    const last = await run.usage();
+    assert.deepEqual([last?.memoryBytes, last?.processes], [0, 0]);
+    assert.ok(last !== undefined && last.cpuMs >= usage.cpuMs, `${last?.cpuMs}`);
+    run.close();
+  },
+
   'fails to start what is missing, or is a folder': async ({ host }, directory) => {
     for (const file of [path.join(directory, 'none.exe'), directory]) {
       await fails(start(host, directory, '', { file }), 'spawnFailed', file);
@@ -150,6 +182,14 @@ const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
     const run = await start(host, directory, `${WITH_DESCENDANT}; setInterval(() => {}, 1e9)`);
     await firstOutput(run);
     await end(run);
+  },
+
+  'measures descendants in sessions of their own too': async ({ host }, directory) => {
+    const run = await start(host, directory, `${WITH_DESCENDANT}; setInterval(() => {}, 1e9)`);
+    await firstOutput(run);
+    assert.equal((await run.usage())?.processes, 2);
+    await end(run);
+    run.close();
   },
 
   'is not gone while a descendant runs, and ends that too': async ({ host }, directory) => {

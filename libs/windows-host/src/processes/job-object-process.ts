@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import { JobObject } from './job-object.js';
+import { jobUsage, type JobUsage } from './job-usage.js';
 import { CREATE_NEW_CONSOLE } from '../win32/processes.js';
 import { exitOf } from './windows-process-exit.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
@@ -78,6 +79,14 @@ export class JobObjectProcess {
   /** True once nothing of the tree runs; a failure to find out counts as false. Never throws. */
   isGone(): Promise<boolean> {
     return Promise.resolve(this.#try(() => this.#job.activeProcesses() === 0) ?? false);
+  }
+
+  /**
+   * Measures the tree; undefined when the system does not tell, and after `close`. Processor time is exact, that of what has
+   * ended too. Never rejects.
+   */
+  usage(): Promise<JobUsage | undefined> {
+    return Promise.resolve(this.#try(() => jobUsage(this.#job.handle)));
   }
 
   /**

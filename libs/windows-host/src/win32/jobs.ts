@@ -2,6 +2,7 @@ import type { Handle } from './kernel32.js';
 import { lazily, loadSystemLibrary } from './calls/system-library.js';
 
 export const JobObjectBasicAccountingInformation = 1;
+export const JobObjectBasicProcessIdList = 3;
 export const JobObjectExtendedLimitInformation = 9;
 export const JOB_OBJECT_LIMIT_BREAKAWAY_OK = 0x800;
 export const JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE = 0x2000;

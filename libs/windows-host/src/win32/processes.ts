@@ -81,6 +81,10 @@ export const processes = lazily(() => {
     >(
       'int __stdcall GetProcessTimes(intptr_t process, _Out_ uint64_t *created, _Out_ uint64_t *exited, _Out_ uint64_t *kernel, _Out_ uint64_t *user)',
     ),
+    // https://learn.microsoft.com/windows/win32/api/psapi/nf-psapi-getprocessmemoryinfo, which has this name in kernel32
+    K32GetProcessMemoryInfo: bind<(process: Handle, counters: Buffer, sizeBytes: number) => number>(
+      'int __stdcall K32GetProcessMemoryInfo(intptr_t process, void *counters, uint32_t size)',
+    ),
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getexitcodeprocess
     GetExitCodeProcess: bind<(process: Handle, code: [number]) => number>(
       'int __stdcall GetExitCodeProcess(intptr_t process, _Out_ uint32_t *code)',

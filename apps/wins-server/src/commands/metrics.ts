@@ -1,0 +1,28 @@
+import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { DaemonCallError } from '../daemon-call-error.js';
+import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+
+/**
+ * `wins srv metrics`: all metrics of the running daemon, in the text format of Prometheus.
+ *
+ * @throws DaemonCallError with an exit code: 69 without a daemon, or for one that keeps no metrics; 77 for who is no administrator.
+ */
+export async function showMetrics(
+  options: RunningDaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const { Text: text } = await askRunningDaemon(
+    options,
+    (client, signal) => client.call(metricsServiceDefinition.scrape, {}, { signal }),
+    {
+      asker: 'wins srv metrics',
+      answered: (error) =>
+        error.reason === 'metricsOff'
+          ? new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error })
+          : undefined,
+    },
+  );
+  await show({ value: { text }, text });
+  return EXIT.server.ok;
+}

@@ -1,0 +1,35 @@
+import type { AuditCounts } from '@wins/audit-log';
+import type { CsiProxyStateKind } from '@wins/csi-proxy';
+import type { ManagedProcess, Measurement } from '@wins/process-manager';
+import type { DaemonFigures } from '../daemon.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
+
+/** What the daemon is asked at each scrape, and what it tells in between. */
+export interface MetricsSources {
+  readonly events: Pick<DaemonEvents, 'subscribe'>;
+  readonly figures: DaemonFigures;
+  /** Programs that are listed, by their paths. */
+  readonly listed: () => readonly string[];
+  readonly runs: () => readonly Pick<ManagedProcess, 'state'>[];
+  /** What the runs cost that live. Never rejects. */
+  readonly measure: () => Promise<Measurement>;
+  readonly auditCounts: () => AuditCounts;
+  /** When the config in force was read, in milliseconds since 1970. */
+  readonly configReadAtMs: () => number;
+  /** When the API server of plans answered last. */
+  readonly lastContactAt: () => Date | undefined;
+  readonly probes: () => readonly { readonly name: string; readonly healthy: boolean }[];
+  /** Undefined while nothing keeps csi-proxy. */
+  readonly csiProxyState: () => CsiProxyStateKind | undefined;
+}
+
+/** Metrics that are kept until they are closed. */
+export interface RunningMetrics {
+  readonly contentType: string;
+  /** All metrics in the text format of Prometheus. */
+  scrape(): Promise<string>;
+  /** Ends the listener that there is, and begins another. @throws MetricsError */
+  listen(settings: { readonly listen: string; readonly allowRemote: boolean }): Promise<string>;
+  /** Ends the listener and the counting. Idempotent. */
+  close(): Promise<void>;
+}

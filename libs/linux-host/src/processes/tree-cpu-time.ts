@@ -1,0 +1,50 @@
+import type { LinuxProcessEntry } from './linux-process-entry.js';
+
+/** What is known of a process of a tree at one look. */
+export type MeasuredProcess = Pick<
+  LinuxProcessEntry,
+  'pid' | 'parentPid' | 'startTicks' | 'cpuTicks'
+>;
+
+// USER_HZ, in which the kernel counts for programs: 100 on every architecture that Node runs on.
+// https://man7.org/linux/man-pages/man7/time.7.html
+const MS_PER_TICK = 10;
+
+/**
+ * The processor time of a tree over many looks at it. The kernel adds the time of a process that has ended to the parent that
+ * waited for it; a process without such a parent in the tree is remembered as it was last seen.
+ */
+export class TreeCpuTime {
+  #seen = new Map<number, MeasuredProcess>();
+  #lostTicks = 0;
+  #mostMs = 0;
+
+  /** Takes a look at the tree. Returns the time until now, in milliseconds, which never goes down. */
+  update(living: readonly MeasuredProcess[]): number {
+    const now = new Map(living.map((each) => [each.pid, each]));
+    for (const each of this.#seen.values()) {
+      if (!isSame(now.get(each.pid), each) && !this.#hasLivingAncestor(each, now)) {
+        this.#lostTicks += each.cpuTicks;
+      }
+    }
+    this.#seen = now;
+    const ticks = living.reduce((sum, { cpuTicks }) => sum + cpuTicks, this.#lostTicks);
+    this.#mostMs = Math.max(this.#mostMs, ticks * MS_PER_TICK);
+    return this.#mostMs;
+  }
+
+  #hasLivingAncestor(process: MeasuredProcess, now: ReadonlyMap<number, MeasuredProcess>): boolean {
+    const passed = new Set<number>();
+    let parent = this.#seen.get(process.parentPid);
+    while (parent !== undefined && !passed.has(parent.pid)) {
+      if (isSame(now.get(parent.pid), parent)) return true;
+      passed.add(parent.pid);
+      parent = this.#seen.get(parent.parentPid);
+    }
+    return false;
+  }
+}
+
+function isSame(one: MeasuredProcess | undefined, other: MeasuredProcess): boolean {
+  return one?.startTicks === other.startTicks;
+}

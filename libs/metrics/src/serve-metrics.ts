@@ -1,0 +1,154 @@
+import { messageOf } from '@wins/wins-program';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { requireListenAddress } from './listen-address.js';
+import { MetricsError } from './metrics-error.js';
+
+/** Connections at a time; one more takes the place of the oldest that waits for nothing, or is cut. */
+const MOST_CONNECTIONS = 16;
+const HEADER_BYTES = 8 * 1024;
+const HEADERS_MS = 5_000;
+/** From a request to the last byte of its answer, as the system takes it. */
+const ANSWER_MS = 10_000;
+/** Prometheus keeps its connection between scrapes. */
+const IDLE_MS = 90_000;
+const REQUESTS_OF_CONNECTION = 10_000;
+
+/** What is served, and where. */
+export interface ServeMetricsOptions {
+  /** `127.0.0.1:9797` or `[::1]:9797`; port 0 lets the system choose. */
+  readonly listen: string;
+  /** Whether another address than one of the loopback may be listened on. Default false. */
+  readonly allowRemote?: boolean;
+  readonly contentType: string;
+  /** Makes the text of an answer. It must bound its own work: it is called for each request. */
+  readonly scrape: () => Promise<string>;
+}
+
+/** A listener for scrapes. Whoever began it closes it. */
+export interface MetricsListener extends AsyncDisposable {
+  /** Where it listens, such as `127.0.0.1:9797`. */
+  readonly address: string;
+  readonly port: number;
+  /** Listens no more and cuts what is open. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` over HTTP/1.1, and nothing else: other paths are 404, other methods 405. Who connects is not asked, which is why
+ * it is the loopback unless that is allowed. 16 connections at a time; headers within 5 s and 8 KiB; an answer that is not taken within 10 s
+ * is cut, and so is a connection without a request for 90 s.
+ *
+ * @throws MetricsError `invalidAddress`, `remoteAddress`, `listenFailed`.
+ */
+export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {
+  const { host, port } = requireListenAddress(options.listen, options.allowRemote ?? false);
+  const room = new ConnectionRoom();
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: HEADERS_MS,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => {
+      room.busy(request.socket, response);
+      void answer(request, response, options);
+    },
+  );
+  server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION;
+  server.on('connection', (socket) => room.enter(socket));
+  server.on('clientError', (_error, socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `cannot listen for metrics on ${options.listen}: ${messageOf(cause)}`;
+      reject(new MetricsError('listenFailed', message, cause));
+    });
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+  server.on('error', () => undefined);
+  const bound = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }));
+  return {
+    address: `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    port: bound.port,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { scrape, contentType }: ServeMetricsOptions,
+): Promise<void> {
+  // What comes with a request is thrown away.
+  request.resume();
+  const deadline = setTimeout(() => response.destroy(), ANSWER_MS).unref();
+  response.once('close', () => clearTimeout(deadline));
+  const [path] = (request.url ?? '').split('?');
+  if (path !== '/metrics') {
+    refuse(response, 404, 'wanted /metrics');
+    return;
+  }
+  if (request.method !== 'GET') {
+    response.setHeader('allow', 'GET');
+    refuse(response, 405, 'wanted GET');
+    return;
+  }
+  try {
+    const text = await scrape();
+    if (response.destroyed) return;
+    response.writeHead(200, {
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(text),
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(text);
+  } catch {
+    refuse(response, 500, 'cannot read the metrics');
+  }
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.end(`${text}\n`);
+}
+
+/** Keeps connections few: whoever waits for nothing makes room for who comes. */
+class ConnectionRoom {
+  /** In the order in which they were last used. */
+  readonly #idle = new Set<Socket>();
+  readonly #busy = new Set<Socket>();
+
+  enter(socket: Socket): void {
+    if (this.#idle.size + this.#busy.size >= MOST_CONNECTIONS) {
+      const [oldest] = this.#idle;
+      if (oldest === undefined) {
+        socket.destroy();
+        return;
+      }
+      this.#idle.delete(oldest);
+      oldest.destroy();
+    }
+    this.#idle.add(socket);
+    socket.once('close', () => {
+      this.#idle.delete(socket);
+      this.#busy.delete(socket);
+    });
+  }
+
+  busy(socket: Socket, response: ServerResponse): void {
+    this.#idle.delete(socket);
+    this.#busy.add(socket);
+    response.once('close', () => {
+      if (this.#busy.delete(socket) && !socket.destroyed) this.#idle.add(socket);
+    });
+  }
+}
