@@ -26,6 +26,7 @@ import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
 import { MetricsSwitch } from './metrics/metrics-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
+import { EventJournal } from './observe/event-journal.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
@@ -35,6 +36,8 @@ export interface ComposedDaemon {
   readonly daemon: Daemon;
   /** What happens in it, from its start to its end. */
   readonly events: DaemonEvents;
+  /** What happened lately; the daemon closes it. */
+  readonly journal: EventJournal;
   /** Open as long as the daemon is. */
   readonly audit: AuditTrail;
   /** Off until a config is applied. Closed before the daemon. */
@@ -78,6 +81,8 @@ export async function composeDaemon(
   const events = new DaemonEvents((err) =>
     logger.error({ err }, 'an event of the daemon could not be counted or kept'),
   );
+  const { listen } = loaded.config;
+  const journal = new EventJournal({ listen, prepareDirectory, events, logger });
   const audit = new AuditTrail(
     {
       ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
@@ -161,6 +166,7 @@ export async function composeDaemon(
     csiProxy,
     metrics,
     events,
+    journal,
   });
   const debug = new DebugSwitch({
     ...{ logger, audit, level, listen: loaded.config.listen },
@@ -173,6 +179,7 @@ export async function composeDaemon(
   return {
     daemon,
     events,
+    journal,
     audit,
     agent,
     metrics,

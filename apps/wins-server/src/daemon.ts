@@ -6,6 +6,7 @@ import {
   applicationServiceDefinition,
   configServiceDefinition,
   csiProxyServiceDefinition,
+  eventsServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
   metricsServiceDefinition,
@@ -20,6 +21,7 @@ import type { AuditTrail } from '@wins/audit-log';
 import type { AgentSwitch } from './agent/agent-switch.js';
 import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
+import type { EventJournal } from './observe/event-journal.js';
 import { collectReads } from './resources/memory-return.js';
 import { slowTurnLog } from './resources/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -32,6 +34,7 @@ import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
 import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
 import { createCsiProxyService } from './rpc/services/csi-proxy-service.js';
+import { createEventsService } from './rpc/services/events-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
@@ -78,6 +81,8 @@ export interface DaemonParts {
   readonly metrics?: MetricsSwitch;
   /** What happens here is told to them. Default: to nobody. */
   readonly events?: DaemonEvents;
+  /** What happened lately; the daemon closes it. Default: that is not kept. */
+  readonly journal?: EventJournal;
 }
 
 /** What a daemon is busy with now. */
@@ -172,6 +177,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     const { csiProxy: keeper } = parts;
     keeper.onChange = () => health.setKeepsCsiProxy(keeper.isWell);
   }
+  const { journal } = parts;
+  if (journal !== undefined)
+    server.addService(eventsServiceDefinition, createEventsService({ journal, connections }));
   const { metrics = { running: undefined, reason: 'this daemon keeps none' } } = parts;
   server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections }));
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
@@ -230,6 +238,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   } catch (error) {
     await audit.close();
+    await journal?.close();
     await listener.close();
     throw error;
   }
@@ -247,8 +256,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     turns[Symbol.dispose]();
     await connections.close(DRAIN_MS);
     await tunnelClosed;
-    // Before the pipe: the next daemon that has it writes to the same folder.
+    // Before the pipe: the next daemon that has it writes to the same folders.
     await audit.close();
+    await journal?.close();
     await listener.close();
     turnedAway[Symbol.dispose]();
     paused[Symbol.dispose]();

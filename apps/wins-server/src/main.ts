@@ -21,6 +21,10 @@ export const showAudit = guard(async () => (await import('./commands/audit-show.
 export const verifyAudit = guard(
   async () => (await import('./commands/audit-verify.js')).verifyAudit,
 );
+export const showEvents = guard(async () => (await import('./commands/events-show.js')).showEvents);
+export const makeSupportBundle = guard(
+  async () => (await import('./commands/support-bundle.js')).makeSupportBundle,
+);
 export const runDoctor = guard(async () => (await import('./commands/doctor.js')).runDoctor);
 export const showPlanStatus = guard(
   async () => (await import('./commands/plan-show.js')).showPlanStatus,

@@ -59,6 +59,13 @@ export {
 } from './gen/csi-proxy.js';
 export type { CsiProxyServiceServer } from './gen/csi-proxy.js';
 export {
+  EventRecord,
+  EventsReadRequest,
+  EventsReadResponse,
+  EventsServiceService as eventsServiceDefinition,
+} from './gen/events.js';
+export type { EventsServiceServer } from './gen/events.js';
+export {
   MetricsScrapeResponse,
   MetricsServiceService as metricsServiceDefinition,
 } from './gen/metrics.js';

@@ -259,6 +259,15 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const schema = json(await print(host, 'srv', 'config', 'schema'));
     assert.ok(JSON.stringify(schema).includes('white_list'));
   },
+  'srv events': async (host) => {
+    const { config, server } = host;
+    const words = ['srv', 'events', '--config', config, '--server', server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    // Windows knows administrators in session 0 alone.
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /^TIME +SEQ +EVENT[^]* started /.test(String(stdout))], [0, true]);
+    await fail(host, 64, 'srv', 'events', '--config', config, '--since', 'ever');
+  },
   'srv plan apply': async (host) => {
     await noAgent(host, 'apply', '--dry-run', '--file', host.brokenConfig);
     await fail(host, 64, 'srv', 'plan', 'apply', '--file', `${host.config}.none`);
@@ -318,6 +327,14 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     // That the daemon is no service may be worth a warning.
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
+  },
+  'support-bundle': async (host) => {
+    const file = `${host.config}.support.tar.gz`;
+    const words = ['support-bundle', file, '--config', host.config];
+    assert.match(await print(host, ...words), / bytes, \d+ members/);
+    await fail(host, 64, ...words);
+    rmSync(file);
+    await fail(host, 64, 'support-bundle');
   },
   version: async (host) => {
     assert.match(await print(host, 'version'), /^rancher-wins version v\d+\.\d+\.\d+\n$/);

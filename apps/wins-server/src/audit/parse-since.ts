@@ -1,4 +1,4 @@
-import { DurationError, parseDuration } from '@wins/wins-program';
+import { DurationError, parseDuration, quoteText, UsageError } from '@wins/wins-program';
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
@@ -17,6 +17,20 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
     if (error instanceof DurationError) return undefined;
     throw error;
   }
+}
+
+/**
+ * The time that `--since` names; undefined when it was not given.
+ *
+ * @throws UsageError
+ */
+export function sinceOption(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const since = parseSince(text, Date.now());
+  if (since !== undefined) return since;
+  throw new UsageError(
+    `--since: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
+  );
 }
 
 function dateOf(ms: number): Date | undefined {

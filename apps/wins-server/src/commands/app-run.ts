@@ -121,7 +121,7 @@ async function serve(
     reload().catch(() => undefined);
   });
   const composed = await composeDaemon(loaded, logger, level, service, reload);
-  const { daemon, applyConfig, checksum, audit, events, trimMemory } = composed;
+  const { daemon, applyConfig, checksum, audit, events, journal, trimMemory } = composed;
   let exitCode: number = EXIT.server.ok;
   await using metrics = composed.metrics;
   metrics.apply(loaded.config);
@@ -181,6 +181,7 @@ async function serve(
     watch = watched;
     await debug.apply(loaded.config);
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
+    journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',
@@ -191,6 +192,7 @@ async function serve(
     csiProxy.apply(loaded);
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
+    journal.tell('stopping', { reason: 'error' in request ? 'failed' : 'asked' });
     if ('error' in request) {
       exitCode = EXIT.server.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');

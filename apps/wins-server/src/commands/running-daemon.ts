@@ -88,8 +88,8 @@ function failure(
   return new DaemonCallError(message, unavailable, options);
 }
 
-/** A config that is broken now may be why the daemon is asked. */
-async function pipeOfConfig(config: string | undefined): Promise<string> {
+/** The pipe of the daemon of a config; that of the defaults when the config is broken, which may be why the daemon is asked. */
+export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadDaemonConfig(config)).config.listen;
   } catch (error) {

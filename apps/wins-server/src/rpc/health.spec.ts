@@ -149,7 +149,7 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(12);
+    expect(Object.keys(answer.statuses)).toHaveLength(13);
     expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 

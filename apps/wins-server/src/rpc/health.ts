@@ -14,6 +14,7 @@ const SERVICES: readonly string[] = [
   'wins.ApplicationService',
   'wins.ConfigService',
   CSI_PROXY,
+  'wins.EventsService',
   'wins.HnsService',
   'wins.HostService',
   'wins.MetricsService',

@@ -10,7 +10,7 @@ async function complete(...words: string[]) {
 
 const COMMANDS = [
   ...['cli', 'srv', 'up', 'install', 'join', 'leave', 'uninstall', 'suc'],
-  ...['doctor', 'completion', 'version', 'help'],
+  ...['doctor', 'support-bundle', 'completion', 'version', 'help'],
 ];
 
 describe('what may follow', () => {

@@ -7,6 +7,7 @@ import { doctor } from './doctor.js';
 import { nodeCommands } from './node.js';
 import { srv } from './srv.js';
 import { stackdump } from './stackdump.js';
+import { supportBundle } from './support-bundle.js';
 import { upIn, type Inside } from './up.js';
 
 const version = command({
@@ -31,7 +32,17 @@ export const root: Group = {
   summary: 'Operates the Windows host from inside a Windows container.',
   details: 'Options take one dash or two, and their value as --name value or --name=value.',
   page: 'commands.md',
-  commands: [cli, srv, upIn(), ...nodeCommands, doctor, completion, version, stackdump],
+  commands: [
+    cli,
+    srv,
+    upIn(),
+    ...nodeCommands,
+    doctor,
+    supportBundle,
+    completion,
+    version,
+    stackdump,
+  ],
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run a program of the host'],
     ['srv app run --config ./config', 'run the daemon'],

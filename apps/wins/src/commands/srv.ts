@@ -9,6 +9,7 @@ import {
 import { server } from '../load-applications.js';
 import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
 import { csiProxyCommands } from './srv-csi-proxy.js';
+import { eventsCommand } from './srv-events.js';
 import { metricsCommand } from './srv-metrics.js';
 import { debugCommands } from './srv-debug.js';
 import { inherits, ofDaemon } from './srv-options.js';
@@ -226,6 +227,7 @@ export const srv: Group = {
     },
     planCommands,
     csiProxyCommands,
+    eventsCommand,
     metricsCommand,
     debugCommands,
     {

@@ -7,6 +7,7 @@ const PARTS = [
   'wins-agent.cjs',
   'wins-csi-proxy.cjs',
   'wins-metrics.cjs',
+  'wins-support.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',

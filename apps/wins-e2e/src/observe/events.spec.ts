@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { Workspace } from '../testing/workspace.js';
+
+interface Event {
+  readonly seq: number;
+  readonly type: string;
+  readonly [fact: string]: unknown;
+}
+
+const CANARY = 'canary-7d1e';
+
+describe('the events of a daemon', () => {
+  let workspace: Workspace;
+  let program: string;
+  let config: string;
+  beforeEach(() => {
+    workspace = new Workspace();
+    program = workspace.script('tool', 'echo "$1"; exit 3');
+    config = workspace.config([{ path: program, envs: ['TOKEN'] }]);
+  });
+  afterEach(() => workspace[Symbol.dispose]());
+
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+  const run = (file: string) =>
+    wins('cli', 'prc', 'run', '--path', file, '--envs', `TOKEN=${CANARY}`, '--', CANARY);
+  async function events(...args: string[]): Promise<Event[]> {
+    const { code, stdout } = await wins('srv', 'events', '--config', config, '-o', 'json', ...args);
+    expect(code).toBe(0);
+    const lines = String(stdout)
+      .split('\n')
+      .filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line) as Event);
+  }
+
+  it('are told by it, and by their files when it is down, over a restart and without what a program was given', async () => {
+    {
+      await using _daemon = await Daemon.start(workspace, config);
+      expect((await run(program)).code).toBe(3);
+      expect((await run(workspace.script('other', ''))).code).toBe(126);
+      expect(await events()).toMatchObject([
+        { seq: 1, type: 'started' },
+        { seq: 2, type: 'decided', action: 'start', verdict: 'allowed', path: program },
+        { seq: 3, type: 'runStarted', path: program },
+        { seq: 4, type: 'runEnded', path: program, reason: 'exited', code: 3 },
+        { type: 'decided', verdict: 'refused', rule: 'A15 not listed' },
+      ]);
+    }
+    const { code, stderr } = await wins('srv', 'events', '--config', config);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('found events on the disk')]);
+    expect((await events()).at(-1)).toMatchObject({ seq: 6, type: 'stopping' });
+    await using _next = await Daemon.start(workspace, config);
+    expect((await events()).at(-1)).toMatchObject({ seq: 7, type: 'started' });
+    expect(await events('--since', '1h')).toHaveLength(7);
+    expect(await events('--since', '2036-01-01')).toHaveLength(0);
+    const folder = `${workspace.runtimeDirectory}/rancher_wins.events`;
+    const files = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
+    expect(files.join('')).toContain('runEnded');
+    expect(files.join('')).not.toContain(CANARY);
+  });
+
+  it('are followed as they happen: a config that is put in force, and one that is rejected', async () => {
+    await using daemon = await Daemon.start(workspace, config);
+    const follower = startWins(['srv', 'events', '--config', config, '-f'], workspace.environment);
+    await follower.printed('started');
+    workspace.config([]);
+    await follower.printed('result=applied changed=white_list.processPaths');
+    writeFileSync(config, 'nonsense: [');
+    await follower.printed('result=rejected');
+    await daemon.stop();
+    expect((await follower.outcome).code).toBe(69);
+  });
+
+  it('do not keep a daemon from serving when they cannot be kept', async () => {
+    const folder = `${workspace.runtimeDirectory}/rancher_wins.events`;
+    {
+      await using _first = await Daemon.start(workspace, config);
+      await events();
+    }
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'a file where the folder was');
+    await using daemon = await Daemon.start(workspace, config);
+    await daemon.logged(({ msg }) => msg === 'events cannot be kept now; the daemon goes on');
+    expect((await run(program)).code).toBe(3);
+    rmSync(folder);
+    expect((await events()).map(({ type }) => type)).toContain('runEnded');
+  });
+});

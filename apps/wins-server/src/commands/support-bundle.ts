@@ -1,0 +1,55 @@
+import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
+import path from 'node:path';
+import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import { cleanerOf } from '../support/known-secrets.js';
+import { loadPacker } from '../support/load-packer.js';
+import { supportMembers } from '../support/members.js';
+import { writePrivateFile } from '../support/private-file.js';
+import { makeMember, type MadeMember } from '../support/support-member.js';
+import { supportSource } from '../support/support-source.js';
+import { thisSystem } from '../this-system.js';
+
+export interface SupportBundleOptions {
+  readonly file: string;
+  readonly config?: string | undefined;
+}
+
+/** `wins support-bundle`: all that helps others to find out what is wrong with a node, in one private archive without secrets. */
+export async function makeSupportBundle(
+  options: SupportBundleOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const system = await thisSystem();
+  const local =
+    process.platform === 'win32'
+      ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
+      : localDoctorHost;
+  const config = options.config === undefined ? undefined : path.resolve(options.config);
+  const executable = process.argv[1] ?? process.execPath;
+  const source = await supportSource(config, local({ config, executable, system }));
+  const clean = cleanerOf(source.loaded?.config);
+  const made: MadeMember[] = [];
+  // One after another: the node may be busy, and what they ask is the same daemon.
+  for (const member of supportMembers(source)) made.push(await makeMember(member, clean));
+  const members = made.map(({ name, content, isCut, isFailure }) => ({
+    ...{ name, bytes: content.length, isCut, isFailure },
+  }));
+  const file = path.resolve(options.file);
+  const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };
+  const archive = await loadPacker().packMembers('wins-support', [list, ...made]);
+  await writePrivateFile(file, archive, () => system.fileTrust());
+  const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
+  const missing = failed.length === 0 ? '' : `; could not be made: ${failed.join(', ')}`;
+  await show({
+    value: { file, bytes: archive.length, members },
+    text: `${quoteText(file)}: ${archive.length} bytes, ${members.length} members${missing}\n`,
+    table: {
+      headings: ['MEMBER', 'BYTES', 'CUT', 'FAILED'],
+      rows: members.map(({ name, bytes, isCut, isFailure }) =>
+        [name, bytes, isCut, isFailure].map(String),
+      ),
+    },
+    names: [file],
+  });
+  return EXIT.server.ok;
+}

@@ -1,0 +1,91 @@
+import { EventRing } from '@wins/event-ring';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { eventsServiceDefinition } from '@wins/wins-api/raw';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ClientIdentity } from '@wins/admission';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createEventsService } from './events-service.js';
+
+const { read } = eventsServiceDefinition;
+
+describe('the service of events', () => {
+  let folder: string;
+  let ring: EventRing;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-events-'));
+    ring = new EventRing({ directory: path.join(folder, 'events') });
+  });
+  afterEach(async () => {
+    await ring.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function as<T>(
+    client: ClientIdentity,
+    ask: (daemon: WinsClient) => Promise<T>,
+  ): Promise<T> {
+    const address = path.join(folder, 'socket');
+    await using _calls = await serveCalls(
+      address,
+      (server, connections) =>
+        server.addService(
+          eventsServiceDefinition,
+          createEventsService({ journal: ring, connections }),
+        ),
+      undefined,
+      client,
+    );
+    await using daemon = createWinsClient({ address });
+    return await ask(daemon);
+  }
+  const request = (After = 0n, Wait = false, Since = '') => ({ After, Wait, Since });
+
+  it('answers administrators of the host alone (A86)', async () => {
+    ring.tell('started');
+    await as(CONTAINER, async (daemon) => {
+      const refused = { code: 'refused', reason: 'notAdministrator' };
+      await expect(daemon.call(read, request())).rejects.toMatchObject(refused);
+      await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject(refused);
+    });
+    const answer = await as(ADMINISTRATOR, (daemon) => daemon.call(read, request()));
+    expect(answer).toMatchObject({ Next: 1n, More: false, Events: [{ Seq: 1n, Type: 'started' }] });
+  });
+
+  it('gives pages, until there are no more', async () => {
+    for (let n = 0; n < 600; n += 1) ring.tell('one', { n });
+    await as(ADMINISTRATOR, async (daemon) => {
+      const first = await daemon.call(read, request());
+      expect([first.Events.length, first.Next, first.More]).toEqual([500, 500n, true]);
+      const rest = await daemon.call(read, request(first.Next));
+      expect([rest.Events.length, rest.Next, rest.More]).toEqual([100, 600n, false]);
+      expect(JSON.parse(rest.Events[0]?.Facts ?? '')).toEqual({ n: 500 });
+    });
+  });
+
+  it('answers who waits with the next event, eight at a time', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      const waiting = Array.from({ length: 8 }, () => daemon.call(read, request(0n, true)));
+      // Calls of one connection are taken in their order.
+      await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject({
+        reason: 'tooManyFollowers',
+      });
+      ring.tell('awaited');
+      for (const { Events } of await Promise.all(waiting))
+        expect(Events).toMatchObject([{ Type: 'awaited' }]);
+      ring.tell('next');
+      const { Events } = await daemon.call(read, request(1n, true));
+      expect(Events).toMatchObject([{ Type: 'next' }]);
+    });
+  });
+
+  it('finds events since a time', async () => {
+    ring.tell('one');
+    await as(ADMINISTRATOR, async (daemon) => {
+      const later = new Date(Date.now() + 60_000).toISOString();
+      expect((await daemon.call(read, request(0n, false, later))).Events).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { status } from '@grpc/grpc-js';
+import type { RingEvent } from '@wins/event-ring';
+import type {
+  EventsReadRequest,
+  EventsReadResponse,
+  EventsServiceServer,
+} from '@wins/wins-api/raw';
+import { messageOf } from '@wins/wins-program';
+import type { EventJournal } from '../../observe/event-journal.js';
+import type { Caller, Connections } from '../connections.js';
+import { rpcError } from '../rpc-errors.js';
+import { administratorsOnly } from './administrators-only.js';
+
+/** Calls that wait, in all; what is beyond is refused. */
+const MOST_WAITING = 8;
+const LONGEST_WAIT_MS = 30_000;
+const PAGE = 500;
+
+/** What the service asks. */
+export interface EventsServiceParts {
+  readonly journal: Pick<EventJournal, 'page'>;
+  readonly connections: Pick<Connections, 'clientOf'>;
+}
+
+/** Why a call cannot wait. */
+class TooManyFollowersError extends Error {
+  override readonly name = 'TooManyFollowersError';
+
+  constructor() {
+    super(
+      `cannot follow events: found ${MOST_WAITING} calls that wait; wanted fewer; try again later`,
+    );
+  }
+}
+
+type ReadCall = Caller & {
+  readonly request: EventsReadRequest;
+  once(event: 'cancelled', listener: () => void): unknown;
+};
+
+/** Serves wins.EventsService, for administrators of the host alone: it tells what all clients did. */
+export function createEventsService({
+  journal,
+  connections,
+}: EventsServiceParts): EventsServiceServer {
+  const answer = administratorsOnly(connections, 'tell about events', failure);
+  let waiting = 0;
+  const read = async (call: ReadCall): Promise<EventsReadResponse> => {
+    const { After: after, Since: since, Wait: wait } = call.request;
+    const time = Date.parse(since);
+    const range = {
+      after: Number(after),
+      ...(!Number.isNaN(time) && { since: new Date(time) }),
+      limit: PAGE,
+    };
+    if (!wait) return message(await journal.page(range));
+    if (waiting >= MOST_WAITING) throw new TooManyFollowersError();
+    const gone = new AbortController();
+    call.once('cancelled', () => gone.abort());
+    const late = setTimeout(() => gone.abort(), LONGEST_WAIT_MS);
+    waiting += 1;
+    try {
+      return message(await journal.page({ ...range, waitUntil: gone.signal }));
+    } finally {
+      waiting -= 1;
+      clearTimeout(late);
+    }
+  };
+  return { read: (call, respond) => answer(call, respond, () => read(call)) };
+}
+
+function message({
+  events,
+  next,
+  isPart,
+}: Awaited<ReturnType<EventJournal['page']>>): EventsReadResponse {
+  return { Events: events.map(record), Next: BigInt(next), More: isPart };
+}
+
+function record({ seq, time, type, ...facts }: RingEvent) {
+  return { Seq: BigInt(seq), Time: time, Type: type, Facts: JSON.stringify(facts) };
+}
+
+function failure(error: unknown): ReturnType<typeof rpcError> {
+  if (error instanceof TooManyFollowersError)
+    return rpcError(status.RESOURCE_EXHAUSTED, 'tooManyFollowers', error.message);
+  return rpcError(status.FAILED_PRECONDITION, 'eventsUnreadable', messageOf(error));
+}

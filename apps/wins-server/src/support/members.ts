@@ -1,0 +1,110 @@
+import { resolvePipePath } from '@wins/pipe-transport';
+import { COMMIT, VERSION } from '@wins/wins-program';
+import os from 'node:os';
+import { eventsOf } from '../commands/events-show.js';
+import { examine } from '../doctor/examine.js';
+import { reportValue } from '../doctor/report.js';
+import { hostSystem } from '../host-system/select-host-system.js';
+import { serviceLogFolder } from '../log/windows-service-log.js';
+import { logTail } from './log-tail.js';
+import { maskedConfig } from './masked-config.js';
+import { serviceFacts } from './service-facts.js';
+import type { SupportMember } from './support-member.js';
+import type { SupportSource } from './support-source.js';
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+/** What a bundle is made of; each member is made on its own. */
+export function supportMembers(source: SupportSource): readonly SupportMember[] {
+  const { host, listen } = source;
+  const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({
+    ...{ name: `${name}.json`, maxBytes },
+    make: async () => `${JSON.stringify(await make(), null, 2)}\n`,
+  });
+  return [
+    json('versions', () => versions(source)),
+    json('config', () => config(source), MIB),
+    json('doctor', () => doctor(source)),
+    { name: 'events.jsonl', maxBytes: 4 * MIB, make: () => events(source) },
+    { name: 'log.jsonl', maxBytes: 4 * MIB, make: log },
+    json('service', serviceFacts),
+    json('network', network),
+    json('pipes', () => pipes(source)),
+    json('plans', async () => (await host.planStatus(listen)) ?? NOT_TOLD),
+    json('csi-proxy', async () => (await host.csiProxyStatus(listen)) ?? NOT_TOLD),
+  ];
+}
+
+const NOT_TOLD = 'the daemon does not tell: it is too old, or who asks is no administrator';
+
+async function versions({ host, listen }: SupportSource): Promise<object> {
+  const { wins, node, system } = await host.versions();
+  const daemon = await host.daemonInfo(listen).catch((error: unknown) => String(error));
+  return {
+    program: { ...wins, version: VERSION, commit: COMMIT },
+    daemon,
+    ...{ node, system, libraries: process.versions },
+    host: {
+      ...{ name: os.hostname(), platform: process.platform, architecture: process.arch },
+      ...{ uptimeSeconds: Math.round(os.uptime()), processors: os.availableParallelism() },
+      ...{ memoryBytes: os.totalmem(), freeMemoryBytes: os.freemem() },
+    },
+    // What they are set to may be a secret.
+    variables: Object.keys(process.env).sort(),
+    at: new Date().toISOString(),
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+async function config({ loaded, fault }: SupportSource): Promise<object> {
+  if (loaded === undefined) throw new Error(fault);
+  return maskedConfig(loaded);
+}
+
+async function doctor({ host, loaded }: SupportSource): Promise<object> {
+  const findings = await examine(host);
+  // What is wrong with a file that cannot be used is told in words of that file.
+  const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
+  return reportValue(
+    findings.map((finding) =>
+      isTold(finding.check) ? finding : { ...finding, found: 'see config.json.error.txt' },
+    ),
+  );
+}
+
+async function events({ named, listen }: SupportSource): Promise<string> {
+  const lines: string[] = [];
+  const told = eventsOf({ config: named, server: listen }, { since: undefined, follow: false });
+  for await (const event of told) lines.push(`${JSON.stringify(event)}\n`);
+  return lines.join('');
+}
+
+function log(): Promise<string> {
+  if (process.platform !== 'win32')
+    throw new Error('cannot read the log: found a daemon that writes it to its standard error');
+  return logTail(serviceLogFolder(), 4 * MIB);
+}
+
+async function network(): Promise<object> {
+  const system = hostSystem(process.platform);
+  const failed = (error: unknown): string => String(error);
+  return {
+    adapter: await system.adapter().catch(failed),
+    routes: await system.routes().catch(failed),
+    interfaces: os.networkInterfaces(),
+  };
+}
+
+async function pipes({ host, loaded, listen }: SupportSource): Promise<object> {
+  const wanted = loaded?.config.pipeAccess;
+  const names = [listen, ...(loaded === undefined ? [] : [loaded.config.proxy])];
+  return Promise.all(
+    names.map(async (name) => ({
+      name,
+      address: resolvePipePath(name).address,
+      access: await host.pipeAccess(name, wanted).catch(String),
+      reached: await host.reachPipe(name).then(() => true, String),
+    })),
+  );
+}

@@ -1,0 +1,19 @@
+import { createGzip } from 'node:zlib';
+import { pack } from 'tar-stream';
+
+/** What is packed: a name and its content. */
+export interface PackedFile {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** A tar of these files below one folder, compressed with gzip; modes are private. */
+export async function packMembers(folder: string, files: readonly PackedFile[]): Promise<Buffer> {
+  const tar = pack();
+  for (const { name, content } of files)
+    tar.entry({ name: `${folder}/${name}`, mode: 0o600, mtime: new Date() }, content);
+  tar.finalize();
+  const parts: Buffer[] = [];
+  for await (const part of tar.pipe(createGzip())) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}

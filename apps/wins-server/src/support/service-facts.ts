@@ -1,0 +1,35 @@
+import { SERVICE_NAME } from '@wins/wins-program';
+
+/** Options of the service whose values may be shown; of others there is the name. */
+const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
+
+/** What the service control manager knows of the service. @throws Error elsewhere than on Windows. */
+export async function serviceFacts(): Promise<object> {
+  if (process.platform !== 'win32')
+    throw new Error('cannot tell about the service: found a system without Windows services');
+  const { serviceControlManager } = await import('@wins/windows-host');
+  const services = serviceControlManager();
+  const { state, pid, win32ExitCode, serviceExitCode } = services.status(SERVICE_NAME);
+  const { commandLine, startType, dependencies, account, failurePolicy } =
+    services.config(SERVICE_NAME);
+  return {
+    name: SERVICE_NAME,
+    ...{ state, pid, win32ExitCode, serviceExitCode, startType, dependencies, account },
+    ...{ failurePolicy, command: shownCommand(commandLine) },
+  };
+}
+
+/** A command line without the values of options that are not ours. */
+export function shownCommand(commandLine: string): string {
+  let isShown = true;
+  return (commandLine.match(/"[^"]*"|\S+/g) ?? [])
+    .map((word) => {
+      const [, option, value] = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
+      const isHidden = option === undefined ? !isShown : value !== undefined && !SHOWN.has(option);
+      // What follows an option may be its value.
+      if (option !== undefined) isShown = value === undefined && SHOWN.has(option);
+      if (!isHidden) return word;
+      return option === undefined ? '[removed]' : `--${option}=[removed]`;
+    })
+    .join(' ');
+}

@@ -1,0 +1,41 @@
+import { ConfigError, type LoadedConfig } from '@wins/config';
+import { messageOf } from '@wins/wins-program';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { pipeOf } from '../commands/running-daemon.js';
+import type { DoctorHost } from '../doctor/doctor-host.js';
+import { problemPlace } from './masked-config.js';
+
+/** What the members of a bundle are made from. */
+export interface SupportSource {
+  /** The config file that someone named. */
+  readonly named: string | undefined;
+  /** What would be in force now; undefined when the file cannot be used. */
+  readonly loaded: LoadedConfig | undefined;
+  /** Why it cannot, without what was found in it. */
+  readonly fault: string | undefined;
+  /** The pipe of the daemon. */
+  readonly listen: string;
+  readonly host: DoctorHost;
+}
+
+/** Looks where the daemon is. Never rejects for a config that cannot be used: that may be why a bundle is wanted. */
+export async function supportSource(
+  named: string | undefined,
+  host: DoctorHost,
+): Promise<SupportSource> {
+  try {
+    const loaded = await loadDaemonConfig(named);
+    return { named, loaded, fault: undefined, listen: loaded.config.listen, host };
+  } catch (error) {
+    const fault = faultOf(error);
+    const listen = await pipeOf(named).catch(() => pipeOf(undefined));
+    return { named, loaded: undefined, fault, listen, host };
+  }
+}
+
+/** A message of a problem repeats what was found in the file, which may be a secret: its place is told. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof ConfigError)) return messageOf(error);
+  const places = error.problems.map((problem) => JSON.stringify(problemPlace(problem)));
+  return [`the config cannot be used: ${error.code}`, ...places].join('\n');
+}

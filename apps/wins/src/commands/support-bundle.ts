@@ -1,0 +1,30 @@
+import { command, textOption } from '@wins/command-line';
+import { UsageError } from '@wins/wins-program';
+import { server } from '../load-applications.js';
+import { textOutput } from './daemon-options.js';
+
+/** `wins support-bundle` */
+export const supportBundle = command({
+  name: 'support-bundle',
+  summary: 'Write an archive for those who help: facts about this node, without secrets',
+  details:
+    'Config, log, findings of the doctor, events, versions, service, network and pipes. A member that cannot be made has the reason as its text. The file must not exist; administrators alone can read it.',
+  page: 'observability.md',
+  positional: {
+    name: 'file',
+    describe: 'the archive to write, a .tar.gz',
+    completes: 'files',
+  },
+  options: {
+    config: textOption(
+      'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
+      { placeholder: 'FILE', completes: 'files' },
+    ),
+    output: textOutput,
+  },
+  examples: [['support-bundle node-7.tar.gz', 'the node of this host']],
+  run: (values, { word }, more) => {
+    if (word === undefined) throw new UsageError('found no file; wanted the archive to write');
+    return server().makeSupportBundle({ ...values, file: word }, more);
+  },
+});

@@ -1,0 +1,224 @@
+import { EventRingError } from './event-ring-error.js';
+import { EventShares } from './event-share.js';
+import { preparePrivateDirectory } from './private-directory.js';
+import { readEvents, type EventRange } from './read-events.js';
+import {
+  boundedFacts,
+  type EventFacts,
+  type RingEvent,
+  type UnnumberedEvent,
+} from './ring-event.js';
+import { SegmentWriter } from './segment-writer.js';
+
+const MAX_WAITING = 2_048;
+const GATHER_MS = 100;
+const RETRY_MS = 1_000;
+
+/** How a ring is opened; only the folder must be given. */
+export interface EventRingOptions {
+  /** Absolute path of a folder that is this ring's alone; made when absent. One ring at a time may be open there. */
+  readonly directory: string;
+  /** At least so many events are kept, unless they are longer than `maxBytes`: 100 to 1,000,000. Default 10,000. */
+  readonly maxEvents?: number;
+  /** What all files together may have: 1 MiB to 64 MiB. Default 8 MiB. */
+  readonly maxBytes?: number;
+  /** Makes the folder, or refuses it. Default, not on Windows: mode 0700, owned by this user. */
+  readonly prepareDirectory?: (directory: string) => void | Promise<void>;
+  /** Told when events can no longer be written, with why, and when they can be again. It must not throw. */
+  readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
+  /** A clock in milliseconds that does not jump. Default: that of Node. */
+  readonly nowMs?: () => number;
+}
+
+/** Events of a ring, and where to go on. */
+export interface EventPage {
+  readonly events: readonly RingEvent[];
+  /** The number of the last event that was looked at: `after` of the next page. */
+  readonly next: number;
+  /** Whether there are more. */
+  readonly isPart: boolean;
+}
+
+/** Which events are read, and whether to wait for one. */
+export interface PageOptions extends EventRange {
+  /** 1 to 1,000. Default 500. */
+  readonly limit?: number;
+  /** Waits as long as there is none, at most until this is aborted; then the page is empty. Default: it does not wait. */
+  readonly waitUntil?: AbortSignal;
+}
+
+/**
+ * The last events of a program. Telling one costs a line in memory; they are written together, ten times a second, and not flushed to the
+ * disk: what a crash of the system loses is the last moment. While the disk takes nothing 2,048 wait; what is beyond is counted, and the ring says how many.
+ */
+export class EventRing implements AsyncDisposable {
+  readonly #writer: SegmentWriter;
+  readonly #shares: EventShares;
+  readonly #onChange: NonNullable<EventRingOptions['onChange']>;
+  readonly #directory: string;
+  readonly #waiters = new Set<() => void>();
+  #waiting: UnnumberedEvent[] = [];
+  #lost = 0;
+  #lostUntold = 0;
+  #isAvailable: boolean | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** @throws EventRingError `invalidOption`. */
+  constructor(options: EventRingOptions) {
+    const { directory, onChange = () => undefined } = options;
+    this.#directory = directory;
+    this.#onChange = onChange;
+    this.#shares = new EventShares(options.nowMs ?? (() => performance.now()));
+    this.#writer = new SegmentWriter({
+      directory,
+      maxEvents: inRange('maxEvents', options.maxEvents ?? 10_000, 100, 1_000_000),
+      maxBytes: inRange('maxBytes', options.maxBytes ?? 2 ** 23, 2 ** 20, 2 ** 26),
+      prepareDirectory: options.prepareDirectory ?? preparePrivateDirectory,
+    });
+  }
+
+  /** How many events were lost since the ring was made: the disk was full, or they came faster than it. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /**
+   * Tells an event. Facts beyond 16, and text beyond 256 characters, are cut. Never throws; a closed ring ignores it.
+   *
+   * @param share - Given for what others can cause at will: beyond a thousand at once, and then one a second, they are counted.
+   */
+  tell(type: string, facts: EventFacts = {}, share?: string): void {
+    if (this.#isClosed) return;
+    if (share !== undefined && !this.#shares.takes(share)) {
+      this.#writeSoon(GATHER_MS);
+      return;
+    }
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#lose(1);
+      return;
+    }
+    this.#waiting.push({ ...stamp(type), ...boundedFacts(facts) });
+    this.#writeSoon(GATHER_MS);
+  }
+
+  /**
+   * Reads a page of events, those that were just told among them.
+   *
+   * @throws EventRingError `invalidOption`, `unreadable`.
+   */
+  async page({ limit = 500, waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
+    const most = inRange('limit', limit, 1, 1_000);
+    for (;;) {
+      await this.#writeNow();
+      const written = this.#writer.lastSeq;
+      const events: RingEvent[] = [];
+      let isPart = false;
+      for await (const event of readEvents(this.#directory, range)) {
+        isPart = events.length === most;
+        if (isPart) break;
+        events.push(event);
+      }
+      const next = isPart ? (events.at(-1)?.seq ?? 0) : Math.max(written, range.after ?? 0);
+      const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
+      if (!isWaiting) return { events, next, isPart };
+      if (this.#writer.lastSeq === written) await this.#changed(waitUntil);
+    }
+  }
+
+  /** Writes what was told, and ends what waits for events. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      clearTimeout(this.#timer);
+      this.#wake();
+    }
+    await this.#writeNow();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #writeSoon(ms: number): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#writeNow(), ms);
+    this.#timer.unref();
+  }
+
+  /** Writes all that was told when it is called. One write at a time. */
+  async #writeNow(): Promise<void> {
+    await this.#writing;
+    if (this.#writing !== undefined) return this.#writeNow();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writeAll();
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      await this.#writer.open();
+      this.#addCounts();
+      while (this.#waiting.length > 0) {
+        const count = await this.#writer.append(this.#waiting);
+        this.#waiting.splice(0, count);
+        this.#became(true);
+        this.#wake();
+      }
+      this.#became(true);
+    } catch (error) {
+      this.#became(false, error);
+    } finally {
+      this.#writing = undefined;
+    }
+    if (this.#isAvailable !== true) this.#writeSoon(RETRY_MS);
+  }
+
+  #addCounts(): void {
+    for (const [share, count] of this.#shares.takeCounted())
+      this.#waiting.push({ ...stamp('counted'), share, count });
+    const count = this.#lostUntold;
+    if (count === 0) return;
+    this.#lostUntold = 0;
+    this.#waiting.push({ ...stamp('lost'), count });
+  }
+
+  #lose(count: number): void {
+    this.#lost += count;
+    this.#lostUntold += count;
+  }
+
+  #became(isAvailable: boolean, reason?: unknown): void {
+    if (this.#isAvailable === isAvailable) return;
+    this.#isAvailable = isAvailable;
+    this.#onChange(isAvailable, reason);
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiters.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiters.add(done);
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiters]) done();
+  }
+}
+
+function stamp(type: string): { readonly time: string; readonly type: string } {
+  return { time: new Date().toISOString(), type: type.slice(0, 64) };
+}
+
+function inRange(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const message = `cannot use ${name} of a ring of events: found ${value}; wanted ${least} to ${most}`;
+  throw new EventRingError('invalidOption', message);
+}
