@@ -6,7 +6,7 @@ import { sinceOption } from '../audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../observe/event-journal.js';
 import { EVENT_HEAD, eventRow } from '../observe/event-row.js';
-import { askRunningDaemon, pipeOf, type RunningDaemonOptions } from './running-daemon.js';
+import { askRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
 
 /** The options of `wins srv events`. */
 export interface EventsOptions extends RunningDaemonOptions {
@@ -59,7 +59,7 @@ export async function* eventsOf(
     if (!isAbsent(error) || range.follow || after > 0n) throw error;
     absent(error);
   }
-  const directory = eventsDirectoryOf(options.server ?? (await pipeOf(options.config)));
+  const directory = eventsDirectoryOf(options.server ?? (await pipeOfConfig(options.config)));
   yield* readEvents(directory, range.since && { since: range.since });
 }
 

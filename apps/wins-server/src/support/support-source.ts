@@ -1,7 +1,7 @@
 import { ConfigError, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { pipeOf } from '../commands/running-daemon.js';
+import { pipeOfConfig } from '../commands/running-daemon.js';
 import type { DoctorHost } from '../doctor/doctor-host.js';
 import { problemPlace } from './masked-config.js';
 
@@ -28,7 +28,7 @@ export async function supportSource(
     return { named, loaded, fault: undefined, listen: loaded.config.listen, host };
   } catch (error) {
     const fault = faultOf(error);
-    const listen = await pipeOf(named).catch(() => pipeOf(undefined));
+    const listen = await pipeOfConfig(named).catch(() => pipeOfConfig(undefined));
     return { named, loaded: undefined, fault, listen, host };
   }
 }
