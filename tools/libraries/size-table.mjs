@@ -48,6 +48,7 @@ const LARGE = {
   'pipe-transport': ['connectPipe'],
   'process-manager': ['createProcessManager'],
   'rancher-server': ['createDownload', 'registerNode'],
+  'service-runtime': ['openRotatingLog', 'returnMemory'],
   'service-upgrade': ['performUpgrade'],
   'system-agent': ['createSystemAgent'],
   'tcp-tunnel': ['openTunnel'],

@@ -6,7 +6,7 @@ import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../log/windows-service-log.js';
-import { logTail } from './log-tail.js';
+import { logTail } from '@wins/service-runtime';
 import { maskedConfig } from './masked-config.js';
 import { serviceFacts } from './service-facts.js';
 import type { SupportMember } from './support-member.js';

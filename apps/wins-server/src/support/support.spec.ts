@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cleanerOf } from './known-secrets.js';
-import { logTail } from './log-tail.js';
+import { logTail } from '@wins/service-runtime';
 import { maskedConfig } from './masked-config.js';
 import { writePrivateFile } from './private-file.js';
 import { shownCommand } from './service-facts.js';
