@@ -158,6 +158,35 @@ describe('an agent that runs an instruction', () => {
     expect(processesWith(program)).toEqual([]);
   });
 
+  it('ends a hundred processes that it has started, too', async () => {
+    await using node = new PlanNode();
+    const seconds = `100000.${process.pid}`;
+    const script = `for i in $(seq 100); do sleep ${seconds} & done; wait`;
+    const bomb = { name: 'bomb', command: '/bin/sh', args: ['-c', script] };
+    node.localPlan('bomb.plan', { instructions: [bomb] });
+    const daemon = await node.start(node.config(LOCAL));
+    await until(() => processesWith('sleep', seconds).length >= 100);
+    expect((await daemon.stop()).code).toBe(0);
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  it('ends in order when the instruction stops it, and the next one runs that once more', async () => {
+    await using node = new PlanNode();
+    const [pid, runs] = [node.workspace.path('pid'), node.workspace.path('runs')];
+    const script = `echo run >> ${runs}; if [ -e ${pid} ]; then daemon=$(cat ${pid}); rm ${pid}; kill $daemon; sleep 100000; fi`;
+    const program = node.workspace.script('stop-the-daemon', script);
+    const config = node.config(LOCAL);
+    const daemon = await node.start(config);
+    node.workspace.write('pid', String(daemon.child.pid));
+    const plan = node.localPlan('stop.plan', { instructions: [{ name: 's', command: program }] });
+    expect((await daemon.outcome).code).toBe(0);
+    expect(processesWith(program)).toEqual([]);
+    expect(existsSync(plan.replace(/plan$/, 'pos'))).toBe(false);
+    const next = await node.start(config);
+    await next.logged(({ msg }) => msg === 'a plan was applied');
+    expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
+  });
+
   it('is turned off and on by a reload, which ends its tree and no run', async () => {
     const { node, program, run } = await busyNode();
     await using _node = node;

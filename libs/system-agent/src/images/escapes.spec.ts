@@ -192,6 +192,28 @@ describe('an image cannot leave its folder', () => {
   });
 });
 
+describe('an image costs no more than it may', () => {
+  it('by folders that no entry names', async () => {
+    const deep = `${'x/'.repeat(20)}file`;
+    const limits = { entries: 10 };
+    await expect(unpack([[{ name: deep }]], { limits })).rejects.toMatchObject(
+      refused('more entries; wanted at most 10'),
+    );
+    expect(readdirSync(lab.folder, { recursive: true })).toHaveLength(9);
+    rmSync(at('x'), { recursive: true });
+    await unpack([[{ name: deep }]], { limits: { entries: 21 } });
+    expect(readdirSync(lab.folder, { recursive: true })).toHaveLength(21);
+  });
+
+  it('by paths that are long, one by one or together', async () => {
+    const members = ['a', 'b', 'c'].map((name) => ({ name: `${name}/${'x'.repeat(200)}` }));
+    await expect(unpack([members], { limits: { pathUnits: 600 } })).rejects.toMatchObject(
+      refused('longer paths; wanted at most 600 in all'),
+    );
+    await unpack([members], { limits: { pathUnits: 609 } });
+  });
+});
+
 describe('whatever layers are made of', () => {
   const step = fc.constantFrom(
     'a',

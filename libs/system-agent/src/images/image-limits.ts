@@ -11,8 +11,10 @@ export interface ImageLimits {
   readonly layers: number;
   /** Of all layers unpacked, with what is not kept of them. Default: 16 GiB. */
   readonly unpackedBytes: number;
-  /** Files, folders and links of all layers. Default: 500,000. */
+  /** Files, folders and links of all layers, with the folders that are made because something is in them. Default: 500,000. */
   readonly entries: number;
+  /** Of the paths of all these together, in UTF-16 units: those of a layer are in memory while it is unpacked. Default: 64 Mi. */
+  readonly pathUnits: number;
   /** Between two bytes of a registry, and for its answer to begin. Default: 30 s. */
   readonly idleMs: number;
   /** For an image as a whole. Default: two hours. */
@@ -25,6 +27,7 @@ export const DEFAULT_IMAGE_LIMITS: ImageLimits = {
   layers: 256,
   unpackedBytes: 16 * GIB,
   entries: 500_000,
+  pathUnits: 64 * MIB,
   idleMs: 30_000,
   totalMs: 2 * 60 * 60 * 1000,
 };

@@ -24,17 +24,22 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
   if (diffIds.length > limits.layers)
     throw imageFailed('unpack an image', `${diffIds.length} layers`, `at most ${limits.layers}`);
   let entries = 0;
+  let pathUnits = 0;
   let unpackedBytes = 0;
+  const countEntry = (path: string): void => {
+    signal.throwIfAborted();
+    entries += 1;
+    pathUnits += path.length;
+    if (entries > limits.entries)
+      throw imageFailed('unpack an image', 'more entries', `at most ${limits.entries}`);
+    if (pathUnits > limits.pathUnits)
+      throw imageFailed('unpack an image', 'longer paths', `at most ${limits.pathUnits} in all`);
+  };
   const place = {
-    folder: await ImageFolder.open(options.folder),
+    folder: await ImageFolder.open(options.folder, countEntry),
     subtree: new Subtree(options.subtree),
     os: options.os,
-    countEntry: () => {
-      signal.throwIfAborted();
-      entries += 1;
-      if (entries > limits.entries)
-        throw imageFailed('unpack an image', 'more entries', `at most ${limits.entries}`);
-    },
+    countEntry,
   };
   async function* counted(bytes: AsyncIterable<Uint8Array>) {
     for await (const chunk of bytes) {

@@ -1,9 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { singleFile } from './single-file.js';
+import type { Workspace } from '../workspace.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** A node whose service is the real daemon, which may run what upgrades it, and more. */
-export async function nodeWithDaemon(allowed: object = {}): Promise<UpgradeWorld> {
+/**
+ * A node whose service is the real daemon, which may run what upgrades it, and more.
+ *
+ * @param keysOf - What else its config has, for its folder.
+ */
+export async function nodeWithDaemon(
+  allowed: object = {},
+  keysOf: (workspace: Workspace) => object = () => ({}),
+): Promise<UpgradeWorld> {
   const world = await UpgradeWorld.empty('program files/wins');
   writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
   const upgrader = world.workspace.path('wins-upgrade');
@@ -13,6 +21,7 @@ export async function nodeWithDaemon(allowed: object = {}): Promise<UpgradeWorld
       listen: world.pipe,
       proxy: world.workspace.path('proxy'),
       white_list: { processPaths: [upgrader, world.workspace.path('sleeper')], ...allowed },
+      ...keysOf(world.workspace),
     }),
   );
   world.define(`"${world.target}" srv app run --config "${world.config}"`);

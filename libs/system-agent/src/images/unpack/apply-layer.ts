@@ -16,8 +16,8 @@ export interface LayerPlace {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
-  /** Counts one entry; throws when there are too many. */
-  readonly countEntry: () => void;
+  /** Counts one entry by its path; throws when there are too many, or they are too long. */
+  readonly countEntry: (path: string) => void;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPla
   place.folder.beginLayer();
   const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
   for await (const entry of readTar(tar)) {
-    place.countEntry();
+    place.countEntry(entry.header.name);
     const parts = entryParts(entry.header.name, place.os);
     const name = parts.at(-1) ?? '';
     if (name.startsWith(WHITEOUT)) {

@@ -14,16 +14,21 @@ const ALLOWED_BITS = 0o755;
  */
 export class ImageFolder {
   readonly #root: string;
+  readonly #onFolder: (path: string) => void;
   /** What the present layer has made or gone through: its whiteouts are about the layers below. */
   #made = new Set<string>();
 
-  private constructor(root: string) {
+  private constructor(root: string, onFolder: (path: string) => void) {
     this.#root = root;
+    this.#onFolder = onFolder;
   }
 
-  /** @param folder - Exists. What is in it stays unless an entry takes its place. */
-  static async open(folder: string): Promise<ImageFolder> {
-    return new ImageFolder(await realpath(folder));
+  /**
+   * @param folder - Exists. What is in it stays unless an entry takes its place.
+   * @param onFolder - Called before a folder is made that no entry names, with its path below this one: what it throws ends it.
+   */
+  static async open(folder: string, onFolder: (path: string) => void): Promise<ImageFolder> {
+    return new ImageFolder(await realpath(folder), onFolder);
   }
 
   beginLayer(): void {
@@ -31,7 +36,7 @@ export class ImageFolder {
   }
 
   async makeFolder(parts: readonly string[], mode: number): Promise<void> {
-    const folder = await this.#enter(parts);
+    const folder = await this.#enter(parts, true);
     if (folder !== this.#root) await chmod(folder, (mode & ALLOWED_BITS) | 0o700);
   }
 
@@ -113,10 +118,14 @@ export class ImageFolder {
     return place;
   }
 
-  /** The real folder that a path leads to; makes what is missing of it. */
-  async #enter(parts: readonly string[]): Promise<string> {
+  /**
+   * The real folder that a path leads to; makes what is missing of it.
+   *
+   * @param isEntry - The folder itself has an entry, and was counted by that.
+   */
+  async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
-    for (const part of parts) {
+    for (const [index, part] of parts.entries()) {
       const next = path.join(current, part);
       const stats = await statsOf(next);
       if (stats?.isSymbolicLink() === true) {
@@ -124,6 +133,8 @@ export class ImageFolder {
         continue;
       }
       if (stats?.isDirectory() !== true) {
+        const isLast = index === parts.length - 1;
+        if (!isEntry || !isLast) this.#onFolder(path.relative(this.#root, next));
         if (stats !== undefined) await rm(next);
         await mkdir(next);
         await chmod(next, FOLDER_MODE);
