@@ -52,6 +52,7 @@ export { adopt } from './run/adopt.js';
 export { applyPlan, type ApplyOutcome } from './run/apply-plan.js';
 export { finishOrUndo, type Recovered } from './run/finish-or-undo.js';
 export type { Around, InstallContext } from './run/install-context.js';
+export { pendingRecovery, type PendingRecovery } from './run/pending-recovery.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
 export { withInstallLock } from './run/with-install-lock.js';
 export {

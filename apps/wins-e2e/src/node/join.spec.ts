@@ -183,6 +183,8 @@ describe('a node that joins a server', () => {
   });
 
   it('follows no server once it has left, serves on, and is another machine afterwards', async () => {
+    await ask(['join'], { STRICT_VERIFY: 'true' });
+    expect(world.text(world.config)).toContain('agentStrictTLSMode: true');
     const dry = await ask(['leave', '--dry-run']);
     expect([dry.code, dry.outcome]).toEqual([0, 'planned']);
     const said = await ask(['leave']);
@@ -191,6 +193,8 @@ describe('a node that joins a server', () => {
       expect(() => statSync(file)).toThrow('ENOENT');
     }
     expect(world.text(world.config)).toContain('remoteEnabled: false');
+    // The next server may have no authorities of its own.
+    expect(world.text(world.config)).not.toContain('agentStrictTLSMode');
     expect(await world.serves()).toBe(true);
     const again = await ask(['leave']);
     expect([again.code, again.outcome]).toEqual([0, 'nothing']);

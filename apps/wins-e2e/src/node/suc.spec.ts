@@ -54,6 +54,17 @@ describe('wins suc', () => {
     expect((await ask()).outcome).toBe('installed');
   });
 
+  it('is refused with a server without its token, or the other way round, and says what is missing', async () => {
+    const { CATTLE_SERVER, CATTLE_TOKEN } = cluster.variables;
+    for (const [variables, missing] of [
+      [{ CATTLE_SERVER }, 'CATTLE_TOKEN'],
+      [{ CATTLE_TOKEN }, 'CATTLE_SERVER'],
+    ] as const) {
+      const said = await ask(variables);
+      expect([said.code, said.reason]).toEqual([64, expect.stringContaining(missing)]);
+    }
+  });
+
   it('says what it would do, and does not', async () => {
     const before = world.snapshot();
     const said = await world.say(['suc', '--dry-run'], { CATTLE_WINS_DEBUG: 'true' });
@@ -102,6 +113,8 @@ describe('wins suc', () => {
     cluster.rancher.connectionInfo = good;
     expect([said.code, said.outcome]).toEqual([1, 'rolledBack']);
     expect(said.reason).toContain('has not reached its server');
+    // Who is told that all was put back finds the daemon before serving.
+    expect(await world.serves()).toBe(true);
     expect(world.snapshot()).toEqual(before);
     expect(await world.version()).toBe('v1.0.0');
   });

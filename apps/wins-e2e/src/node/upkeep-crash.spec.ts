@@ -1,5 +1,7 @@
 import { crashSuc } from '../testing/node/crash-suc.js';
 import { crashUninstall } from '../testing/node/crash-uninstall.js';
+import { live, mortalRelease } from '../testing/node/mortal-release.js';
+import { NodeWorld } from '../testing/node/node-world.js';
 
 it('is updated by the next job when one was killed while the daemon stood still, and rke2 is linked again', async () => {
   const { wasKilled, recovered } = await crashSuc('stop');
@@ -9,4 +11,21 @@ it('is updated by the next job when one was killed while the daemon stood still,
 it('is gone after the next uninstallation when one was killed in the middle', async () => {
   const { wasKilled, changes } = await crashUninstall('stop');
   expect([wasKilled, changes.at(-1)]).toEqual([true, expect.stringContaining('stop')]);
+});
+
+it('tells by a dry run what the next command does first with the one that was killed', async () => {
+  await using world = new NodeWorld();
+  const release = mortalRelease(world);
+  await world.say(['install'], {}, release);
+  const wanted = { CATTLE_WINS_DEBUG: 'true' };
+  await live(world, release, ['suc'], wanted, 'stop');
+  const left = world.snapshot();
+  const dry = await world.say(['suc', '--dry-run'], wanted, release);
+  expect([dry.code, dry.pending]).toEqual([
+    ...[0, { outcome: 'undone', steps: ['start rancher-wins'] }],
+  ]);
+  const { stdout } = await world.wins(['uninstall', '--dry-run'], {}, release);
+  expect(String(stdout)).toContain('has an installation undone that was interrupted:\n- start');
+  expect(world.snapshot()).toEqual(left);
+  expect(await world.say(['suc'], wanted, release)).toMatchObject({ recovered: 'undone' });
 });

@@ -106,7 +106,12 @@ export const runLeave: Handler<NodeOptions> = (options, surroundings) =>
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      config: { 'systemagent.remoteEnabled': false, 'tls-config': null },
+      // The next server may have no authorities of its own, and strictness about them is a matter of the server that is left.
+      config: {
+        'systemagent.remoteEnabled': false,
+        'tls-config': null,
+        agentStrictTLSMode: null,
+      },
     };
     const outcome = await changeNode(node, () => Promise.resolve(wish), 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;

@@ -7,6 +7,7 @@ import {
   finishOrUndo,
   InstallError,
   itemId,
+  pendingRecovery,
   planAdopt,
   planInstall,
   planSuc,
@@ -42,6 +43,11 @@ export interface NodeOutcome {
   readonly kept?: readonly string[];
   /** What an earlier command that was interrupted came to. */
   readonly recovered?: 'finished' | 'undone';
+  /** What the next command does first with one that was interrupted; told by a dry run, whose steps are for the node as it is. */
+  readonly pending?: {
+    readonly outcome: 'finished' | 'undone';
+    readonly steps: readonly string[];
+  };
 }
 
 /** How a node is changed. */
@@ -176,7 +182,12 @@ async function withNode(
   const host = nodeHost(node, proofs);
   const context = { host, places: node.places, signal };
   // Who only looks waits for no one, and makes no file for a lock.
-  if (isDryRun) return await task(context);
+  if (isDryRun) {
+    const pending = await pendingRecovery(context);
+    const outcome = await task(context);
+    if (pending === undefined) return outcome;
+    return { ...outcome, pending: { ...pending, steps: pending.steps.map(describeStep) } };
+  }
   return await withInstallLock(host, async () => {
     const recovered = await finishOrUndo(context);
     const outcome = await task(context);

@@ -65,9 +65,16 @@ function exitCodeOf(error: unknown): number {
   return error.code === 'refused' ? refused : error.code === 'busy' ? busy : failed;
 }
 
-function textOf({ outcome, reason, steps = [], kept = [], recovered }: NodeOutcome): string {
+function textOf(told: NodeOutcome): string {
+  const { outcome, reason, steps = [], kept = [], recovered, pending } = told;
   const before =
     recovered === undefined ? [] : [`an installation that was interrupted was ${recovered}`];
+  if (pending !== undefined) {
+    before.push(
+      `the next command first has an installation ${pending.outcome} that was interrupted:`,
+    );
+    before.push(...pending.steps.map((step) => `- ${step}`));
+  }
   const what = outcome === 'planned' ? steps : [`wins: ${outcome}: ${reason}`];
   return [...before, ...what, ...kept.map((each) => `stays: ${each}`)].join('\n');
 }

@@ -37,6 +37,13 @@ export function journalHeader(steps: readonly Step[], isProved: boolean): string
   return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
 }
 
+/** The steps whose acts may have been done, in part or whole, and that are not undone yet. Pure. */
+export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
+  const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
+  const begun = lines.flatMap((line) => ('begin' in line ? [line.begin] : []));
+  return steps.slice(0, (undone.at(-1) ?? begun.at(-1) ?? -1) + 1);
+}
+
 /** The record on disk of the installation that is under way: first all its steps, then a line before each act, each flushed. */
 export class InstallJournal {
   readonly #file: string;

@@ -290,6 +290,30 @@ describe('an installation', () => {
     expect(readFileSync(node.places.connectionInfo, 'utf8')).toBe(CANARY);
   });
 
+  it('that is undone waits for the daemon that it had stopped, and says so when that does not answer', async () => {
+    for (const isWell of [true, false]) {
+      using node = new TestNode();
+      await prepare(node, {
+        service: 'running',
+        environment: {},
+        hasFolders: false,
+        weakFolder: false,
+      });
+      let asked = 0;
+      const answers = (): Promise<void> => {
+        // It was started before, and all is as it was.
+        expect([...node.running]).toEqual(['rancher-wins']);
+        asked += 1;
+        return isWell ? Promise.resolve() : Promise.reject(new Error('no one'));
+      };
+      const wish = wishOf(node, { version: 'v1.1.0' });
+      const end = await node.install(wish, undefined, { ...failingProof, answers });
+      expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'unproven' } });
+      const cause = 'cause' in end ? end.cause.message : '';
+      expect([asked, cause.includes('does not answer: no one')]).toEqual([1, !isWell]);
+    }
+  });
+
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
     const wish = plainWish(node);

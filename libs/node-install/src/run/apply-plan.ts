@@ -5,11 +5,12 @@ import type { StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { InstallJournal, journalHeader } from '../journal/install-journal.js';
+import { begunSteps, InstallJournal, journalHeader } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
 import { manifestText, readManifest, writeManifest } from '../manifest/manifest-file.js';
 import type { StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
+import { daemonAgain } from './daemon-again.js';
 import { removeStateFolder } from './state-folder.js';
 import { undoSteps } from './undo-steps.js';
 
@@ -62,7 +63,10 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
       record === undefined ? [] : await undoOrTell(cause, () => undoSteps(context, record));
     if (record === undefined) await contents.clear();
     await removeStateFolder(context);
-    return { outcome: 'rolledBack', cause, left };
+    const again = record && (await daemonAgain(context, begunSteps(record)));
+    if (again === undefined) return { outcome: 'rolledBack', cause, left };
+    const told = new InstallError(cause.code, `${cause.message}; then ${again}`, { cause });
+    return { outcome: 'rolledBack', cause: told, left };
   }
   await recordOrTell(context, plan.steps);
   return { outcome: 'installed' };

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { InstallJournal } from '../journal/install-journal.js';
+import { begunSteps, InstallJournal } from '../journal/install-journal.js';
 import { commit, ensureStateFolder } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
+import { daemonAgain } from './daemon-again.js';
 import { removeStateFolder } from './state-folder.js';
 import { undoSteps } from './undo-steps.js';
 
@@ -34,5 +35,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
   await act(context, 'settle swap', () => context.host.swap.settle());
   const left = await undoSteps(context, record);
   await removeStateFolder(context);
+  // Whoever comes next proves the daemon if it matters to it, and says what is wrong.
+  await daemonAgain(context, begunSteps(record));
   return { outcome: 'undone', left };
 }

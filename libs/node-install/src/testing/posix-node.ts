@@ -16,6 +16,8 @@ export interface StandInOptions {
   readonly around?: Around;
   /** Whether the daemon serves as it should; rejects when it does not. Default: it does. */
   readonly prove?: NodeHost['prove'];
+  /** Waits until a daemon answers. Default: it does at once. */
+  readonly answers?: NodeHost['answers'];
   /** What a program says of its release. Default: nothing. */
   readonly versionOf?: NodeHost['versionOf'];
   /** Default: one that replaces the file and starts the service. */
@@ -34,6 +36,7 @@ export class PosixNode implements NodeHost {
   readonly rooms: NodeRooms;
   readonly swap: ProgramSwap;
   readonly prove: NodeHost['prove'];
+  readonly answers: NodeHost['answers'];
   readonly versionOf: NodeHost['versionOf'];
   readonly lock: NodeHost['lock'];
   readonly #file: string;
@@ -52,6 +55,7 @@ export class PosixNode implements NodeHost {
     };
     this.swap = options.swap ?? this.#plainSwap();
     this.prove = options.prove ?? (() => Promise.resolve());
+    this.answers = options.answers ?? (() => Promise.resolve());
     this.versionOf = options.versionOf ?? (() => Promise.resolve(undefined));
     this.lock = options.lock ?? (() => Promise.resolve({ close: () => Promise.resolve() }));
   }

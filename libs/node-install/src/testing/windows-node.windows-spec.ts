@@ -232,6 +232,7 @@ describe('a node of Windows', () => {
       trust: windowsFileTrust(),
       swap: { swap: () => Promise.reject(new Error('none')), settle: () => Promise.resolve() },
       prove: () => Promise.resolve(),
+      answers: () => Promise.resolve(),
       versionOf: () => Promise.resolve('v1.0.0'),
       programOf: (command) => /^"([^"]+)"/.exec(command)?.[1],
       isBeingRemoved,

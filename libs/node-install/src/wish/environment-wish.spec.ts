@@ -149,6 +149,18 @@ describe('the wish of the upgrade controller', () => {
     expect(flags.map((flag) => theirs[flag])).toEqual([false, false, false, undefined]);
   });
 
+  it.each([
+    ['CATTLE_TOKEN', { CATTLE_SERVER: 'https://x' }],
+    ['CATTLE_SERVER', { CATTLE_TOKEN: 'canary-token' }],
+  ])('is refused with a server without a token, or the other way round: no %s', (name, given) => {
+    const { code, message } = errorOf(() => sucWishFromEnvironment(given, { platform: 'win32' }));
+    expect([code, message]).toEqual([
+      'usage',
+      expect.stringMatching(`cannot read ${name}: found no`),
+    ]);
+    expect(message).not.toContain('canary');
+  });
+
   it('does not read the folder of data, which is one of Linux there', () => {
     const wish = sucWishFromEnvironment(
       { CATTLE_AGENT_VAR_DIR: '/var/lib/x', CATTLE_WINS_SKIP_BINARY_UPGRADE: '$true' },

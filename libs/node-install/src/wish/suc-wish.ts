@@ -52,6 +52,11 @@ export function sucWishFromEnvironment(
     token: variables.secret('CATTLE_TOKEN'),
     caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
   };
+  if ((values.server === undefined) !== (values.token === undefined)) {
+    const missing = values.server === undefined ? 'CATTLE_SERVER' : 'CATTLE_TOKEN';
+    const other = values.server === undefined ? 'CATTLE_TOKEN' : 'CATTLE_SERVER';
+    throw variables.refuse(missing, 'no value', `one beside ${other}, or neither of them`);
+  }
   const set = Object.entries({ ...flags, ...values }).filter(([, value]) => value !== undefined);
   return {
     ...(Object.fromEntries(set) as Partial<SucWish>),

@@ -31,6 +31,7 @@ export interface Said {
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
   readonly recovered?: string;
+  readonly pending?: { readonly outcome: string; readonly steps: readonly string[] };
 }
 
 /** What the stand-in has in the place of a registry. */
