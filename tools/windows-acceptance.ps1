@@ -334,5 +334,48 @@ try {
     (MachinePath) -eq $pathBefore -and -not (Get-Service $service -ErrorAction SilentlyContinue)
   }
 }
+# The scripts that Rancher serves, as they lie beside the program of `npm run package`; nothing but a real node runs them.
+$installer = Join-Path (Split-Path $Wins) 'wins-agent-install.ps1'
+if (Test-Path $installer) {
+  $powershell = Join-Path $system 'WindowsPowerShell\v1.0\powershell.exe'
+  # With lines behind it as Rancher appends them: another exit code says that a variable was left behind.
+  function Installed([hashtable]$Variables) {
+    $file = Join-Path $env:ProgramFiles "wins-acceptance-$(Get-Random).ps1"
+    $lines = 'Invoke-WinsInstaller @PSBoundParameters', 'if ($env:CATTLE_LABELS) { exit 9 }', 'exit 0'
+    [IO.File]::WriteAllText($file, (@(Get-Content -Raw $installer) + $lines -join "`n"))
+    $names = @($Variables.Keys)
+    foreach ($name in $names) { [Environment]::SetEnvironmentVariable($name, $Variables[$name]) }
+    try {
+      & $powershell -NoProfile -ExecutionPolicy Bypass -File $file -Label 'a=b' | Out-Host
+      if (@(Get-ChildItem (Join-Path $env:SystemRoot 'Temp') -Directory -Filter 'wins-*').Count -gt 0) { throw 'its folder is still there' }
+      $LASTEXITCODE
+    } finally {
+      foreach ($name in $names) { [Environment]::SetEnvironmentVariable($name, $null) }
+      Remove-Item -Force $file
+    }
+  }
+  $alone = @{ CATTLE_REMOTE_ENABLED = 'false'; CATTLE_LOCAL_ENABLED = 'true'; CATTLE_AGENT_BINARY_LOCAL = 'true'; CATTLE_AGENT_BINARY_LOCAL_LOCATION = $Wins }
+  $digest = @{ CATTLE_AGENT_BINARY_CHECKSUM = (Get-FileHash $Wins).Hash }
+  try {
+    Check 'wins-agent-install.ps1 runs no program with another digest, and asks no address with a user or a quote in it' {
+      if ((Installed ($alone + @{ CATTLE_AGENT_BINARY_CHECKSUM = '0' * 64 })) -ne 1) { throw 'another digest was taken' }
+      foreach ($url in 'http://127.0.0.1/wins.exe', 'https://user:x@127.0.0.1/wins.exe', "https://127.0.0.1/`"`noutput = `"C:\x") {
+        if ((Installed ($digest + @{ CATTLE_AGENT_BINARY_URL = $url })) -ne 1) { throw "it took $url" }
+      }
+      -not (Get-Service $service -ErrorAction SilentlyContinue)
+    }
+    Check 'wins-agent-install.ps1 installs, and leaves the session of its user as it was' {
+      $code = Installed ($alone + $digest)
+      if ($code -ne 0) { throw "it ended with $code" }
+      (Get-Service $service).Status -eq 'Running'
+    }
+  } finally {
+    Check 'wins-agent-uninstall.ps1 takes all of it away' {
+      & $powershell -NoProfile -ExecutionPolicy Bypass -File (Join-Path (Split-Path $Wins) 'wins-agent-uninstall.ps1') | Out-Host
+      if ($LASTEXITCODE -ne 0) { throw "it ended with $LASTEXITCODE" }
+      (MachinePath) -eq $pathBefore -and -not (Get-Service $service -ErrorAction SilentlyContinue)
+    }
+  }
+}
 Write-Host "$failed failed"
 exit $failed

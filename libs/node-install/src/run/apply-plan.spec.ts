@@ -16,6 +16,10 @@ import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
 
 const CANARY = 'canary-7d1f-token';
+/** All of it is a long test, which runs this file too. */
+const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
+const RUNS = IS_LONG ? 200 : 25;
+const STRIDE = IS_LONG ? 1 : 5;
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
 
 /** What makes a node differ from an empty one, before anything is installed. */
@@ -143,7 +147,7 @@ describe('an installation', () => {
         await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
         expect(node.snapshot()).toEqual(made);
       }),
-      { numRuns: 100 },
+      { numRuns: RUNS },
     );
   });
 
@@ -181,7 +185,7 @@ describe('an installation', () => {
       expect(deaths).toBeGreaterThan(30);
       // To die before an effect is to die after the one before.
       await dieAt(before, more, 1, 'before');
-      for (let at = 1; at <= deaths; at += 1) await dieAt(before, more, at, 'after');
+      for (let at = 1; at <= deaths; at += STRIDE) await dieAt(before, more, at, 'after');
     }
   });
 

@@ -119,7 +119,7 @@ describe('a variable of the original installer', () => {
   });
 
   it('that is empty, as an unset one of PowerShell is, goes behind nothing', () => {
-    const names = ['CATTLE_LABELS', 'CATTLE_ADDRESS', 'CATTLE_ID', 'STRICT_VERIFY', 'NO_PROXY'];
+    const names = ['CATTLE_LABELS', 'CATTLE_ADDRESS', 'CATTLE_ID', 'STRICT_VERIFY'];
     const empty = Object.fromEntries(names.map((name) => [name, '']));
     expect(read(empty, { server: '', label: '', nodeName: '' })).toEqual(read({}));
   });

@@ -1,0 +1,2 @@
+// Every effect, and more wishes.
+import './apply-plan.spec.js';
