@@ -102,6 +102,7 @@ describe('the package', () => {
       'wins-server',
       'wins-agent',
       'wins-csi-proxy',
+      'wins-metrics',
     ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.

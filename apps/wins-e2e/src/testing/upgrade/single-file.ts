@@ -6,6 +6,7 @@ const PARTS = [
   'wins-server.cjs',
   'wins-agent.cjs',
   'wins-csi-proxy.cjs',
+  'wins-metrics.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
