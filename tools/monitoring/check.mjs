@@ -12,7 +12,7 @@ import path from 'node:path';
 import { startDaemonUnderLoad } from './daemon-under-load.mjs';
 import { dashboard, panelQueries, ruleExpressions, RULES } from './expressions.mjs';
 import { unknownNames } from './known-names.mjs';
-import { drawLayout } from './layout.mjs';
+import { drawLayout, faultsOfPanels } from './layout.mjs';
 import { startPrometheus } from './prometheus.mjs';
 import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
@@ -34,6 +34,7 @@ if (process.argv.includes('--write')) {
     drawing,
     'docs/observability.md has another layout: node tools/monitoring/check.mjs --write',
   );
+  assert.deepEqual(faultsOfPanels(dashboard()), []);
   checkNames();
   if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
     checkByPromtool();

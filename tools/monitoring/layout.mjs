@@ -1,5 +1,27 @@
 // Draws the layout of the dashboard as text: its rows, and the panels of each with their widths.
 const CELL = 4;
+/** How wide Grafana makes a line. */
+const LINE = 24;
+
+/** What is wrong with the panels of a dashboard: ids that stand twice, lines that are not full, panels that say nothing of themselves. */
+export function faultsOfPanels({ panels }) {
+  const ids = new Set(panels.map(({ id }) => id));
+  const titles = new Set(panels.map(({ title, type }) => `${type === 'row'} ${title}`));
+  const silent = panels.filter(({ type, description }) => type !== 'row' && !description);
+  return [
+    ...(ids.size === panels.length ? [] : ['two panels have one id']),
+    ...(titles.size === panels.length ? [] : ['two panels have one title']),
+    ...silent.map(({ title }) => `${title}: there is no description`),
+    ...linesOf(panels).flatMap((line) => {
+      const [{ gridPos, title }] = line;
+      const ends = line.reduce(
+        (x, { gridPos: next }) => (next.x === x && next.h === gridPos.h ? x + next.w : NaN),
+        0,
+      );
+      return ends === LINE ? [] : [`the line of ${title} has gaps, or overlaps`];
+    }),
+  ];
+}
 
 /** One line of boxes for each line of panels, under the title of its row. */
 export function drawLayout({ panels }) {
@@ -18,7 +40,9 @@ function linesOf(panels) {
     const { y } = panel.gridPos;
     lines.set(y, [...(lines.get(y) ?? []), panel]);
   }
-  return [...lines.entries()].sort(([a], [b]) => a - b).map(([, line]) => line);
+  return [...lines.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, line]) => line.toSorted((a, b) => a.gridPos.x - b.gridPos.x));
 }
 
 function boxes(line) {

@@ -52,8 +52,8 @@ export interface ProcessManager extends AsyncDisposable {
   /** Every run that can be found, the oldest first; `state` tells which of them live. */
   list(): readonly ManagedProcess[];
   /**
-   * Measures every run that lives. Whoever asks within a second gets the same measurement, and while one is taken no other is
-   * begun. Never rejects.
+   * Measures every run that lives. Whoever asks within a second, or within ten times as long as it took, gets the same measurement,
+   * and while one is taken no other is begun. Never rejects.
    */
   measure(): Promise<Measurement>;
   /**

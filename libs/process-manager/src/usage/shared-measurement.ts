@@ -2,14 +2,17 @@ import type { Measurement } from './run-figures.js';
 
 /** How long a measurement is good for all who ask. */
 const GOOD_FOR_MS = 1000;
+/** Nor is more than one part in so many of the time spent on measuring: others choose how many processes there are to look at. */
+const SHARE_OF_TIME = 10;
 
-/** Measures when asked, once for all who ask within a second: who asks often costs no more than who asks once a second. */
+/** Measures when asked, once for all who ask within a second, so that who asks often costs no more than who asks once. */
 export class SharedMeasurement {
   readonly #measure: () => Promise<Measurement['runs']>;
   readonly #now: () => number;
   #takenAtMs = -Infinity;
   #latest: Promise<Measurement> | undefined;
   #isTaking = false;
+  #tookMs = 0;
 
   /** @param now - A clock that only goes forward, in milliseconds. */
   constructor(
@@ -20,16 +23,20 @@ export class SharedMeasurement {
     this.#now = now;
   }
 
-  /** A measurement that is under way, or a second old at most. */
+  /** A measurement that is under way, or a second old at most; older if it took more than 100 ms. */
   take(): Promise<Measurement> {
     const takenAtMs = this.#now();
-    const isGood = this.#isTaking || takenAtMs - this.#takenAtMs < GOOD_FOR_MS;
+    const goodForMs = Math.max(GOOD_FOR_MS, SHARE_OF_TIME * this.#tookMs);
+    const isGood = this.#isTaking || takenAtMs - this.#takenAtMs < goodForMs;
     if (this.#latest !== undefined && isGood) return this.#latest;
     this.#takenAtMs = takenAtMs;
     this.#isTaking = true;
     this.#latest = this.#measure()
       .then((runs) => ({ takenAtMs, runs }))
-      .finally(() => (this.#isTaking = false));
+      .finally(() => {
+        this.#tookMs = this.#now() - takenAtMs;
+        this.#isTaking = false;
+      });
     return this.#latest;
   }
 }

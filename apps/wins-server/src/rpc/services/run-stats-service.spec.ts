@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/admission';
+import { EVERYBODY, type ClientIdentity } from '@wins/admission';
 import {
   ProcessError,
   type ManagedProcess,
@@ -15,26 +15,29 @@ import { serveCalls } from '../../testing/serve-calls.js';
 import { createRunStatsService } from './run-stats-service.js';
 
 const OTHER: ClientIdentity = { ...CONTAINER, key: 'container:other' };
-const UNKNOWN: ClientIdentity = { ...CONTAINER, key: 'unknown', isEverybody: true };
-
-function measured(name: string, ownerKey: string, isKnown = true): MeasuredRun {
+function measured(
+  name: string,
+  { key, description }: Pick<ClientIdentity, 'key' | 'description'>,
+  isMeasured = true,
+): MeasuredRun {
   const run = {
     ...{ name: `rancher-wins-${name}`, entry: `${name}.exe`, state: { kind: 'running' } },
     startedAtMs: 1_700_000_000_000,
-    owner: { id: 'pipe:99', client: { key: ownerKey, description: {} } },
+    owner: { id: 'pipe:99', client: { key, description: { ...description } } },
   } as unknown as ManagedProcess;
   const usage = { cpuMs: 1234.4, memoryBytes: 5_000_000_000, processes: 3 };
   const output = { stdoutBytes: 7, stderrBytes: 8, pauses: 9 };
-  return { run, figures: { usage: isKnown ? usage : undefined, output } };
+  return { run, figures: { usage: isMeasured ? usage : undefined, output } };
 }
 
 describe('the service of figures', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-run-stats-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const runs = [
-    measured('own', CONTAINER.key),
-    measured('foreign', OTHER.key),
-    measured('unmeasured', CONTAINER.key, false),
+    measured('own', CONTAINER),
+    measured('foreign', OTHER),
+    measured('unmeasured', CONTAINER, false),
+    measured('of-nobody', EVERYBODY),
   ];
   const manager: Pick<ProcessManager, 'find' | 'measure'> = {
     measure: () => Promise.resolve({ takenAtMs: 12.3456, runs }),
@@ -66,11 +69,11 @@ describe('the service of figures', () => {
     const own = ['rancher-wins-own', 'rancher-wins-unmeasured'];
     expect(await namesFor(CONTAINER)).toEqual(own);
     expect(await namesFor(OTHER)).toEqual(['rancher-wins-foreign']);
-    expect(await namesFor(ADMINISTRATOR)).toHaveLength(3);
+    expect(await namesFor(ADMINISTRATOR)).toHaveLength(4);
   });
 
-  it('tells nobody of the runs of another connection where clients cannot be told apart', async () => {
-    expect(await namesFor(UNKNOWN)).toEqual([]);
+  it('takes clients that the system cannot identify for one, which sees no run of any other', async () => {
+    expect(await namesFor(EVERYBODY)).toEqual(['rancher-wins-of-nobody']);
   });
 
   it('gives the figures of a run by its name, and says when there are none', async () => {

@@ -2,6 +2,7 @@ import {
   ProcessError,
   type MeasuredRun,
   type ProcessManager,
+  type ProcessOwner,
   type TreeUsage,
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
@@ -17,11 +18,13 @@ export interface RunStatsParts {
 
 /**
  * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
- * writes, and when, is no business of a container. Where clients cannot be told apart, a connection sees its own runs.
+ * writes, and when, is no business of a container. Those that the system cannot identify are one client.
  */
 export function createRunStatsService({ manager, connections }: RunStatsParts): RunStatsServer {
   const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
-    if (connections.clientOf(caller).isAdministrator) return () => true;
+    const { isAdministrator, isEverybody } = connections.clientOf(caller);
+    if (isAdministrator) return () => true;
+    if (isEverybody) return ({ run }) => isUnknown(run.owner);
     const { id, client } = connections.ownerOf(caller);
     return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
   };
@@ -47,6 +50,11 @@ export function createRunStatsService({ manager, connections }: RunStatsParts): 
       );
     },
   };
+}
+
+/** Of a client that the system identifies it says at least the account. */
+function isUnknown({ client }: ProcessOwner): boolean {
+  return Object.keys(client?.description ?? {}).length === 0;
 }
 
 function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFigures {
