@@ -65,6 +65,16 @@ async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   else assert.deepEqual([code, /the agent is off/.test(stderr)], [69, true], stderr);
 }
 
+/** A command of `srv debug`; undefined where Windows knows no administrator, which is in session 0 alone. */
+async function diagnosis(host: CommandHost, ...args: string[]): Promise<string | undefined> {
+  const { config, server } = host;
+  const words = ['srv', 'debug', ...args, '--config', config, '--server', server];
+  const { code, stdout, stderr } = await host.start(...words).outcome;
+  if (code === 77) assert.match(stderr, /administrator of the host/);
+  else assert.deepEqual([code, stderr], [0, '']);
+  return code === 77 ? undefined : String(stdout);
+}
+
 const json = (text: string): unknown => JSON.parse(text);
 const on = ({ server }: CommandHost) => ['--server', server];
 const runTool = (host: CommandHost, words: readonly string[]) =>
@@ -305,6 +315,38 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     if (code === 77) assert.match(stderr, /administrator of the host/);
     else assert.deepEqual([code, /found that they are off/.test(stderr)], [69, true], stderr);
   },
+  ...Object.fromEntries(
+    (
+      [
+        ['stacks', /^stacks of the thread of JavaScript, within 0\.1 s\n/, '--seconds', '0.1'],
+        ['report', /^\{\n {2}"header": \{/],
+        ['handles', /^\[/],
+        ['connections', /^\[/],
+        ['runs', /^\[/],
+        ['streams', /^\[/],
+        ['log-level', /^the level is info\n$/],
+      ] as const
+    ).map(([name, answer, ...words]) => [
+      `srv debug ${name}`,
+      async (host: CommandHost) => {
+        const text = await diagnosis(host, name, ...words);
+        if (text !== undefined) assert.match(text, answer);
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ([['heap'], ['cpu', '--seconds', '0.1'], ['trace', '--seconds', '0.1']] as const).map(
+      ([name, ...words]) => [
+        `srv debug ${name}`,
+        async (host: CommandHost) => {
+          const file = `${host.config}.${name}`;
+          if ((await diagnosis(host, name, file, ...words)) === undefined) return;
+          assert.ok(json(readFileSync(file, 'utf8')));
+          rmSync(file);
+        },
+      ],
+    ),
+  ),
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');
     await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);

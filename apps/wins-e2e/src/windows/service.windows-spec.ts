@@ -103,7 +103,7 @@ describe('the daemon as a Windows service', () => {
     const found = [folder, folder.replace(/ProgramData/i, 'users\\Public')].find(existsSync);
     assert.ok(found, `there is no ${folder}`);
     const stopping = readdirSync(found)
-      .filter((name) => name.startsWith(`${NAME}.`))
+      .filter((name) => /^rancher-wins\.\d+\.log$/.test(name))
       .flatMap((name) => readFileSync(path.join(found, name), 'utf8').trim().split('\n'))
       .map((line) => JSON.parse(line) as { time: string; msg: string; control?: string })
       // Other suites have had a service of that name before.

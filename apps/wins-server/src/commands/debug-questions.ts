@@ -12,7 +12,7 @@ export interface SecondsOptions extends RunningDaemonOptions {
 /**
  * Asks the running daemon on its pipe of diagnosis.
  *
- * @throws DaemonCallError with an exit code: 69 when nobody answers there, 70 when it cannot tell, 77 for who is no administrator.
+ * @throws DaemonCallError with an exit code: 64 for what cannot be asked, 69 when nobody answers there, 70 when it cannot tell, 77 for who is no administrator.
  */
 export function askForDiagnosis<Answer>(
   options: RunningDaemonOptions,
@@ -28,5 +28,7 @@ export function askForDiagnosis<Answer>(
 
 function answered(error: WinsClientError): DaemonCallError | undefined {
   if (error.code === 'refused') return undefined;
-  return new DaemonCallError(error.details, EXIT.server.internal, { cause: error });
+  const { usage, internal } = EXIT.server;
+  const exitCode = error.code === 'invalidRequest' ? usage : internal;
+  return new DaemonCallError(error.details, exitCode, { cause: error });
 }

@@ -19,6 +19,8 @@ const METHODS: readonly LazyMethod[] = ['v1', 'v1alpha'].map((version) => ({
   responseStream: true,
 }));
 
+/** Is in the descriptors, and served on another pipe. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
 /** Streams at a time, all connections together. A connection has one. */
 const MAX_STREAMS = 16;
 /** The longest request that makes sense, in octets: the name of a file, or of something in one. */
@@ -64,7 +66,10 @@ export function addReflection(server: Server): void {
     const descriptors = loader.loadFileDescriptorSetFromBuffer(
       Buffer.from(FILE_DESCRIPTOR_SET, 'base64'),
     );
-    new library.ReflectionService(descriptors).addToServer({
+    const services = Object.entries(descriptors).flatMap(([name, entry]) =>
+      'format' in entry || ELSEWHERE.has(name) ? [] : [name],
+    );
+    new library.ReflectionService(descriptors, { services }).addToServer({
       addService: (service, implementation) => {
         const definitions = Object.entries(service as Readonly<Record<string, Definition>>);
         sink.addService(

@@ -1,0 +1,108 @@
+import {
+  eventAccess,
+  grantsTheSame,
+  listenToEvent,
+  parseSecurityDescriptor,
+  pipeAccess,
+  serviceControlManager,
+} from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { until, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+/** Whoever may open the other pipes: also all users. */
+const FOR_USERS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)(A;;0x12019b;;;BU)';
+
+function assertGrants(found: string, wanted: string): void {
+  const same = grantsTheSame(parseSecurityDescriptor(found), parseSecurityDescriptor(wanted));
+  assert.ok(same, found);
+}
+
+describe('the pipe of diagnosis on Windows', () => {
+  const workspace = new WindowsWorkspace();
+  after(() => workspace.remove());
+
+  it('is for administrators and SYSTEM alone, whoever may open the others, and off when it is unwanted (A78)', async () => {
+    const config = workspace.config([], [], { pipeAccess: FOR_USERS });
+    const daemon = workspace.start('srv', 'app', 'run', '--config', config);
+    await daemon.said('"msg":"ready"');
+    assertGrants(pipeAccess(`\\\\.\\pipe\\${workspace.listen}`), FOR_USERS);
+    const debug = `\\\\.\\pipe\\${workspace.listen}_debug`;
+    assertGrants(pipeAccess(debug), 'D:P(A;;FA;;;BA)(A;;FA;;;SY)');
+    workspace.config([], [], { debugPipe: false });
+    await until(() => {
+      try {
+        return pipeAccess(debug) === '';
+      } catch (error) {
+        return (error as { code?: string }).code === 'notFound';
+      }
+    });
+    daemon.child.kill('SIGKILL');
+    await daemon.outcome;
+  });
+});
+
+describe('the stacks of the service', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const config = workspace.config([]);
+  const logs = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
+  // Under Wine the variable is another one for services.
+  const folders = [logs, logs.replace(/ProgramData/i, 'users\\Public')];
+  const dumps = (): string[] =>
+    folders.filter(existsSync).flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.stacks.log'))
+        .map((name) => path.join(folder, name)),
+    );
+  const removeDumps = (): void => {
+    for (const file of dumps()) rmSync(file);
+  };
+
+  before(() => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
+    removeDumps();
+  });
+  after(async () => {
+    await workspace.run('srv', 'app', 'run', '--unregister');
+    removeDumps();
+    await workspace.remove();
+  });
+
+  it('are written beside its logs when its event is signalled, by whom its access list names (A80)', async () => {
+    const registered = await workspace.run('srv', 'app', 'run', '--config', config, '--register');
+    assert.equal(registered.code, 0, registered.stderr);
+    const { pid } = await services.start(NAME);
+    const event = `Global\\stackdump-${pid}`;
+    // How the system writes the rights of an event differs; whose they are does not.
+    const { entries = [] } = parseSecurityDescriptor(eventAccess(event));
+    assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
+      ['A', 'BA'],
+      ['A', 'SY'],
+    ]);
+    const taken = { name: event, sddl: FOR_USERS, signalled: () => Promise.resolve() };
+    assert.throws(() => listenToEvent({ ...taken, failed: () => undefined }), {
+      code: 'alreadyExists',
+    });
+    const { code, stdout, stderr } = await workspace.run('stackdump');
+    assert.equal(code, 0, stderr);
+    const name = `rancher-wins.${pid}.stacks.log`;
+    assert.ok(String(stdout).includes(name), String(stdout));
+    await until(() => dumps().length > 0);
+    const [file = ''] = dumps();
+    assert.equal(path.basename(file), name);
+    const text = readFileSync(file, 'utf8');
+    assert.match(text, /stacks of the thread of JavaScript, within 1 s/);
+    assert.doesNotMatch(text, /environmentVariables|commandLine/);
+  });
+
+  it('are asked of a service that runs', async () => {
+    await services.stop(NAME);
+    const { code, stderr } = await workspace.run('stackdump');
+    assert.equal(code, 69, stderr);
+  });
+});
