@@ -34,6 +34,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     reflection: file.reflection,
     audit: withoutEmpty(file.audit),
     ...(file.metrics && { metrics: file.metrics }),
+    ...(file.tracing && { tracing: file.tracing }),
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),

@@ -7,6 +7,7 @@ const PARTS = [
   'wins-agent.cjs',
   'wins-csi-proxy.cjs',
   'wins-support.cjs',
+  'wins-tracing.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
