@@ -59,6 +59,7 @@ const onWindows = hasWindows
 await check('typecheck', ...many('typecheck'));
 await check('public faces', 'tools/api-reports.mjs', '--check');
 await check('config reference', 'tools/config-reference.mjs', '--check');
+await check('metrics reference', 'tools/metrics-reference.mjs', '--check');
 await check('command reference', 'tools/command-reference.mjs', '--check');
 await check('packages', 'tools/libraries/check-packages.mjs');
 await check('what imports cost', 'tools/libraries/size-table.mjs', '--check');

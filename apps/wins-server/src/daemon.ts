@@ -83,7 +83,7 @@ export interface DaemonParts {
 export interface DaemonFigures {
   /** Connections of the gRPC pipe. */
   readonly connections: number;
-  readonly tunnel: TunnelFigures;
+  readonly tunnel: Pick<TunnelFigures, 'connections' | 'sessions' | 'streams' | 'traffic'>;
 }
 
 /** A daemon that serves. */

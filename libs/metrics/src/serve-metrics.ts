@@ -8,8 +8,6 @@ import { MetricsError } from './metrics-error.js';
 const MOST_CONNECTIONS = 16;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS_MS = 5_000;
-/** From a request to the last byte of its answer, as the system takes it. */
-const ANSWER_MS = 10_000;
 /** Prometheus keeps its connection between scrapes. */
 const IDLE_MS = 90_000;
 const REQUESTS_OF_CONNECTION = 10_000;
@@ -23,6 +21,8 @@ export interface ServeMetricsOptions {
   readonly contentType: string;
   /** Makes the text of an answer. It must bound its own work: it is called for each request. */
   readonly scrape: () => Promise<string>;
+  /** From a request to the last byte of its answer, as the system takes it, in milliseconds; then it is cut. Default 10,000. */
+  readonly answerMs?: number;
 }
 
 /** A listener for scrapes. Whoever began it closes it. */
@@ -86,11 +86,11 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { scrape, contentType }: ServeMetricsOptions,
+  { scrape, contentType, answerMs = 10_000 }: ServeMetricsOptions,
 ): Promise<void> {
   // What comes with a request is thrown away.
   request.resume();
-  const deadline = setTimeout(() => response.destroy(), ANSWER_MS).unref();
+  const deadline = setTimeout(() => response.destroy(), answerMs).unref();
   response.once('close', () => clearTimeout(deadline));
   const [path] = (request.url ?? '').split('?');
   if (path !== '/metrics') {

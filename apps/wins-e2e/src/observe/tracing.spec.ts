@@ -166,7 +166,7 @@ describe('tracing', () => {
     await daemon.logged(({ msg }) => msg === 'the collector takes spans');
     await collector[Symbol.asyncDispose]();
     await call(daemon, 'info', SAMPLED);
-    const lost = await daemon.logged(({ msg }) => String(msg).startsWith('the collector takes no'));
+    const lost = await daemon.logged(({ msg }) => msg.startsWith('the collector takes no'));
     expect(lost).toMatchObject({ level: 'warn', endpoint });
     workspace.config([program]);
     await daemon.logged(({ msg }) => msg === 'no spans are sent any more');

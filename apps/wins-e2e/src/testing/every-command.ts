@@ -288,6 +288,12 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     else
       assert.deepEqual([code, /^csi-proxy is not kept: /.test(String(stdout))], [0, true], stderr);
   },
+  'srv metrics': async (host) => {
+    const words = ['srv', 'metrics', '--config', host.config, '--server', host.server];
+    const { code, stderr } = await host.start(...words).outcome;
+    if (code === 77) assert.match(stderr, /administrator of the host/);
+    else assert.deepEqual([code, /found that they are off/.test(stderr)], [69, true], stderr);
+  },
   up: async (host) => {
     await fail(host, 64, 'up', 'and', 'away');
     await fail(host, 65, 'up', '--sha256', '0'.repeat(64), ...host.service);

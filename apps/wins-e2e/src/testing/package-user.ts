@@ -28,6 +28,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/host-system': 'parseDestinations',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',
+  '@wins/metrics': 'MetricRegistry',
   '@wins/node-install': 'planInstall',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',

@@ -8,6 +8,7 @@ const PARTS = [
   'wins-csi-proxy.cjs',
   'wins-support.cjs',
   'wins-tracing.cjs',
+  'wins-metrics.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',

@@ -1,0 +1,108 @@
+import type { Logger } from '../log/logger.js';
+import type { RunningMetrics } from './metrics-sources.js';
+import { MetricsSwitch } from './metrics-switch.js';
+
+/** What was logged, and a promise of the next line. */
+function memoryLog() {
+  const lines: string[] = [];
+  const log = (_facts: unknown, line?: string) => lines.push(line ?? String(_facts));
+  return { lines, logger: { info: log, error: log } as unknown as Logger };
+}
+
+const at = (listen: string) => ({ metrics: { listen, allowRemote: false } });
+
+describe('the switch of the metrics', () => {
+  let told: string[];
+  const load = (listen: RunningMetrics['listen']) => () => ({
+    startMetrics: (): RunningMetrics => {
+      told.push('begin');
+      return {
+        contentType: 'text/plain',
+        scrape: () => Promise.resolve('text'),
+        listen,
+        close: () => {
+          told.push('end');
+          return Promise.resolve();
+        },
+      };
+    },
+  });
+  const make = (listen: RunningMetrics['listen']) => {
+    const { logger, lines } = memoryLog();
+    const metrics = new MetricsSwitch({ logger, sources: () => never, load: load(listen) });
+    return { metrics, lines };
+  };
+  const never = undefined as never;
+  const listens = ({ listen }: { readonly listen: string }) => {
+    told.push(listen);
+    return Promise.resolve(listen);
+  };
+  beforeEach(() => (told = []));
+
+  it('loads nothing while the config has no section', async () => {
+    await using metrics = make(listens).metrics;
+    metrics.apply({});
+    expect([metrics.running, metrics.reason]).toEqual([
+      undefined,
+      'the config has no section metrics',
+    ]);
+    expect(told).toEqual([]);
+  });
+
+  it('counts from the call on, moves the listener alone, and does nothing for the same again', async () => {
+    const { metrics } = make(listens);
+    metrics.apply(at('127.0.0.1:1'));
+    expect(told).toEqual(['begin']);
+    expect(await metrics.running?.scrape()).toBe('text');
+    metrics.apply(at('127.0.0.1:1'));
+    metrics.apply(at('127.0.0.1:2'));
+    await metrics[Symbol.asyncDispose]();
+    await metrics[Symbol.asyncDispose]();
+    expect(told).toEqual(['begin', '127.0.0.1:1', '127.0.0.1:2', 'end']);
+    expect(metrics.running).toBeUndefined();
+  });
+
+  it('begins anew when it was off in between, however fast that was', async () => {
+    const { metrics } = make(listens);
+    metrics.apply(at('127.0.0.1:1'));
+    metrics.apply({});
+    metrics.apply(at('127.0.0.1:1'));
+    await metrics[Symbol.asyncDispose]();
+    expect(told).toEqual(['begin', '127.0.0.1:1', 'end', 'begin', '127.0.0.1:1', 'end']);
+  });
+
+  it('says why when the metrics cannot be loaded, and the daemon goes on', async () => {
+    const { logger, lines } = memoryLog();
+    const broken = () => {
+      throw new Error('no such file');
+    };
+    await using metrics = new MetricsSwitch({ logger, sources: () => never, load: broken });
+    metrics.apply(at('127.0.0.1:1'));
+    expect([metrics.running, metrics.reason]).toEqual([
+      undefined,
+      'they cannot be kept: no such file',
+    ]);
+    expect(lines).toContain('cannot keep metrics');
+  });
+
+  it('tries again when the address is taken, and answers the pipe meanwhile', async () => {
+    let attempts = 0;
+    let reached: () => void = () => undefined;
+    const served = new Promise<void>((resolve) => (reached = resolve));
+    const { metrics, lines } = make(({ listen }) => {
+      attempts += 1;
+      if (attempts === 1) return Promise.reject(new Error('it is taken'));
+      reached();
+      return Promise.resolve(listen);
+    });
+    metrics.apply(at('127.0.0.1:1'));
+    expect(await metrics.running?.scrape()).toBe('text');
+    await served;
+    await metrics[Symbol.asyncDispose]();
+    expect(lines).toEqual([
+      'cannot serve metrics',
+      'metrics are served',
+      'no metrics are kept any more',
+    ]);
+  });
+});

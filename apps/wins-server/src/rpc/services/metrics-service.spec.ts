@@ -1,0 +1,49 @@
+import { EVERYBODY } from '@wins/admission';
+import { createWinsClient } from '@wins/wins-api';
+import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createMetricsService } from './metrics-service.js';
+
+describe('the metrics over the pipe', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-metrics-service-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  let lastSocket = 0;
+
+  /** Asks as an administrator or not; without a text the metrics are off. */
+  async function ask(isAdministrator: boolean, text?: string): Promise<string> {
+    lastSocket += 1;
+    const address = path.join(folder, `socket-${lastSocket}`);
+    const metrics = {
+      running: text === undefined ? undefined : { scrape: () => Promise.resolve(text) },
+      reason: 'the config has no section metrics',
+    };
+    const client = { ...EVERYBODY, isAdministrator };
+    await using _server = await serveCalls(
+      address,
+      (server, connections) =>
+        server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections })),
+      undefined,
+      client,
+    );
+    await using daemon = createWinsClient({ address });
+    return (await daemon.call(metricsServiceDefinition.scrape, {})).Text;
+  }
+
+  it('are what a scrape gives', async () => {
+    expect(await ask(true, 'wins_handles 1\n')).toBe('wins_handles 1\n');
+  });
+
+  it.each([undefined, 'secret'])('are for administrators alone (A94)', async (text) => {
+    await expect(ask(false, text)).rejects.toMatchObject({ reason: 'notAdministrator' });
+  });
+
+  it('say that they are off, and what turns them on', async () => {
+    await expect(ask(true)).rejects.toMatchObject({
+      ...{ code: 'failedPrecondition', reason: 'metricsOff' },
+      details: expect.stringMatching(/found that they are off.*"metrics" in the config/) as string,
+    });
+  });
+});
