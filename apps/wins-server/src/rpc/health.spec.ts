@@ -131,7 +131,7 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(11);
+    expect(Object.keys(answer.statuses)).toHaveLength(12);
     expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 
