@@ -185,6 +185,16 @@ module.exports = Object.create(new Proxy({}, { get }));`,
   },
 };
 
+// What OpenTelemetry brings to find the id of a machine runs programs by their names. Nobody asks for it.
+const withoutMachineId = {
+  name: 'without-machine-id',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]machine-id[\\/]getMachineId\.js$/ }, () => ({
+      contents: 'exports.getMachineId = async () => undefined',
+    }));
+  },
+};
+
 const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
 mkdirSync(out, { recursive: true });
 for (const [name, entry] of Object.entries(manifest.bundles)) {
@@ -225,6 +235,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     plugins: [
       koffiBesideBundle,
       nodeWhenNeeded,
+      withoutMachineId,
       ...(usesYargs ? [narrowHelp, yargsWithoutFiles, helpBeside] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]

@@ -29,6 +29,7 @@ import { DaemonEvents } from './observe/daemon-events.js';
 import { EventJournal } from './observe/event-journal.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
+import { TracingSwitch } from './tracing/tracing-switch.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
 
 /** A daemon and the way to give it another config while it serves. */
@@ -44,6 +45,8 @@ export interface ComposedDaemon {
   readonly agent: AgentSwitch;
   /** As the agent. Turned on first: what happens before is not counted. */
   readonly metrics: MetricsSwitch;
+  /** As the agent. */
+  readonly tracing: TracingSwitch;
   /** As the agent. */
   readonly csiProxy: CsiProxySwitch;
   /** As the agent. */
@@ -183,6 +186,7 @@ export async function composeDaemon(
     audit,
     agent,
     metrics,
+    tracing: new TracingSwitch({ logger, events }),
     csiProxy,
     debug,
     checksum,

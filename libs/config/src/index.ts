@@ -51,6 +51,7 @@ export type {
   RouteGrants,
   SystemAgentSettings,
   TlsSettings,
+  TracingSettings,
   TunnelLimits,
   UpgradeSettings,
   WhiteList,

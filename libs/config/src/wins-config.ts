@@ -28,6 +28,8 @@ export interface WinsConfig {
   readonly audit: AuditSettings;
   /** `metrics`: metrics for Prometheus; absent means off. */
   readonly metrics?: MetricsSettings;
+  /** `tracing`: spans of the calls of clients that trace; absent means off. */
+  readonly tracing?: TracingSettings;
   /** `upgrade`: the daemon being upgraded to a watched file. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
@@ -122,6 +124,12 @@ export interface MetricsSettings {
   readonly listen: string;
   /** `allowRemote`: default false. */
   readonly allowRemote: boolean;
+}
+
+/** The `tracing` section. */
+export interface TracingSettings {
+  /** `endpoint`: the collector, with http or https and neither user, password, query nor fragment. */
+  readonly endpoint: string;
 }
 
 /** Self-upgrade by a watched file. */

@@ -102,11 +102,13 @@ describe('a bundle for support', () => {
         ...['config.json', 'csi-proxy.json', 'doctor.json', 'events.jsonl', 'members.json'],
         ...['network.json', 'pipes.json', 'plans.json', 'versions.json'],
         // Here there is no service, and no file of a log.
-        ...['log.jsonl.error.txt', 'service.json.error.txt'],
+        ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
       ]),
     );
     const failed = report.members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
-    expect(failed).toEqual(['log.jsonl.error.txt', 'service.json.error.txt']);
+    const absent = ['log.jsonl', 'metrics.txt', 'service.json'];
+    expect(failed).toEqual(absent.map((name) => `${name}.error.txt`));
+    expect(textOf('metrics.txt.error.txt')).toContain('metrics');
     for (const name of names) {
       const found = Object.values(CANARIES).filter((canary) => textOf(name).includes(canary));
       expect([name, found]).toEqual([name, []]);

@@ -104,6 +104,7 @@ describe('the package', () => {
       'wins-csi-proxy',
       'wins-metrics',
       'wins-support',
+      'wins-tracing',
     ]
       .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
       // Bundles name their modules; a line that would be too long goes on after a backslash.

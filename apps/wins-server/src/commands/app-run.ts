@@ -123,6 +123,8 @@ async function serve(
   let exitCode: number = EXIT.server.ok;
   await using metrics = composed.metrics;
   metrics.apply(loaded.config);
+  await using tracing = composed.tracing;
+  tracing.apply(loaded.config);
   const records =
     recordsFolder === undefined
       ? undefined
@@ -161,6 +163,7 @@ async function serve(
         changed: (next) => {
           applyLevel(next.config.debug);
           metrics.apply(next.config);
+          tracing.apply(next.config);
           const change = applyConfig(next);
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);

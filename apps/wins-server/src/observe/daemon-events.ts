@@ -4,6 +4,7 @@ import type { CsiProxyState } from '@wins/csi-proxy';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { SourceState } from '@wins/system-agent';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
+import type { TraceContext } from '@wins/tracing';
 
 /** Which pipe of the daemon. */
 export type DaemonPipe = 'main' | 'tunnel';
@@ -25,6 +26,8 @@ export type DaemonEvent =
       /** The number of its gRPC status; undefined when it was broken off before there was one. */
       readonly code: number | undefined;
       readonly ms: number;
+      /** The trace of its client; undefined when that sent none. */
+      readonly trace?: TraceContext | undefined;
     }
   | {
       readonly type: 'connection';

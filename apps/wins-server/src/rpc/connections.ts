@@ -8,6 +8,7 @@ import {
   type Http2Stream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
+import { parseTraceparent, type TraceContext } from '@wins/tracing';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import {
@@ -160,8 +161,9 @@ export class Connections {
       onStream: (stream, headers) => {
         const path = headers[':path'] ?? '';
         this.#turns.name(clientLabel(path));
-        this.#trace.called(peer, stream, path);
-        if (this.#events.isHeard) this.#tellCall(stream, path);
+        const trace = parseTraceparent(headers['traceparent']);
+        this.#trace.called(peer, stream, path, trace);
+        if (this.#events.isHeard) this.#tellCall(stream, path, trace);
         if (!this.#clientCalls.begin(client)) {
           const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
@@ -248,14 +250,14 @@ export class Connections {
     if (events.isHeard) events.publish({ type: 'connection', pipe: 'main', phase });
   }
 
-  #tellCall(stream: Http2Stream, path: string): void {
+  #tellCall(stream: Http2Stream, path: string, trace: TraceContext | undefined): void {
     const method = this.#calls.methodOf(path);
     const sinceMs = performance.now();
     stream.once('close', () => {
       const answered = stream.lastHeaders?.['grpc-status'];
       const code = answered === undefined ? undefined : Number(answered);
       const ms = performance.now() - sinceMs;
-      this.#events.publish({ type: 'call', method, code, ms });
+      this.#events.publish({ type: 'call', method, code, ms, trace });
     });
   }
 }

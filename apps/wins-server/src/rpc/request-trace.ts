@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { EndReason, Http2Stream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
+import type { TraceContext } from '@wins/tracing';
 import type { Socket } from 'node:net';
 import { type ClientIdentity, clientLabel } from '@wins/admission';
 import type { Logger } from '../log/logger.js';
@@ -25,9 +26,11 @@ export class RequestTrace {
     if (this.#isOn) this.#logger.debug({ peer, ms: msSince(sinceMs) }, 'connection greeted');
   }
 
-  called(peer: string, stream: Http2Stream, path: string): void {
+  /** @param trace - That of the client, so that lines can be found by its id. */
+  called(peer: string, stream: Http2Stream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
-    const call = { peer, call: stream.id, method: clientLabel(path) };
+    const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };
+    const call = { peer, call: stream.id, method: clientLabel(path), ...ids };
     const sinceMs = performance.now();
     this.#logger.debug(call, 'call begins');
     stream.once('close', () => {

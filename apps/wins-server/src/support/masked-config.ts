@@ -8,6 +8,7 @@ import { addressWithoutSecrets } from './known-secrets.js';
 export function maskedConfig({ config, path, found, origins, warnings }: LoadedConfig): object {
   const { debug, listen, proxy, pipeAccess, reflection, agentStrictTlsMode } = config;
   const { tunnel, routes, audit, upgrade, whiteList, systemAgent, csiProxy, tlsConfig } = config;
+  const { metrics, tracing } = config;
   return {
     file: path,
     found,
@@ -32,6 +33,8 @@ export function maskedConfig({ config, path, found, origins, warnings }: LoadedC
         maxFileBytes: audit.maxFileBytes,
         maxFiles: audit.maxFiles,
       },
+      metrics: metrics && { listen: metrics.listen, allowRemote: metrics.allowRemote },
+      tracing: tracing && { endpoint: addressWithoutSecrets(tracing.endpoint) },
       upgrade: { mode: upgrade.mode, watchingPath: upgrade.watchingPath },
       systemagent: systemAgent && {
         localEnabled: systemAgent.localEnabled,

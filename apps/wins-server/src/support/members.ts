@@ -1,7 +1,11 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { COMMIT, VERSION } from '@wins/wins-program';
+import type { WinsClientError } from '@wins/wins-api';
+import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
+import { askRunningDaemon } from '../commands/running-daemon.js';
+import { DaemonCallError } from '../daemon-call-error.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
@@ -28,6 +32,7 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('doctor', () => doctor(source)),
     { name: 'events.jsonl', maxBytes: 4 * MIB, make: () => events(source) },
     { name: 'log.jsonl', maxBytes: 4 * MIB, make: log },
+    { name: 'metrics.txt', maxBytes: 2 * MIB, make: () => metrics(source) },
     json('service', serviceFacts),
     json('network', network),
     json('pipes', () => pipes(source)),
@@ -78,6 +83,21 @@ async function events({ named, listen }: SupportSource): Promise<string> {
   const told = eventsOf({ config: named, server: listen }, { since: undefined, follow: false });
   for await (const event of told) lines.push(`${JSON.stringify(event)}\n`);
   return lines.join('');
+}
+
+async function metrics({ named, listen }: SupportSource): Promise<string> {
+  const { Text: text } = await askRunningDaemon(
+    { config: named, server: listen },
+    (client, signal) => client.call(metricsServiceDefinition.scrape, {}, { signal }),
+    { asker: 'wins support-bundle', answered: offError },
+  );
+  return text;
+}
+
+/** A daemon that keeps none says so. */
+function offError(error: WinsClientError): DaemonCallError | undefined {
+  if (error.reason !== 'metricsOff') return undefined;
+  return new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error });
 }
 
 function log(): Promise<string> {

@@ -35,6 +35,7 @@ export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): Wins
     debugPipe: file.debugPipe,
     audit: withoutEmpty(file.audit),
     ...(file.metrics && { metrics: file.metrics }),
+    ...(file.tracing && { tracing: file.tracing }),
     upgrade: {
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),

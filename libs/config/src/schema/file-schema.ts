@@ -8,6 +8,7 @@ import {
   tlsSection,
 } from './rancher-sections.js';
 import { metricsSection } from './metrics-section.js';
+import { tracingSection } from './tracing-section.js';
 import { count, flag, list, matching, routeNetwork, section, someText } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
@@ -98,6 +99,7 @@ export const FILE_SCHEMA = section({
     .meta(about('The record of what was allowed and refused.'))
     .prefault({}),
   metrics: metricsSection(),
+  tracing: tracingSection(),
   upgrade: section({
     mode: z
       .enum(['none', 'watching', ''], { error: 'none or watching' })

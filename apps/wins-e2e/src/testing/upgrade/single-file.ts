@@ -8,6 +8,7 @@ const PARTS = [
   'wins-csi-proxy.cjs',
   'wins-metrics.cjs',
   'wins-support.cjs',
+  'wins-tracing.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
