@@ -72,8 +72,8 @@ describe('an event with a name', () => {
     const { entries = [] } = parseSecurityDescriptor(eventAccess(name));
     // How the system writes the rights of an event differs; whose they are does not.
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
-      ['A', 'BA'],
-      ['A', 'SY'],
+      ['A', 'S-1-5-18'],
+      ['A', 'S-1-5-32-544'],
     ]);
   });
 
