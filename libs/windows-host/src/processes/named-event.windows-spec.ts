@@ -20,7 +20,7 @@ describe('an event with a name', () => {
   const name = `Global\\wins-${randomUUID()}`;
   function listen(
     signalled: () => Promise<void>,
-    failed = (error: unknown) => assert.fail(String(error)),
+    failed: (error: unknown) => void = (error) => assert.fail(String(error)),
   ) {
     const listener = listenToEvent({ name, sddl: ADMINISTRATORS, signalled, failed });
     listeners.push(listener);
