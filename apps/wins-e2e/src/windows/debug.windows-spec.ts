@@ -81,8 +81,8 @@ describe('the stacks of the service', () => {
     // How the system writes the rights of an event differs; whose they are does not.
     const { entries = [] } = parseSecurityDescriptor(eventAccess(event));
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
-      ['A', 'BA'],
-      ['A', 'SY'],
+      ['A', 'S-1-5-18'],
+      ['A', 'S-1-5-32-544'],
     ]);
     const taken = { name: event, sddl: FOR_USERS, signalled: () => Promise.resolve() };
     assert.throws(() => listenToEvent({ ...taken, failed: () => undefined }), {

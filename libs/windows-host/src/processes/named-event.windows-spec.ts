@@ -20,7 +20,7 @@ describe('an event with a name', () => {
   const name = `Global\\wins-${randomUUID()}`;
   function listen(
     signalled: () => Promise<void>,
-    failed = (error: unknown) => assert.fail(String(error)),
+    failed: (error: unknown) => void = (error) => assert.fail(String(error)),
   ) {
     const listener = listenToEvent({ name, sddl: ADMINISTRATORS, signalled, failed });
     listeners.push(listener);
@@ -72,8 +72,8 @@ describe('an event with a name', () => {
     const { entries = [] } = parseSecurityDescriptor(eventAccess(name));
     // How the system writes the rights of an event differs; whose they are does not.
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
-      ['A', 'BA'],
-      ['A', 'SY'],
+      ['A', 'S-1-5-18'],
+      ['A', 'S-1-5-32-544'],
     ]);
   });
 
