@@ -30,6 +30,8 @@ export interface PendingPlanFile {
 
 /** Files with permissions. Each has its rights from its first byte. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
+  /** Whether `uid` and `gid` mean something here. Default: true. */
+  readonly hasOwners?: boolean;
   /** Makes a folder, and those above it with the same mode; sets the rights of the folder itself in any case. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { posixPlanFiles } from './plan-files.js';
 import { ApplierHarness, shell } from '../testing/applier-harness.js';
 import { onSmallDisk } from '../testing/small-disk-harness.js';
 
@@ -286,6 +287,29 @@ describe('a file that cannot be made', () => {
     });
     expect(harness.list('files')).toEqual(['a']);
     expect(harness.acts).toHaveLength(1);
+  });
+});
+
+describe('the owners of files', () => {
+  it('are left out where they mean nothing, and that is told once', async () => {
+    const files = { ...posixPlanFiles(), hasOwners: false };
+    const other = new ApplierHarness({
+      files: {
+        ...files,
+        writeFile: (file, content, rights) =>
+          files.writeFile(file, content, { ...rights, uid: -1, gid: -1 }),
+        writeAhead: () => Promise.resolve(undefined),
+      },
+    });
+    const file = (name: string, uid?: number) => ({ path: other.path('files', name), uid });
+    const plan = { files: [file('a', 1000), file('b', 1001), file('c'), file('d', -1)] };
+    await other.applier.apply(other.pass(plan), never);
+    await other.applier.apply(other.pass(plan), never);
+    expect(other.list('files')).toEqual(['a', 'b', 'c', 'd']);
+    expect(other.warnings()).toEqual([
+      expect.stringMatching(/^the owners of 2 files of the plan, such as ".*\/a", are left out/),
+    ]);
+    other.close();
   });
 });
 

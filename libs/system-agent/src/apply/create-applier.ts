@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import { ProbeTls } from '../probes/probe-tls.js';
@@ -74,6 +75,7 @@ async function act(
       const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
       await Promise.all([recorded, ...acted]);
     };
+    tellOwners(context);
     await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
     await recorded;
     done = await runInstructions(context, oneTime.attempt);
@@ -86,6 +88,19 @@ async function act(
     options.onEvent({ kind: 'passEnded', source, checksum, succeeded, durationMs });
   }
   return { ...done, periodic };
+}
+
+/** Root, which is the default, owns what the agent makes on any system as far as anyone can tell. */
+function tellOwners({ options, pass, warnings }: PassContext): void {
+  const { source, plan } = pass;
+  const owned = plan.files.filter(({ uid, gid }) => uid > 0 || gid > 0);
+  const [first] = owned;
+  if (options.files.hasOwners !== false || first === undefined) {
+    warnings.clear(source, 'owners');
+    return;
+  }
+  const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first.path)}, are left out: uid and gid mean nothing on this system`;
+  warnings.tell(source, 'owners', message);
 }
 
 /** What is held open stays until the next pass. */

@@ -29,6 +29,8 @@ export interface WindowsPlanFilesOptions {
 
 /** Files whose permission bits become access lists. Paths are absolute. Everything fails with the error of the options. */
 export interface WindowsPlanFiles {
+  /** The user and the group that a plan names are numbers of POSIX. */
+  readonly hasOwners: false;
   /** Makes a folder, and those above it, with these rights; sets those of the folder itself in any case. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /** Replaces a file as a whole unless it has this content; sets its rights in any case. A link is followed. */
@@ -54,6 +56,7 @@ export function windowsPlanFiles({
     }
   };
   return {
+    hasOwners: false,
     ensureFolder: (folder, { mode }) =>
       trying('make the folder', folder, () => ensureFolder(folder, mode)),
     writeFile: (file, content, { mode }) =>
