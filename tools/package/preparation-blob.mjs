@@ -43,6 +43,8 @@ export async function preparationBlob(platform, programs) {
       platform: 'node',
       target: 'node22',
       format: 'cjs',
+      // What another platform needs is not in it.
+      define: { 'process.platform': JSON.stringify(platform) },
       logLevel: 'warning',
     });
     const names = programs.map((file) => path.basename(file));
@@ -59,9 +61,8 @@ export async function preparationBlob(platform, programs) {
       }
       for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
     }
-    if (platform === 'win32') {
-      assets['koffi-win32-x64.node'] = windowsFile('@koromix/koffi-win32-x64');
-    }
+    const addon = `koffi-${platform}-x64`;
+    assets[`${addon}.node`] = windowsFile(`@koromix/${addon}`);
     const config = {
       main: 'main.cjs',
       output: 'blob',

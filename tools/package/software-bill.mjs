@@ -8,7 +8,7 @@ import { applications, root, version } from './programs.mjs';
 
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** The bill's text: each package that the executables' programs depend on, the two runtimes, and the native addon. */
+/** The bill's text: each package that the executables' programs depend on, the two runtimes, and the two native addons. */
 export function softwareBill() {
   const { packages } = read('package-lock.json');
   const found = new Map();

@@ -1,4 +1,4 @@
-// The two files of Windows that npm does not install elsewhere: the runtime and the native addon. They come from the npm
+// What executables are made of and npm does not install everywhere: the runtimes and the native addons. They come from the npm
 // registry, pinned by integrity, and stay in a cache folder of the checkout.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

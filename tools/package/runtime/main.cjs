@@ -1,5 +1,5 @@
 // The first script inside an executable. The programs lie beside it as assets; each is compiled when it is first required.
-// Nothing is ever loaded from a folder, but the native addon of Windows.
+// Nothing is ever loaded from a folder, but the native addon, which is written there first.
 'use strict';
 const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
@@ -16,9 +16,10 @@ function requireInside(request) {
   const module = { exports: {} };
   loaded.set(request, module);
   if (name.endsWith('.node')) {
-    // Now, since most commands call nothing of Windows, and what it needs of Node takes longer to load than the rest of this.
-    const { loadNativeAddon } = require('./native-addon.cjs');
-    module.exports = loadNativeAddon(getRawAsset(name));
+    // Now, since most commands call nothing of the system, and what it needs of Node takes longer to load than the rest of this.
+    if (process.platform === 'win32')
+      module.exports = require('./windows-addon.cjs').loadNativeAddon(getRawAsset(name));
+    else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(name));
   } else {
     // Windows takes no code cache that was made on another platform.
     const cachedData =

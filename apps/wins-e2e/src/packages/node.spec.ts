@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { NodeWorld, packagedProgram, startCluster } from '../testing/node/node-world.js';
+
+it('joins a server from the one file that is released, and tells its clients apart without leaving a file', async () => {
+  const program = packagedProgram();
+  await using cluster = await startCluster();
+  await using world = new NodeWorld();
+  await world.wins(['install', '--dry-run'], {}, program);
+  const before = world.snapshot();
+  const joined = await world.say(['join'], cluster.variables, program);
+  expect([joined.code, joined.reason]).toEqual([0, 'the node is as it is wanted']);
+  expect(cluster.api.requests.length).toBeGreaterThan(0);
+  // For administrators of the host alone: the daemon has asked the system who calls.
+  const { code, stdout } = await world.wins(['srv', 'plan', 'status'], {}, program);
+  expect([code, String(stdout)]).toEqual([0, expect.stringContaining('remote')]);
+  const maps = readFileSync(`/proc/${world.pid ?? 0}/maps`, 'utf8');
+  expect(maps).toMatch(/\/rancher-wins-\w+\/koffi\.node \(deleted\)/);
+  const gone = await world.say(['uninstall'], {}, program);
+  expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
+  expect(world.snapshot()).toEqual(before);
+});
