@@ -32,11 +32,6 @@ export interface JournalRecord {
   readonly lines: readonly JournalLine[];
 }
 
-/** The first line of a journal. @throws InstallError `refused` when it could not be read again. */
-export function journalHeader(steps: readonly Step[], isProved: boolean): string {
-  return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
-}
-
 /** The record on disk of the installation that is under way: first all its steps, then a line before each act, each flushed. */
 export class InstallJournal {
   readonly #file: string;
@@ -111,4 +106,9 @@ function parse<T>(schema: z.ZodType<T>, line: string): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The first line of a journal. @throws InstallError `refused` when it could not be read again. */
+export function journalHeader(steps: readonly Step[], isProved: boolean): string {
+  return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
 }
