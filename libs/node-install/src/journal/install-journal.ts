@@ -32,11 +32,6 @@ export interface JournalRecord {
   readonly lines: readonly JournalLine[];
 }
 
-/** The first line of a journal. @throws InstallError `refused` when it could not be read again. */
-export function journalHeader(steps: readonly Step[], isProved: boolean): string {
-  return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
-}
-
 /** The steps whose acts may have been done, in part or whole, and that are not undone yet. Pure. */
 export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
@@ -118,4 +113,9 @@ function parse<T>(schema: z.ZodType<T>, line: string): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The first line of a journal. @throws InstallError `refused` when it could not be read again. */
+export function journalHeader(steps: readonly Step[], isProved: boolean): string {
+  return readableJson(HEADER, { format: 1, isProved, steps }, 'write down what is to be done');
 }

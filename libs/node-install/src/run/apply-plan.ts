@@ -1,16 +1,17 @@
 import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf } from '@wins/wins-program';
 import { InstallError } from '../install-error.js';
 import type { StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, InstallJournal, journalHeader } from '../journal/install-journal.js';
+import { begunSteps, InstallJournal } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
-import { manifestText, readManifest, writeManifest } from '../manifest/manifest-file.js';
+import { readManifest, writeManifest } from '../manifest/manifest-file.js';
 import type { StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
 import { daemonAgain } from './daemon-again.js';
+import { isOpen, requireNoStrangers, requireReadable } from './require-before.js';
 import { removeStateFolder } from './state-folder.js';
 import { undoSteps } from './undo-steps.js';
 
@@ -92,12 +93,6 @@ export async function ensureStateFolder(context: InstallContext): Promise<void> 
   }
 }
 
-/** What is too much for journal or manifest is known before the first act. */
-async function requireReadable(context: InstallContext, plan: StepPlan): Promise<void> {
-  journalHeader(plan.steps, plan.isProved);
-  manifestText(mergeSteps(await readManifest(context), plan.steps));
-}
-
 async function doStep(
   context: InstallContext,
   step: Step,
@@ -127,19 +122,6 @@ async function doStep(
     const message = `cannot ${describeStep(step)}: ${messageOf(error)}`;
     throw new InstallError(code, message, { cause: error });
   }
-}
-
-/** Whether others can change what is in a folder. */
-function isOpen({ host }: InstallContext, folder: string): boolean {
-  return host.trust.distrustOfFolder(folder)?.path === folder;
-}
-
-/** Until its list was another, others may have put something into it, since it was looked at. */
-async function requireNoStrangers({ host }: InstallContext, folder: string): Promise<void> {
-  const [stranger] = await host.strangersIn(folder);
-  if (stranger === undefined) return;
-  const found = `found that others made or can change ${quoteText(stranger)}`;
-  throw new InstallError('changed', `${found}; remove it, and run it again`);
 }
 
 async function write(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { nodeRelease } from './node-release.js';
 import { NodeWorld } from './node-world.js';
 
@@ -94,6 +94,7 @@ export class DeadlyNode implements AsyncDisposable {
   /** The changes that a command makes, by name and place, in their order. */
   async changesOf(command: 'install' | 'uninstall'): Promise<readonly string[]> {
     const log = this.#world.workspace.path(`${command}.log`);
+    rmSync(log, { force: true });
     if (command === 'uninstall') await this.#say('install');
     await this.#world.wins([command], { DIE_LOG: log }, this.#release);
     await this.#say('uninstall');
