@@ -1,0 +1,136 @@
+// The rows of metrics: a daemon that keeps them against one that does not, and what a scrape of a busy daemon takes of its processor.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { download, MEGABYTE, rate, startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
+import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
+import { medianCall, ROUNDS } from './measure.mjs';
+
+const RUNS = 256;
+const STREAMS = 1000;
+const BYTES = 500 * MEGABYTE;
+/** Runs are measured once a second at most: so far apart, each scrape measures them. */
+const BETWEEN_MS = 1100;
+const SCRAPES = 5;
+const WARM_SCRAPES = 20;
+
+const MEMORY = 'metrics, memory';
+const INFO = 'metrics, Info, median';
+const STREAM = 'metrics, 8 streams down';
+const SCRAPE = `scrape, ${RUNS} runs and ${STREAMS} streams`;
+
+export const metricsRows = [MEMORY, INFO, STREAM, SCRAPE];
+
+export async function measureMetrics({ run, programs, wins, folder }) {
+  const target = await startProgram('target');
+  programs.own(target.child);
+  const tools = path.join(folder, 'metrics-tools');
+  mkdirSync(tools);
+  const processPaths = Array.from({ length: RUNS }, (_, index) => {
+    const file = path.join(tools, `tool-${index}`);
+    writeFileSync(file, '#!/bin/sh\nexec sleep 600\n');
+    chmodSync(file, 0o755);
+    return file;
+  });
+  const { createWinsClient } = await import('@wins/wins-api');
+  const metricsPort = await freePort();
+  const begin = async (name, more) => {
+    const config = path.join(folder, name);
+    const white_list = { processPaths, proxyPorts: [target.port] };
+    writeFileSync(
+      config,
+      JSON.stringify({ listen: name, proxy: `${name}_proxy`, white_list, ...more }),
+    );
+    chmodSync(config, 0o600);
+    const daemon = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
+      line.includes('"msg":"ready"'),
+    );
+    const port = await freePort();
+    const words = ['--publish', `TCP:${port}:${target.port}`, '--proxy', `${name}_proxy`];
+    const proxy = await programs.start([wins, 'cli', 'proxy', ...words], (line) =>
+      line.includes('the tunnel is ready'),
+    );
+    const { address } = JSON.parse(daemon.line);
+    const client = createWinsClient({ address });
+    return { pid: daemon.child.pid, proxy: proxy.child.pid, address, client, port };
+  };
+  const off = await begin('unmeasured', {});
+  const on = await begin('measured', { metrics: { listen: `127.0.0.1:${metricsPort}` } });
+  const both = { 'without metrics': off, wins: on };
+  const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  for (let count = 0; count < WARM_SCRAPES; count += 1) await scrape();
+
+  run.addOnce(
+    { name: MEMORY, unit: 'MiB', figure: { is: 'growth', atMost: 12 } },
+    mapValues(both, ({ pid }) => residentMebibytes(pid)),
+  );
+  await run.measure(
+    { name: INFO, unit: 'ms', per: 'call', figure: { is: 'ratio', atMost: 1.02 } },
+    mapValues(both, ({ pid, client }) => ({
+      ...{ client: process.pid, daemon: pid, work: medianCall(() => client.info()) },
+    })),
+  );
+  await run.measure(
+    { name: STREAM, unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.98 } },
+    mapValues(both, ({ pid, proxy, port }) => ({
+      ...{ client: proxy, daemon: pid },
+      work: async (share) => {
+        const bytes = BYTES * share;
+        return { units: bytes / 1e9, value: await rate(bytes, 8, port, download) };
+      },
+    })),
+  );
+  if (run.wants(SCRAPE))
+    run.add({ name: SCRAPE, unit: 'ms', figure: { is: 'value', atMost: 5 } }, [
+      await busyScrapes({ on, processPaths, scrape, createWinsClient }),
+    ]);
+  for (const { client } of [off, on]) await client.close();
+}
+
+/** What a scrape takes of the processors of the daemon more than the time around it, in ms. */
+async function busyScrapes({ on, processPaths, scrape, createWinsClient }) {
+  const stopping = new AbortController();
+  // A connection has 128 runs at most.
+  const clients = [0, 1].map(() => createWinsClient({ address: on.address }));
+  const runs = processPaths.map((file, index) =>
+    clients[index % 2].runProcess({ path: file, signal: stopping.signal }).catch(() => undefined),
+  );
+  const sockets = Array.from({ length: STREAMS }, () => {
+    const socket = connect(on.port, '127.0.0.1').on('error', () => undefined);
+    socket.write('e');
+    return socket;
+  });
+  const isBusy = (text) =>
+    text.includes(`wins_runs{state="running"} ${RUNS}\n`) &&
+    text.includes(`wins_tunnel_streams ${STREAMS}\n`);
+  while (!isBusy(await scrape())) await delay(100);
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const spent = async (act) => {
+      const before = processorMs(on.pid);
+      for (let count = 0; count < SCRAPES; count += 1) {
+        await delay(BETWEEN_MS);
+        await act();
+      }
+      return processorMs(on.pid) - before;
+    };
+    const idleMs = await spent(() => undefined);
+    rounds.push({ value: ((await spent(scrape)) - idleMs) / SCRAPES });
+  }
+  for (const socket of sockets) socket.destroy();
+  stopping.abort();
+  await Promise.all(runs);
+  for (const client of clients) await client.close();
+  return { name: 'wins', rounds };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
