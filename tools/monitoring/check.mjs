@@ -45,7 +45,7 @@ if (process.argv.includes('--write')) {
 function checkNames() {
   const { METRICS } = createRequire(import.meta.url)(path.join(root, 'libs/metrics'));
   const rules = ruleExpressions();
-  const records = new Set(rules.flatMap(({ record }) => record ?? []));
+  const records = new Map(rules.flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
   const problems = [...rules, ...panelQueries()].flatMap(({ where, expr }) =>
     unknownNames(expr, METRICS, records).map((problem) => `${where}: ${problem}`),
   );
