@@ -201,8 +201,10 @@ describe('an audit log', () => {
   it('refuses what it cannot write, tells of it, and goes on when it can again', async () => {
     const changes = new EventEmitter();
     let isBroken = false;
+    let toldLost = 0;
     const log = await opened({
       onChange: (isAvailable) => changes.emit(String(isAvailable)),
+      onLost: (count) => (toldLost += count),
       prepareDirectory: (folder) => {
         if (isBroken) throw new Error('the disk is gone');
         mkdirSync(folder, { recursive: true });
@@ -224,6 +226,8 @@ describe('an audit log', () => {
     await log.append({ kind: 'stop' });
     expect(await kinds()).toEqual(['opened', 'start', 'resumed', 'stop']);
     expect((await records())[2]).toMatchObject({ lost: 1, refused: 1 });
+    expect(log.counts).toEqual({ written: 3, lost: 1, refused: 1 });
+    expect(toldLost).toBe(2);
     expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, lost: 1 });
   });
 

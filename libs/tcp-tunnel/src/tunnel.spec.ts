@@ -54,6 +54,33 @@ describe('a tunnel between two of our peers', () => {
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
   });
 
+  it('counts what all its streams have moved, and tells how each dial has ended', async () => {
+    const echo = await target((socket) => socket.pipe(socket));
+    const silent = await target(() => undefined);
+    const gone = silent.port;
+    await silent.close();
+    const dials: (readonly [number, string | undefined])[] = [];
+    const tunnel = await pair({
+      allowedPorts: [echo.port, gone],
+      onDialed: (port, failure) => dials.push([port, failure?.code]),
+    });
+    for (const port of [echo.port, echo.port, gone]) {
+      const socket = dial(await publish(tunnel, port)).on('error', () => undefined);
+      const sent = randomBytes(1000);
+      socket.end(sent);
+      await readAll(socket).catch(() => undefined);
+    }
+    await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
+    expect(dials).toEqual([
+      [echo.port, undefined],
+      [echo.port, undefined],
+      [gone, 'dialRefused'],
+    ]);
+    expect(tunnel.server.traffic).toMatchObject({ sentBytes: 2000, pauses: 0 });
+    expect(tunnel.client.traffic.receivedBytes).toBe(2000);
+    expect(tunnel.server.traffic.receivedBytes).toBeGreaterThanOrEqual(2000);
+  });
+
   it('gives out each stream that is dialled, with the bytes that it carries', async () => {
     const server = await target((socket) => {
       void readAll(socket).then((request) => socket.end(`got ${request.length}`));

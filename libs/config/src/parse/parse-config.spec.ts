@@ -659,6 +659,7 @@ describe('origins', () => {
       { key: 'audit.directory', value: undefined, origin: 'default' },
       { key: 'audit.maxFileBytes', value: 8_388_608, origin: 'default' },
       { key: 'audit.maxFiles', value: 16, origin: 'default' },
+      { key: 'metrics', value: undefined, origin: 'default' },
       { key: 'upgrade.mode', value: 'none', origin: 'default' },
       { key: 'upgrade.watchingPath', value: 'c:/etc/rancher/wins/wins.exe', origin: 'default' },
       { key: 'systemagent', value: undefined, origin: 'default' },
