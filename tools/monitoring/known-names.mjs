@@ -7,7 +7,7 @@ const TEXT = /"(?:[^"\\]|\\.)*"/g;
  * What is wrong with the names of metrics and labels in an expression.
  *
  * @param metrics - The table of the daemon: each metric with its `type` and `labels`, whose values are a list or a number.
- * @param records - Names that the rules record.
+ * @param records - The expressions that the rules record, by the names that they get; they have the labels that these keep.
  */
 export function unknownNames(expr, metrics, records) {
   const problems = [];
@@ -15,8 +15,9 @@ export function unknownNames(expr, metrics, records) {
   for (const [, name, matchers = ''] of expr.matchAll(
     /\b((?:wins|process)[_:][a-z0-9_:]+)(\{[^}]*\})?/g,
   )) {
-    if (records.has(name)) {
-      for (const label of ['action', 'result']) labels.add(label);
+    const recorded = records.get(name);
+    if (recorded !== undefined) {
+      for (const label of namedLabels(recorded)) labels.add(label);
       continue;
     }
     const definition = definitionOf(name, metrics);
@@ -28,12 +29,15 @@ export function unknownNames(expr, metrics, records) {
     if (definition.type === 'histogram') labels.add('le');
     problems.push(...unknownMatchers(name, matchers, definition));
   }
-  for (const [, list] of expr
-    .replace(TEXT, '""')
-    .matchAll(/\b(?:by|on|ignoring|without) *\(([^)]*)\)/g))
-    for (const label of list.split(',').map((each) => each.trim()))
-      if (!labels.has(label)) problems.push(`none of its metrics has a label ${label}`);
+  for (const label of namedLabels(expr))
+    if (!labels.has(label)) problems.push(`none of its metrics has a label ${label}`);
   return problems;
+}
+
+/** The labels by which an expression groups or matches. */
+function namedLabels(expr) {
+  const lists = expr.replace(TEXT, '""').matchAll(/\b(?:by|on|ignoring|without) *\(([^)]*)\)/g);
+  return [...lists].flatMap(([, list]) => list.split(',').map((each) => each.trim()));
 }
 
 function definitionOf(name, metrics) {

@@ -19,7 +19,7 @@ export async function startPrometheus(targetPort, rules) {
   writeFileSync(
     config,
     JSON.stringify({
-      global: { scrape_interval: '250ms', scrape_timeout: '250ms', evaluation_interval: '250ms' },
+      global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
       rule_files: [rules],
       scrape_configs: [
         { job_name: 'wins', static_configs: [{ targets: [`127.0.0.1:${targetPort}`] }] },
@@ -45,8 +45,14 @@ export async function startPrometheus(targetPort, rules) {
   const prometheus = {
     /** Evaluates an expression now. @throws what Prometheus says of one that is wrong. */
     query: async (expr) => (await ask(`query?query=${encodeURIComponent(expr)}`)).result,
-    /** The rules with their health. */
-    rules: async () => (await ask('rules')).groups.flatMap(({ rules: ofGroup }) => ofGroup),
+    /** The rules with their health, once each was evaluated. */
+    rules: async (signal) => {
+      for (;;) {
+        const rules = (await ask('rules')).groups.flatMap(({ rules: ofGroup }) => ofGroup);
+        if (rules.every(({ health }) => health !== 'unknown')) return rules;
+        await delay(AGAIN_MS, undefined, { signal });
+      }
+    },
     /** Waits until an expression finds something. */
     found: async (expr, signal) => {
       for (;;) {
