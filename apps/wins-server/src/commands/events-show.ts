@@ -67,12 +67,19 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, After:
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   const ask = (client: WinsClient, signal: AbortSignal) =>
     client.call(eventsServiceDefinition.read, request, { signal });
-  return askRunningDaemon(options, ask, { asker: 'wins srv events', takesItsTime: follow });
+  const question = { asker: 'wins srv events', takesItsTime: follow, answered };
+  return askRunningDaemon(options, ask, question);
 }
 
 function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent {
   const facts = JSON.parse(Facts === '' ? '{}' : Facts) as EventFacts;
   return { seq: Number(Seq), time, type, ...facts };
+}
+
+/** What the daemon itself says: that it cannot read its events, or that too many follow them. */
+function answered(error: WinsClientError): DaemonCallError | undefined {
+  if (error.reason === undefined || error.code === 'refused') return undefined;
+  return new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error });
 }
 
 /** Whether there is no daemon that could tell. */

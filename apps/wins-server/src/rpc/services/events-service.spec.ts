@@ -86,6 +86,9 @@ describe('the service of events', () => {
     await as(ADMINISTRATOR, async (daemon) => {
       const later = new Date(Date.now() + 60_000).toISOString();
       expect((await daemon.call(read, request(0n, false, later))).Events).toEqual([]);
+      await expect(daemon.call(read, request(0n, false, 'ever'))).rejects.toMatchObject({
+        reason: 'invalidSince',
+      });
     });
   });
 });

@@ -33,6 +33,15 @@ class TooManyFollowersError extends Error {
   }
 }
 
+/** What a call asks for is no time. */
+class InvalidSinceError extends Error {
+  override readonly name = 'InvalidSinceError';
+
+  constructor() {
+    super('cannot tell about events: found a "Since" that is no time; wanted one as RFC 3339');
+  }
+}
+
 type ReadCall = Caller & {
   readonly request: EventsReadRequest;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -47,10 +56,11 @@ export function createEventsService({
   let waiting = 0;
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
     const { After: after, Since: since, Wait: wait } = call.request;
-    const time = Date.parse(since);
+    const time = since === '' ? undefined : Date.parse(since);
+    if (Number.isNaN(time)) throw new InvalidSinceError();
     const range = {
       after: Number(after),
-      ...(!Number.isNaN(time) && { since: new Date(time) }),
+      ...(time !== undefined && { since: new Date(time) }),
       limit: PAGE,
     };
     if (!wait) return message(await journal.page(range));
@@ -84,5 +94,7 @@ function record({ seq, time, type, ...facts }: RingEvent) {
 function failure(error: unknown): ReturnType<typeof rpcError> {
   if (error instanceof TooManyFollowersError)
     return rpcError(status.RESOURCE_EXHAUSTED, 'tooManyFollowers', error.message);
+  if (error instanceof InvalidSinceError)
+    return rpcError(status.INVALID_ARGUMENT, 'invalidSince', error.message);
   return rpcError(status.FAILED_PRECONDITION, 'eventsUnreadable', messageOf(error));
 }
