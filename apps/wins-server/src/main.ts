@@ -27,11 +27,11 @@ export const makeSupportBundle = guard(
 );
 export const runDoctor = guard(async () => (await import('./commands/doctor.js')).runDoctor);
 export const showPlanStatus = guard(
-  async () => (await import('./commands/plan-show.js')).showPlanStatus,
+  async () => (await import('./commands/plan/show.js')).showPlanStatus,
 );
-export const showPlans = guard(async () => (await import('./commands/plan-show.js')).showPlans);
+export const showPlans = guard(async () => (await import('./commands/plan/show.js')).showPlans);
 export const showPlanHistory = guard(
-  async () => (await import('./commands/plan-show.js')).showPlanHistory,
+  async () => (await import('./commands/plan/show.js')).showPlanHistory,
 );
 export const showCsiProxy = guard(
   async () => (await import('./commands/csi-proxy.js')).showCsiProxy,
@@ -40,28 +40,28 @@ export const applyCsiProxy = guard(
   async () => (await import('./commands/csi-proxy.js')).applyCsiProxy,
 );
 export const showMetrics = guard(async () => (await import('./commands/metrics.js')).showMetrics);
-export const showStacks = guard(async () => (await import('./commands/debug-show.js')).showStacks);
-export const showReport = guard(async () => (await import('./commands/debug-show.js')).showReport);
+export const showStacks = guard(async () => (await import('./commands/debug/show.js')).showStacks);
+export const showReport = guard(async () => (await import('./commands/debug/show.js')).showReport);
 export const showHandles = guard(
-  async () => (await import('./commands/debug-show.js')).showHandles,
+  async () => (await import('./commands/debug/show.js')).showHandles,
 );
 export const showConnections = guard(
-  async () => (await import('./commands/debug-show.js')).showConnections,
+  async () => (await import('./commands/debug/show.js')).showConnections,
 );
-export const showRuns = guard(async () => (await import('./commands/debug-show.js')).showRuns);
+export const showRuns = guard(async () => (await import('./commands/debug/show.js')).showRuns);
 export const showStreams = guard(
-  async () => (await import('./commands/debug-show.js')).showStreams,
+  async () => (await import('./commands/debug/show.js')).showStreams,
 );
 export const changeLogLevel = guard(
-  async () => (await import('./commands/debug-show.js')).changeLogLevel,
+  async () => (await import('./commands/debug/show.js')).changeLogLevel,
 );
-export const writeHeap = guard(async () => (await import('./commands/debug-files.js')).writeHeap);
-export const writeCpu = guard(async () => (await import('./commands/debug-files.js')).writeCpu);
-export const writeTrace = guard(async () => (await import('./commands/debug-files.js')).writeTrace);
+export const writeHeap = guard(async () => (await import('./commands/debug/write-files.js')).writeHeap);
+export const writeCpu = guard(async () => (await import('./commands/debug/write-files.js')).writeCpu);
+export const writeTrace = guard(async () => (await import('./commands/debug/write-files.js')).writeTrace);
 export const requestStackDump = guard(
-  async () => (await import('./commands/stack-dump.js')).requestStackDump,
+  async () => (await import('./commands/debug/stack-dump.js')).requestStackDump,
 );
-export const applyPlan = guard(async () => (await import('./commands/plan-apply.js')).applyPlan);
+export const applyPlan = guard(async () => (await import('./commands/plan/apply.js')).applyPlan);
 
 /** See `removeCsiProxy`: for `wins uninstall`, which is another application. */
 export async function removeCsiProxy(

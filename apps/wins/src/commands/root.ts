@@ -5,7 +5,7 @@ import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { nodeCommands } from './node.js';
-import { srv } from './srv.js';
+import { srv } from './srv/srv.js';
 import { stackdump } from './stackdump.js';
 import { supportBundle } from './support-bundle.js';
 import { upIn, type Inside } from './up.js';

@@ -4,9 +4,9 @@ import {
   type DebugLogLevelResponse,
 } from '@wins/wins-api/raw';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { askForDiagnosis, type SecondsOptions } from './debug-questions.js';
-import { lines } from './plan-text.js';
-import type { RunningDaemonOptions } from './running-daemon.js';
+import { askForDiagnosis, type SecondsOptions } from './ask-about-debug.js';
+import { lines } from '../plan/plan-text.js';
+import type { RunningDaemonOptions } from '../running-daemon.js';
 
 /** The options of `wins srv debug log-level`. */
 export interface LogLevelOptions extends RunningDaemonOptions {

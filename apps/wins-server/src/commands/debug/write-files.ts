@@ -3,11 +3,11 @@ import { writeNewPrivateFile } from '@wins/trusted-files';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { listenForShutdown } from '../service/shutdown-signal.js';
-import { thisSystem } from '../this-system.js';
-import { askForDiagnosis, type SecondsOptions } from './debug-questions.js';
-import type { RunningDaemonOptions } from './running-daemon.js';
+import { DaemonCallError } from '../../daemon-call-error.js';
+import { listenForShutdown } from '../../service/shutdown-signal.js';
+import { thisSystem } from '../../this-system.js';
+import { askForDiagnosis, type SecondsOptions } from './ask-about-debug.js';
+import type { RunningDaemonOptions } from '../running-daemon.js';
 
 /** Where an answer goes. */
 export interface FileAnswerOptions {

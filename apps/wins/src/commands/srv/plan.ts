@@ -1,7 +1,7 @@
 import { command, requiredOption, switchOption, type Group } from '@wins/command-line';
-import { server } from '../load-applications.js';
-import { dataOutput, textOutput } from './daemon-options.js';
-import { inherits, ofDaemon } from './srv-options.js';
+import { server } from '../../load-applications.js';
+import { dataOutput, textOutput } from '../daemon-options.js';
+import { inherits, ofDaemon } from './options.js';
 
 const status = command({
   name: 'status',

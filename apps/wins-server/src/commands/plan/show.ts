@@ -1,8 +1,8 @@
 import { planServiceDefinition } from '@wins/wins-api/raw';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { askAboutPlans, askPlanStatus } from './plan-questions.js';
+import { askAboutPlans, askPlanStatus } from './ask-about-plans.js';
 import { contentText, statusText } from './plan-text.js';
-import type { RunningDaemonOptions } from './running-daemon.js';
+import type { RunningDaemonOptions } from '../running-daemon.js';
 
 /** `wins srv plan status`: where each plan stands. */
 export async function showPlanStatus(

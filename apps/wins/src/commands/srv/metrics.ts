@@ -1,7 +1,7 @@
 import { command } from '@wins/command-line';
-import { server } from '../load-applications.js';
-import { textOutput } from './daemon-options.js';
-import { inherits, ofDaemon } from './srv-options.js';
+import { server } from '../../load-applications.js';
+import { textOutput } from '../daemon-options.js';
+import { inherits, ofDaemon } from './options.js';
 
 /** `wins srv metrics` */
 export const metricsCommand = command({

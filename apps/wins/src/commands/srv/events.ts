@@ -1,7 +1,7 @@
 import { choiceOption, command, switchOption, textOption } from '@wins/command-line';
-import { server } from '../load-applications.js';
-import { FORMS } from './daemon-options.js';
-import { inherits, ofDaemon } from './srv-options.js';
+import { server } from '../../load-applications.js';
+import { FORMS } from '../daemon-options.js';
+import { inherits, ofDaemon } from './options.js';
 
 /** `wins srv events` */
 export const eventsCommand = command({

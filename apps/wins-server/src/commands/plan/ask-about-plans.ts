@@ -1,8 +1,8 @@
 import type { WinsClientError } from '@wins/wins-api';
 import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/raw';
 import { EXIT } from '@wins/wins-program';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+import { DaemonCallError } from '../../daemon-call-error.js';
+import { askRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 
 type Ask<Answer> = Parameters<typeof askRunningDaemon<Answer>>[1];
 

@@ -1,8 +1,8 @@
 import { command, durationOption, readOption, type Group } from '@wins/command-line';
 import { quoteText, UsageError } from '@wins/wins-program';
-import { server } from '../load-applications.js';
-import { dataOutput, textOutput } from './daemon-options.js';
-import { inherits, ofDaemon } from './srv-options.js';
+import { server } from '../../load-applications.js';
+import { dataOutput, textOutput } from '../daemon-options.js';
+import { inherits, ofDaemon } from './options.js';
 
 const page = 'observability.md';
 

@@ -6,14 +6,14 @@ import {
   switchOption,
   textOption,
 } from '@wins/command-line';
-import { server } from '../load-applications.js';
-import { FORMS, refuseBoth, textOutput } from './daemon-options.js';
-import { csiProxyCommands } from './srv-csi-proxy.js';
-import { eventsCommand } from './srv-events.js';
-import { metricsCommand } from './srv-metrics.js';
-import { debugCommands } from './srv-debug.js';
-import { inherits, ofDaemon } from './srv-options.js';
-import { planCommands } from './srv-plan.js';
+import { server } from '../../load-applications.js';
+import { FORMS, refuseBoth, textOutput } from '../daemon-options.js';
+import { csiProxyCommands } from './csi-proxy.js';
+import { eventsCommand } from './events.js';
+import { metricsCommand } from './metrics.js';
+import { debugCommands } from './debug.js';
+import { inherits, ofDaemon } from './options.js';
+import { planCommands } from './plan.js';
 
 const FORM = { short: 'o', placeholder: 'FORM' } as const;
 

@@ -1,9 +1,9 @@
 import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/raw';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { open } from 'node:fs/promises';
-import { askAboutPlans } from './plan-questions.js';
+import { askAboutPlans } from './ask-about-plans.js';
 import { contentText, lines, probeLines } from './plan-text.js';
-import type { RunningDaemonOptions } from './running-daemon.js';
+import type { RunningDaemonOptions } from '../running-daemon.js';
 
 /** What a request may hold, less what is around the plan in it. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
