@@ -26,6 +26,10 @@ describe('what may follow', () => {
       ['bash', 'zsh', 'powershell'],
     ],
     [
+      ['srv', 'debug', 'log-level', ''],
+      ['debug', 'info', 'warn', 'error', 'default'],
+    ],
+    [
       ['cli', 'prc', 'ls', '-o', ''],
       ['json', 'yaml', 'table', 'name'],
     ],
@@ -52,6 +56,7 @@ describe('what may follow', () => {
     [['srv', 'app', 'run', '--config', '']],
     [['srv', 'app', 'run', '--config=']],
     [['cli', 'prc', 'run', '-path', 'x']],
+    [['srv', 'debug', 'heap', '']],
     [['cli', 'deliver', '--from', '']],
     [['cli', 'deliver', '--to', '']],
   ])('%j are files', async (words) => {
