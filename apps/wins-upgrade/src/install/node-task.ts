@@ -17,6 +17,7 @@ import {
   withInstallLock,
   type InstallContext,
   type InstallWish,
+  type Step,
   type UninstallWish,
 } from '@wins/node-install';
 import { messageOf } from '@wins/wins-program';
@@ -139,7 +140,9 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const csiProxy = await how.removeCsiProxy(wish.places.config, isAdopted);
+    const csiProxy = (await hasStopped(context, plan.steps))
+      ? await how.removeCsiProxy(wish.places.config, isAdopted)
+      : undefined;
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
@@ -154,6 +157,22 @@ export function removeNode(
       ...{ steps, ...(told.length > 0 && { kept: told }) },
     };
   });
+}
+
+/**
+ * Stops the daemon if these steps do: one that runs would find csi-proxy gone, and install it again. One that cannot be stopped is the first thing
+ * that an uninstallation tells.
+ */
+async function hasStopped({ host }: InstallContext, steps: readonly Step[]): Promise<boolean> {
+  try {
+    for (const { item, to } of steps) {
+      if (item.kind === 'running' && to === undefined)
+        await host.rooms.running.write(item, undefined, undefined);
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Takes over what another program installed: nothing changes but the manifest. */
