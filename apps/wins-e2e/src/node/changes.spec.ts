@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { answer } from '@wins/rancher-server/testing';
 import { linesOf } from '../testing/node/crash-node.js';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
@@ -54,6 +55,30 @@ describe('a node that changes', () => {
     expect((await world.say(['join'], cluster.variables, dirty)).outcome).toBe('refused');
     const down = await world.say(['join', '--allow-downgrade'], cluster.variables);
     expect([down.code, await world.version()]).toEqual([0, 'v1.0.0']);
+  });
+
+  it('waits in a job for no server that wants more time than a job has, and says so', async () => {
+    await using world = new NodeWorld();
+    expect((await world.say(['join'], cluster.variables)).outcome).toBe('installed');
+    const later = answer(503, 'later', { 'retry-after': '160' });
+    cluster.rancher.script('/cacerts', [later], { forEver: true });
+    const said = await world.say(['suc'], cluster.variables);
+    expect([said.code, said.outcome]).toEqual([70, 'failed']);
+    expect(said.reason).toContain('found status 503 with "later"');
+    // Who joins has the time.
+    const join = world.start(['join'], cluster.variables);
+    let told = '';
+    await new Promise<void>((resolve) => {
+      join.child.stderr?.on('data', (part: Buffer) => {
+        told += part.toString();
+        if (told.includes('trying again in')) resolve();
+      });
+      join.child.once('close', () => resolve());
+    });
+    join.child.kill('SIGTERM');
+    await join.outcome;
+    cluster.rancher.script('/cacerts', []);
+    expect(told).toContain('trying again in 2m40s');
   });
 
   it('that was half installed is as before once it is uninstalled; again there is nothing to do', async () => {

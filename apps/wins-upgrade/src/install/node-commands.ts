@@ -142,6 +142,7 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
     const wish = sucWishFromEnvironment(process.env, { rancherCompatible });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
+    const patience = { ...options, timeout: options.timeout ?? JOB_SERVER_MS };
     const program = await ownProgram(node);
     const wishWith = (fetched: FetchedParts): InstallWish =>
       installWishOfSuc({ ...wish, places }, { ...fetched, program });
@@ -156,7 +157,7 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
           throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
         }
         const onKnown = (parts: FetchedParts): Promise<void> => judge(wishWith(parts));
-        return wishWith(await ask({ wish, nodeId, places }, options, task, onKnown));
+        return wishWith(await ask({ wish, nodeId, places }, patience, task, onKnown));
       },
       'keep',
       { ...task, proofs: asks ? [agentProof(node)] : [] },
@@ -166,6 +167,8 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const WAIT_MS = 60_000;
 const SERVER_MS = 900_000;
+/** A job of the controller is ended after 600 s: three questions, stop, start and proof end before, and say why. */
+const JOB_SERVER_MS = 150_000;
 
 function localPlaces(): InstallPlaces {
   return wishFromEnvironment({ ...process.env, ...LOCAL }).places;

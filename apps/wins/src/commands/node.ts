@@ -170,6 +170,10 @@ export const sucCommand = command({
       'What is not set has the meaning that it has for the original',
     ),
     ...asking,
+    timeout: durationOf(
+      'timeout',
+      'For how long the server is asked again, such as 5m (default: 150s, as a job has 600)',
+    ),
     ...common,
   },
   examples: [['suc --dry-run', 'print what the job would do']],

@@ -46,6 +46,40 @@ describe('an installation beside other users', () => {
     expect(node.snapshot().filter((line) => !line.includes('planted'))).toEqual(found);
   });
 
+  it.each<[string, (folder: string, elsewhere: string) => void]>([
+    ['is open to them', (folder) => chmodSync(mkdirAll(folder), 0o777)],
+    [
+      'is a link of theirs',
+      (folder, elsewhere) => {
+        mkdirAll(path.dirname(folder));
+        symlinkSync(mkdirAll(elsewhere), folder);
+      },
+    ],
+  ])(
+    'is refused where the folder of the manifest %s, and believes no journal in it',
+    async (_what, make) => {
+      using node = new TestNode();
+      const { stateFolder, config } = node.places;
+      const elsewhere = path.join(node.root, 'theirs');
+      make(stateFolder, elsewhere);
+      node.put(config, 'debug: true\n');
+      const step = {
+        item: { kind: 'file', path: config },
+        to: { sha256: '0'.repeat(64), access: 'private' },
+      };
+      const journal = [{ format: 1, isProved: false, steps: [step] }, { begin: 0 }];
+      const text = journal.map((line) => `${JSON.stringify(line)}\n`).join('');
+      writeFileSync(path.join(stateFolder, 'journal.jsonl'), text);
+      const found = node.snapshot();
+      for (const act of [() => node.install(plainWish(node)), () => node.recover()])
+        await expect(act()).rejects.toMatchObject({
+          code: 'refused',
+          message: expect.stringContaining(stateFolder) as unknown,
+        });
+      expect(node.snapshot()).toEqual(found);
+    },
+  );
+
   it('is refused where they can write to a folder that would be in the PATH', async () => {
     using node = new TestNode();
     const [element = ''] = node.places.morePathElements;
@@ -164,4 +198,9 @@ function manyCertificates(count: number): string {
     const body = Buffer.from(`certificate ${index}`).toString('base64');
     return `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
   }).join('');
+}
+
+function mkdirAll(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }

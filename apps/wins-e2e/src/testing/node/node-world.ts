@@ -189,7 +189,9 @@ export class NodeWorld implements AsyncDisposable {
       .map(String)
       .filter(
         (name) =>
-          !/^(run|node\.lock|system\.json)(\/|$)|\/(work|applied)\/|\.upgrade(\/|$)/.test(name),
+          !/^(run|node\.lock|system\.json|\.system\.json\.\w+\.tmp)(\/|$)|\/(work|applied)\/|\.upgrade(\/|$)/.test(
+            name,
+          ),
       )
       .sort()
       .map((name) => {
