@@ -12,6 +12,7 @@ import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './g
 // This program is a client that is measured too.
 import './heap-report.cjs';
 import { Programs, Run } from './measure.mjs';
+import { measureMetrics, metricsRows } from './metrics-rows.mjs';
 import { reportOf } from './report.mjs';
 import { measureMemory, measureStarts, startRows } from './start-rows.mjs';
 import { measureTunnel, tunnelRows } from './tunnel-rows.mjs';
@@ -42,6 +43,7 @@ const parts = { run, programs, wins, folder };
 try {
   await group(ofDaemon, measureDaemon);
   await group(tunnelRows, () => measureTunnel(parts));
+  await group(metricsRows, () => measureMetrics(parts));
 } finally {
   programs.end();
   rmSync(folder, { recursive: true, force: true });
@@ -76,6 +78,7 @@ function optionsOrExit() {
     const found = readOptions(process.argv.slice(2), [
       ...ofDaemon,
       ...tunnelRows,
+      ...metricsRows,
       ...ofWindows,
       ...ofExecutables,
     ]);

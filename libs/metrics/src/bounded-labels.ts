@@ -13,36 +13,42 @@ export type Labels = Readonly<Record<string, string>>;
  * first so many. What was told once stays, as counters must.
  */
 export class BoundedLabels {
-  readonly #definition: MetricDefinition;
+  readonly #labels: readonly (readonly [name: string, values: LabelValues])[];
   readonly #known = new Map<string, Set<string>>();
-  readonly #series = new Set<string>();
+  readonly #series = new Map<string, Labels>();
+  readonly #others: Labels;
   readonly #mostSeries: number;
 
   constructor(definition: MetricDefinition) {
-    this.#definition = definition;
+    this.#labels = Object.entries(definition.labels);
+    this.#others = Object.fromEntries(this.#labels.map(([name]) => [name, OTHER]));
     // One is for all others.
     this.#mostSeries = mostSeriesOf(definition) - 1;
   }
 
+  /** The labels that are told. For one combination it is always the same object. */
   of(labels: Labels): Labels {
-    const names = Object.entries(this.#definition.labels);
-    if (names.length === 0) return labels;
+    let key = '';
+    for (const [name, values] of this.#labels)
+      key += `${this.#valueOf(name, values, labels[name] ?? OTHER)}\n`;
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (this.#series.size >= this.#mostSeries) return this.#others;
+    // No value has a line feed.
+    const told = key.split('\n');
     const bounded = Object.fromEntries(
-      names.map(([name, values]) => [name, this.#valueOf(name, values, labels[name] ?? OTHER)]),
+      this.#labels.map(([name], index) => [name, told[index] ?? OTHER]),
     );
-    const key = JSON.stringify(bounded);
-    if (this.#series.has(key)) return bounded;
-    if (this.#series.size >= this.#mostSeries)
-      return Object.fromEntries(names.map(([name]) => [name, OTHER]));
-    this.#series.add(key);
+    this.#series.set(key, bounded);
     return bounded;
   }
 
   #valueOf(name: string, values: LabelValues, value: string): string {
     if (typeof values !== 'number') return values.includes(value) ? value : OTHER;
-    const text = escapeText(value, { maxLength: MOST_CHARACTERS });
     const known = this.#known.get(name) ?? new Set();
     this.#known.set(name, known);
+    if (known.has(value)) return value;
+    const text = escapeText(value, { maxLength: MOST_CHARACTERS });
     if (known.has(text)) return text;
     if (known.size >= values) return OTHER;
     known.add(text);

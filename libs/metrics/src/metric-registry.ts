@@ -11,6 +11,8 @@ import {
 /** Between two collections, in milliseconds. */
 const REST_MS = 100;
 
+const NO_LABELS: Labels = {};
+
 /** What a metric is at the moment: one number for each combination of labels. */
 export type Samples = Iterable<readonly [labels: Labels, value: number]>;
 
@@ -83,8 +85,7 @@ export class MetricRegistry {
   #define(name: MetricName, { type, help, labels }: MetricDefinition): void {
     const registry = this.#registry;
     const definition = { name, help, labelNames: Object.keys(labels), registers: [registry] };
-    const samples = (): ReadonlyMap<string, readonly [Labels, number]> | undefined =>
-      this.#samples(name);
+    const samples = (): ReadonlyMap<Labels, number> | undefined => this.#samples(name);
     this.#labels.set(name, new BoundedLabels(METRICS[name]));
     switch (type) {
       case 'counter': {
@@ -92,7 +93,7 @@ export class MetricRegistry {
           const now = samples();
           if (now === undefined) return;
           this.reset();
-          for (const [bounded, value] of now.values()) this.inc(bounded, Math.max(0, value));
+          for (const [bounded, value] of now) this.inc(bounded, Math.max(0, value));
         };
         const counter = new Counter({ ...definition, collect });
         this.#counters.set(name, counter);
@@ -107,7 +108,7 @@ export class MetricRegistry {
           this.reset();
           // Without labels a reset is a zero, and what cannot be told must be absent.
           if (now.size === 0 && definition.labelNames.length === 0) this.remove();
-          for (const [bounded, value] of now.values()) this.set(bounded, value);
+          for (const [bounded, value] of now) this.set(bounded, value);
         };
         new Gauge({ ...definition, collect });
         return;
@@ -118,20 +119,20 @@ export class MetricRegistry {
   }
 
   #bounded(name: MetricName, labels: Labels): Labels {
-    return this.#labels.get(name)?.of(labels) ?? {};
+    return this.#labels.get(name)?.of(labels) ?? NO_LABELS;
   }
 
   /** Undefined for a metric that nobody reads. */
-  #samples(name: MetricName): ReadonlyMap<string, readonly [Labels, number]> | undefined {
+  #samples(name: MetricName): ReadonlyMap<Labels, number> | undefined {
     const read = this.#readers.get(name);
     if (read === undefined) return undefined;
-    const sums = new Map<string, readonly [Labels, number]>();
+    // The same combination is the same object.
+    const sums = new Map<Labels, number>();
     try {
       for (const [labels, value] of read()) {
         if (!Number.isFinite(value)) continue;
         const bounded = this.#bounded(name, labels);
-        const key = JSON.stringify(bounded);
-        sums.set(key, [bounded, (sums.get(key)?.[1] ?? 0) + value]);
+        sums.set(bounded, (sums.get(bounded) ?? 0) + value);
       }
     } catch {
       return new Map();

@@ -127,6 +127,26 @@ describe('the listener for scrapes', () => {
     expect(scrapes).toBeLessThanOrEqual(1001);
   });
 
+  it('goes on when scrapers leave before their answer, and when they ask for many at once', async () => {
+    const answers: (() => void)[] = [];
+    await using slow = await serveMetrics({
+      ...{ listen: '127.0.0.1:0', contentType: 'text/plain' },
+      scrape: () => new Promise((resolve) => answers.push(() => resolve(BODY))),
+    });
+    const request = 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n';
+    const leaving = connect(slow.port, '127.0.0.1').on('error', () => undefined);
+    leaving.write(request.repeat(3));
+    while (answers.length < 3) await new Promise(setImmediate);
+    leaving.resetAndDestroy();
+    await once(leaving, 'close');
+    for (const answer of answers.splice(0)) answer();
+    const staying = connect(slow.port, '127.0.0.1');
+    staying.end(request.repeat(2) + request.replace('host', 'connection: close\r\nhost'));
+    while (answers.length < 3) await new Promise(setImmediate);
+    for (const answer of answers) answer();
+    expect((await textOf(staying)).split(BODY)).toHaveLength(4);
+  });
+
   it('cuts what is no HTTP, and headers beyond 8 KiB', async () => {
     for (const bytes of [
       '\x16\x03\x01',

@@ -54,7 +54,8 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     },
     (request, response) => {
       room.busy(request.socket, response);
-      void answer(request, response, options);
+      // What cannot even be refused is cut: nothing here may end the program.
+      answer(request, response, options).catch(() => response.destroy());
     },
   );
   server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION;
@@ -104,7 +105,6 @@ async function answer(
   }
   try {
     const text = await scrape();
-    if (response.destroyed) return;
     response.writeHead(200, {
       'content-type': contentType,
       'content-length': Buffer.byteLength(text),

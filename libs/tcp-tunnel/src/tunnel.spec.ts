@@ -81,6 +81,19 @@ describe('a tunnel between two of our peers', () => {
     expect(tunnel.server.traffic.receivedBytes).toBeGreaterThanOrEqual(2000);
   });
 
+  it('counts that the peer was asked to pause a stream whose program does not read', async () => {
+    const silent = await target((socket) => void socket.pause());
+    const tunnel = await pair({ allowedPorts: [silent.port] });
+    const socket = dial(await publish(tunnel, silent.port)).on('error', () => undefined);
+    const more = (): void => {
+      while (socket.write(Buffer.alloc(MIB)));
+    };
+    socket.on('drain', more);
+    more();
+    await until(() => tunnel.server.traffic.pauses > 0);
+    socket.destroy();
+  });
+
   it('gives out each stream that is dialled, with the bytes that it carries', async () => {
     const server = await target((socket) => {
       void readAll(socket).then((request) => socket.end(`got ${request.length}`));
