@@ -1,7 +1,7 @@
 /**
  * What a service that runs for months needs of its process.
  *
- * It owns: log files of bounded size and their newest lines, the bounds of the heap, memory that is given back when it is no longer needed, and
+ * It owns: log files of bounded size, the bounds of the heap, memory that is given back when it is no longer needed, and
  * the watch for an event loop that is blocked. It does not own: what is logged, and what is done about a blocked event loop.
  *
  * @example
@@ -11,7 +11,6 @@
  * @module
  */
 export { watchStalls, type StallWatchOptions } from './event-loop/stall-watch.js';
-export { logTail } from './log-files/log-tail.js';
 export {
   openRotatingLog,
   type RotatingLog,

@@ -1,11 +1,10 @@
+import { cleanerOf, makeMember, writePrivateFile, type MadeMember } from '@wins/support-bundle';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
-import { cleanerOf } from '../support/known-secrets.js';
+import { knownSecrets } from '../support/known-secrets.js';
 import { loadPacker } from '../support/load-packer.js';
 import { supportMembers } from '../support/members.js';
-import { writePrivateFile } from '../support/private-file.js';
-import { makeMember, type MadeMember } from '../support/support-member.js';
 import { supportSource } from '../support/support-source.js';
 import { thisSystem } from '../this-system.js';
 
@@ -27,7 +26,7 @@ export async function makeSupportBundle(
   const config = options.config === undefined ? undefined : path.resolve(options.config);
   const executable = process.argv[1] ?? process.execPath;
   const source = await supportSource(config, local({ config, executable, system }));
-  const clean = cleanerOf(source.loaded?.config);
+  const clean = cleanerOf(knownSecrets(source.loaded?.config));
   const made: MadeMember[] = [];
   // One after another: the node may be busy, and what they ask is the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, clean));

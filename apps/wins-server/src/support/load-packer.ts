@@ -3,5 +3,5 @@
 
 /** Loads what packs a bundle for support, which no daemon needs. */
 export function loadPacker() {
-  return require('./wins-support.cjs') as typeof import('./pack-members.js');
+  return require('./wins-support.cjs') as typeof import('./start-packing.js');
 }

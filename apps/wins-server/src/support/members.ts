@@ -1,4 +1,5 @@
 import { resolvePipePath } from '@wins/pipe-transport';
+import { logTail, type SupportMember } from '@wins/support-bundle';
 import type { WinsClientError } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
@@ -10,10 +11,8 @@ import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../log/windows-service-log.js';
-import { logTail } from '@wins/service-runtime';
 import { maskedConfig } from './masked-config.js';
 import { serviceFacts } from './service-facts.js';
-import type { SupportMember } from './support-member.js';
 import type { SupportSource } from './support-source.js';
 
 const KIB = 1024;

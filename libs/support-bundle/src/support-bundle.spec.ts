@@ -1,0 +1,96 @@
+import { posixFileTrust } from '@wins/trusted-files';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  addressWithoutSecrets,
+  cleanerOf,
+  logTail,
+  makeMember,
+  packMembers,
+  writePrivateFile,
+} from './index.js';
+
+const asItIs = (text: string): string => text;
+
+describe('a member of a bundle', () => {
+  it('that fails has the reason as its text', async () => {
+    const make = () => Promise.reject(new Error('found no log with TOKEN'));
+    const member = { name: 'log.jsonl', maxBytes: 100, make };
+    const made = await makeMember(member, (text) => text.replace('TOKEN', '[removed]'));
+    expect(made).toMatchObject({ name: 'log.jsonl.error.txt', isFailure: true });
+    expect(String(made.content)).toBe('found no log with [removed]\n');
+  });
+
+  it('that is too long keeps its end, in whole lines', async () => {
+    const lines = Array.from({ length: 100 }, (_, n) => `line ${n}\n`).join('');
+    const member = { name: 'log.jsonl', maxBytes: 100, make: () => Promise.resolve(lines) };
+    const { content, isCut } = await makeMember(member, asItIs);
+    expect(isCut).toBe(true);
+    expect(content.length).toBeLessThanOrEqual(100);
+    expect(String(content)).toMatch(/^\(the beginning was cut off\)\n(line \d\d\n)+$/);
+    expect(String(content)).toMatch(/line 99\n$/);
+  });
+});
+
+describe('a cleaner', () => {
+  it('takes what is known by value, also escaped, and what addresses hold by its form', () => {
+    const clean = cleanerOf(['canary-value', 'canary"quoted', 'ab']);
+    const said = `canary-value ${JSON.stringify('canary"quoted')} http://u:canary@host/a?k=canary#top`;
+    expect(clean(said)).toBe('[removed] "[removed]" http://[removed]@host/a?[removed]#top');
+    expect(clean('ab http://host/plain')).toBe('ab http://host/plain');
+  });
+
+  it('shows of an address where it leads', () => {
+    expect(addressWithoutSecrets('https://u:p@host/a/b?k=v#x')).toBe('https://host/a/b');
+  });
+});
+
+describe('the files of a bundle', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-support-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const trust = () => posixFileTrust();
+
+  it('are private, and replace nothing (A88)', async () => {
+    const file = path.join(folder, 'bundle');
+    await writePrivateFile(file, Buffer.from('content'), trust);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const taken = { code: 'alreadyExists' };
+    await expect(writePrivateFile(file, Buffer.from('x'), trust)).rejects.toMatchObject(taken);
+    const linked = path.join(folder, 'link');
+    symlinkSync(path.join(folder, 'elsewhere'), linked);
+    await expect(writePrivateFile(linked, Buffer.from('x'), trust)).rejects.toMatchObject(taken);
+    expect([readdirSync(folder).sort(), readFileSync(file, 'utf8')]).toEqual([
+      ['bundle', 'link'],
+      'content',
+    ]);
+  });
+
+  it('have the newest lines of the log, of as many files as it takes', async () => {
+    for (const number of [1, 2, 10])
+      writeFileSync(path.join(folder, `wins.${number}.log`), `file ${number}\n`);
+    expect(await logTail(folder, 1000)).toBe('file 1\nfile 2\nfile 10\n');
+    expect(await logTail(folder, 15)).toBe('file 2\nfile 10\n');
+    await expect(logTail(path.join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('are packed below one folder', async () => {
+    const content = Buffer.from('text');
+    const archive = await packMembers('bundle', [{ name: 'member.txt', content }]);
+    const file = path.join(folder, 'bundle.tar.gz');
+    await writePrivateFile(file, archive, trust);
+    expect(execFileSync('tar', ['-xzOf', file, 'bundle/member.txt']).toString()).toBe('text');
+  });
+});
