@@ -142,6 +142,13 @@ describe('a ring of events', () => {
     expect((await last).events).toEqual([]);
   });
 
+  it('has written what was told once it is flushed', async () => {
+    await using ring = ringWith();
+    ring.tell('one');
+    await ring.flush();
+    expect(seqs(await kept())).toEqual([1]);
+  });
+
   it('finds events since a time', async () => {
     await using ring = ringWith();
     ring.tell('one');

@@ -127,6 +127,11 @@ export class EventRing implements AsyncDisposable {
     }
   }
 
+  /** Writes what was told, as far as the disk takes it. Never rejects. */
+  flush(): Promise<void> {
+    return this.#writeNow();
+  }
+
   /** Writes what was told, and ends what waits for events. Idempotent; never rejects. */
   async close(): Promise<void> {
     if (!this.#isClosed) {

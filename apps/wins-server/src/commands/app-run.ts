@@ -182,7 +182,7 @@ async function serve(
     watch = watched;
     await debug.apply(loaded.config);
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
-    journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
+    await journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',
@@ -193,7 +193,7 @@ async function serve(
     csiProxy.apply(loaded);
     const request = await shutdown;
     audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
-    journal.tell('stopping', { reason: 'error' in request ? 'failed' : 'asked' });
+    void journal.tell('stopping', { reason: 'error' in request ? 'failed' : 'asked' });
     if ('error' in request) {
       exitCode = EXIT.server.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');

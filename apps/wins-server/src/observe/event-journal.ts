@@ -41,9 +41,13 @@ export class EventJournal {
     });
   }
 
-  /** Keeps what the daemon itself begins or ends. */
-  tell(type: 'started' | 'stopping', facts: Readonly<Record<string, string | number>>): void {
+  /** Keeps that the daemon begins or ends, and resolves when that is written, or cannot be. Never rejects. */
+  async tell(
+    type: 'started' | 'stopping',
+    facts: Readonly<Record<string, string | number>>,
+  ): Promise<void> {
     this.#ring.tell(type, facts);
+    await this.#ring.flush();
   }
 
   /** @throws EventRingError */
