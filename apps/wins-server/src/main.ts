@@ -55,9 +55,15 @@ export const showStreams = guard(
 export const changeLogLevel = guard(
   async () => (await import('./commands/debug/show.js')).changeLogLevel,
 );
-export const writeHeap = guard(async () => (await import('./commands/debug/write-files.js')).writeHeap);
-export const writeCpu = guard(async () => (await import('./commands/debug/write-files.js')).writeCpu);
-export const writeTrace = guard(async () => (await import('./commands/debug/write-files.js')).writeTrace);
+export const writeHeap = guard(
+  async () => (await import('./commands/debug/write-files.js')).writeHeap,
+);
+export const writeCpu = guard(
+  async () => (await import('./commands/debug/write-files.js')).writeCpu,
+);
+export const writeTrace = guard(
+  async () => (await import('./commands/debug/write-files.js')).writeTrace,
+);
 export const requestStackDump = guard(
   async () => (await import('./commands/debug/stack-dump.js')).requestStackDump,
 );

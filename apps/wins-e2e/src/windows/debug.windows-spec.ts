@@ -73,7 +73,7 @@ describe('the stacks of the service', () => {
     await workspace.remove();
   });
 
-  it('are written beside its logs when its event is signalled, by whom its access list names (A80)', async () => {
+  it('are written beside its logs when its event is signalled, by whom its access list names (A81)', async () => {
     const registered = await workspace.run('srv', 'app', 'run', '--config', config, '--register');
     assert.equal(registered.code, 0, registered.stderr);
     const { pid } = await services.start(NAME);

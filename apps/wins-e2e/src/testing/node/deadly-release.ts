@@ -125,7 +125,11 @@ export class DeadlyNode implements AsyncDisposable {
   async #die(command: string, change: number): Promise<void> {
     const variables = { DIE_AT: String(change) };
     const { signal, code, stderr } = await this.#world.wins([command], variables, this.#release);
-    assert.equal(signal, 'SIGKILL', `change ${change} of ${command}: ended with ${code}: ${stderr}`);
+    assert.equal(
+      signal,
+      'SIGKILL',
+      `change ${change} of ${command}: ended with ${code}: ${stderr}`,
+    );
   }
 
   #assertEmpty(): void {
