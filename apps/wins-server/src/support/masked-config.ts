@@ -8,14 +8,14 @@ import { addressWithoutSecrets } from '@wins/support-bundle';
 export function maskedConfig({ config, path, found, origins, warnings }: LoadedConfig): object {
   const { debug, listen, proxy, pipeAccess, reflection, agentStrictTlsMode } = config;
   const { tunnel, routes, audit, upgrade, whiteList, systemAgent, csiProxy, tlsConfig } = config;
-  const { metrics, tracing } = config;
+  const { metrics, tracing, debugPipe } = config;
   return {
     file: path,
     found,
     setInFile: origins.filter(({ origin }) => origin !== 'default').map(({ key }) => key),
     warnings: warnings.map(problemPlace),
     config: {
-      ...{ debug, listen, proxy, pipeAccess, reflection },
+      ...{ debug, debugPipe, listen, proxy, pipeAccess, reflection },
       agentStrictTLSMode: agentStrictTlsMode,
       processEnvironment: Object.keys(config.processEnvironment),
       white_list: {
