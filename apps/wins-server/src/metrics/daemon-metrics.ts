@@ -23,10 +23,13 @@ export function keepMetrics(metrics: MetricRegistry, sources: MetricsSources): D
   readStates(metrics, sources);
   readRuns(metrics, sources, totals);
   const delays = readDelays(metrics);
-  const subscription = sources.events.subscribe((event) => {
-    countEvent(metrics, event, entryOf);
-    if (event.type === 'run' && event.event.type === 'ended') totals.ended(event.event);
-  });
+  const subscription = sources.events.subscribe(
+    (event) => {
+      countEvent(metrics, event, entryOf);
+      if (event.type === 'run' && event.event.type === 'ended') totals.ended(event.event);
+    },
+    { routine: true },
+  );
   return {
     [Symbol.dispose]: () => {
       subscription[Symbol.dispose]();

@@ -22,6 +22,23 @@ describe('the events of a daemon', () => {
     expect(events.isHeard).toBe(false);
   });
 
+  it('that come with each call, connection and stream reach those alone who want the routine', () => {
+    const events = new DaemonEvents();
+    const heard: string[] = [];
+    using _notable = events.subscribe(({ type }) => heard.push(`notable ${type}`));
+    expect([events.isHeard, events.isCounted]).toEqual([true, false]);
+    using _all = events.subscribe(({ type }) => heard.push(`all ${type}`), { routine: true });
+    expect(events.isCounted).toBe(true);
+    events.publish({ type: 'call', method: 'unknown', code: 0, ms: 1 });
+    events.publish({ type: 'connection', pipe: 'main', phase: 'opened' });
+    events.publish({ type: 'stream', phase: 'connected', port: 80 });
+    expect(heard).toEqual(['all call', 'all connection', 'all stream']);
+    heard.length = 0;
+    events.publish({ type: 'connection', pipe: 'main', phase: 'refused', rule: 'idle' });
+    events.publish({ type: 'stream', phase: 'failed', port: 80, code: 'dialRefused' });
+    expect(heard).toEqual(['notable connection', 'all connection', 'notable stream', 'all stream']);
+  });
+
   it('go on to the others when a listener throws, which is told once', () => {
     const failures: unknown[] = [];
     const events = new DaemonEvents((error) => failures.push(error));

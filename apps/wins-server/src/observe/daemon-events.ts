@@ -90,14 +90,15 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Tells what happens in one daemon to whoever listens. A source asks {@link isHeard} before it makes an event, so that a daemon to which
- * nobody listens makes none. Listeners are called at once and in the order in which they came; one that throws disturbs neither the
- * source nor the others.
+ * Tells what happens in one daemon to whoever listens. A source asks {@link isHeard} before it makes an event, and {@link isCounted} before one that
+ * comes with each call, connection or stream, so that a daemon to which nobody listens makes none. Listeners are called at once and in the
+ * order in which they came; one that throws disturbs neither the source nor the others.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
-  // Replaced, never changed: it may be walked through just now.
+  // Replaced, never changed: they may be walked through just now.
   #listeners: readonly Listener[] = [];
+  #counters: readonly Listener[] = [];
 
   /** @param failed - Gets the first error of each listener. Default: it is dropped. */
   constructor(failed: (error: unknown) => void = () => undefined) {
@@ -109,13 +110,21 @@ export class DaemonEvents {
     return this.#listeners.length > 0;
   }
 
-  publish(event: DaemonEvent): void {
-    if (this.#listeners.length === 0) return;
-    for (const listener of this.#listeners) listener(event);
+  /** Whether anybody wants what is routine, too. */
+  get isCounted(): boolean {
+    return this.#counters.length > 0;
   }
 
-  /** Calls the listener with each event from now on, until what is returned is disposed of. Disposing is idempotent. */
-  subscribe(listener: Listener): Disposable {
+  publish(event: DaemonEvent): void {
+    for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
+  }
+
+  /**
+   * Calls the listener with each event from now on, until what is returned is disposed of. Disposing is idempotent.
+   *
+   * @param options - `routine`: also with what comes with each call, connection and stream. Default: no.
+   */
+  subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {
       try {
@@ -126,10 +135,26 @@ export class DaemonEvents {
       }
     };
     this.#listeners = [...this.#listeners, guarded];
+    if (routine) this.#counters = [...this.#counters, guarded];
     return {
       [Symbol.dispose]: () => {
         this.#listeners = this.#listeners.filter((other) => other !== guarded);
+        this.#counters = this.#counters.filter((other) => other !== guarded);
       },
     };
+  }
+}
+
+/** Whether an event comes with each call, connection or stream. */
+function isRoutine(event: DaemonEvent): boolean {
+  switch (event.type) {
+    case 'call':
+      return true;
+    case 'connection':
+      return event.phase !== 'refused';
+    case 'stream':
+      return event.phase === 'connected';
+    default:
+      return false;
   }
 }

@@ -163,7 +163,7 @@ export class Connections {
         this.#turns.name(clientLabel(path));
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
-        if (this.#events.isHeard) this.#tellCall(stream, path, trace);
+        if (this.#events.isCounted) this.#tellCall(stream, path, trace);
         if (!this.#clientCalls.begin(client)) {
           const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
@@ -247,7 +247,7 @@ export class Connections {
 
   #tellConnection(phase: 'opened' | 'closed'): void {
     const events = this.#events;
-    if (events.isHeard) events.publish({ type: 'connection', pipe: 'main', phase });
+    if (events.isCounted) events.publish({ type: 'connection', pipe: 'main', phase });
   }
 
   #tellCall(stream: Http2Stream, path: string, trace: TraceContext | undefined): void {

@@ -24,9 +24,12 @@ export interface TracingParts {
 export function startTracing({ endpoint, events, onChange }: TracingParts): RunningTracing {
   const service = { name: 'wins', version: VERSION, host: hostname() };
   const sender = new SpanSender({ endpoint, service, onChange });
-  const subscription = events.subscribe((event) => {
-    if (event.type === 'call') send(sender, event);
-  });
+  const subscription = events.subscribe(
+    (event) => {
+      if (event.type === 'call') send(sender, event);
+    },
+    { routine: true },
+  );
   return {
     close: () => {
       subscription[Symbol.dispose]();

@@ -118,9 +118,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
       onDialed: (port, failure) => {
-        if (!events.isHeard) return;
-        if (failure === undefined) events.publish({ type: 'stream', phase: 'connected', port });
-        else events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
+        if (failure !== undefined && events.isHeard)
+          events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
+        if (failure === undefined && events.isCounted)
+          events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
@@ -165,9 +166,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       const client = options.identify(socket);
       if (logger.isLevelEnabled('debug'))
         logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
-      if (events.isHeard) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'opened' });
+      if (events.isCounted) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'opened' });
       socket.once('close', () => {
-        if (events.isHeard) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
+        if (events.isCounted)
+          events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
       });
       handshakes.begin(socket, { client, place: places.enter(socket, client) });
     },
