@@ -138,18 +138,6 @@ describe('a node of Windows', () => {
     assert.equal(node.services.config(NAME).startType, 'automatic');
   });
 
-  it('is updated by the next suc when one was killed in the middle', async () => {
-    const wanted = { CATTLE_WINS_DEBUG: 'false' };
-    // The daemon is about to be started.
-    const isTime = (): boolean => node.journalLines > 3;
-    assert.equal(await node.crash('v1.1.0', ['suc'], wanted, isTime), true);
-    const report = await node.wins('v1.1.0', ['suc'], wanted);
-    assertOutcome(report, 'installed');
-    assert.equal(report.recovered, 'undone');
-    assert.equal(await node.version(), 'v1.1.0');
-    assert.match(readFileSync(PLACES.config, 'utf8'), /debug: false/);
-  });
-
   it('leaves: it follows no server, and what is installed stays', async () => {
     assertOutcome(await node.wins(PLACES.program, ['leave']), 'left');
     for (const gone of [PLACES.connectionInfo, PLACES.nodeId, PLACES.authorities])
@@ -185,19 +173,6 @@ describe('a node of Windows', () => {
     assertOutcome(gone, 'uninstalled');
     assert.deepEqual([node.isService('csiproxy'), existsSync(CSI_PROXY)], [false, false]);
     assert.equal(node.machinePath.value, EXPANDED);
-    assert.deepEqual(
-      node.traces.filter((each) => !SHARED.has(each)),
-      [],
-    );
-  });
-
-  it('is gone after the next uninstallation when one was killed in the middle', async () => {
-    assertOutcome(await node.wins('v1.1.0', ['install']), 'installed');
-    const isTime = (): boolean => !node.isService();
-    assert.equal(await node.crash('v1.1.0', ['uninstall'], {}, isTime), true);
-    const { code, outcome, kept, reason } = await node.wins('v1.1.0', ['uninstall']);
-    assert.deepEqual([code, kept], [0, []], reason);
-    assert.match(outcome, /^(uninstalled|nothing)$/);
     assert.deepEqual(
       node.traces.filter((each) => !SHARED.has(each)),
       [],

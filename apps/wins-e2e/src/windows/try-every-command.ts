@@ -1,0 +1,108 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { copyFileSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
+import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
+import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
+import { HostProgram } from '../testing/tunnel/tunnel.js';
+import { ROOT } from '../testing/workspace.js';
+import { WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+const PACKAGE = path.join(ROOT, 'dist', 'package');
+
+/** What is tried. */
+export interface PackagedProgram {
+  /** The same file by the name of the upgrade helper. */
+  readonly upgrader: string;
+  readonly start: (file: string, ...args: string[]) => RunningProgram;
+  /** What its own help lists; known once the specs run. */
+  readonly commands: () => readonly NamedCommand[];
+}
+
+/** Tries every command of the packaged program with a daemon of the same file, and what `more` adds. */
+export function tryEveryCommand(
+  how: 'at a terminal' | 'as the service',
+  more: (world: PackagedProgram) => void = () => undefined,
+): void {
+  void describe('wins.exe as it is packaged', () => {
+    const workspace = new WindowsWorkspace();
+    const services = serviceControlManager();
+    const wins = workspace.path('wins.exe');
+    const upgrader = workspace.path('wins-upgrade.exe');
+    const tool = workspace.program('tool');
+    const programs: RunningProgram[] = [];
+    const start = (file: string, ...args: string[]) => {
+      const program = startProgram(file, args, process.env);
+      programs.push(program);
+      return program;
+    };
+    const register = (...args: string[]) => start(wins, 'srv', 'app', 'run', ...args).outcome;
+    let echo: HostProgram;
+    let config: string;
+    let commands: NamedCommand[];
+
+    before(async () => {
+      // A real node may run the real service: that one is not for tests.
+      assert.throws(() => services.status(NAME), { code: 'notFound' });
+      echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+      config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
+      copyFileSync(path.join(PACKAGE, 'wins.exe'), wins);
+      copyFileSync(path.join(PACKAGE, 'wins-upgrade.exe'), upgrader);
+      commands = await namedCommands((args) => start(wins, ...args).outcome);
+    });
+    after(async () => {
+      for (const { child } of programs) child.kill('SIGKILL');
+      await register('--unregister');
+      await echo[Symbol.asyncDispose]();
+      await workspace.remove();
+    });
+
+    more({ upgrader, start, commands: () => commands });
+
+    const isService = how === 'as the service';
+    void describe(`with a daemon of the same file ${how}`, () => {
+      let host: CommandHost;
+      let daemon: RunningProgram | undefined;
+
+      before(async () => {
+        const brokenConfig = workspace.write('broken', '{"listen": ');
+        const sha1 = createHash('sha1').update(readFileSync(wins)).digest('hex');
+        const stay = workspace.script('stay', "console.log('up'); setInterval(() => {}, 1e6);");
+        host = {
+          ...{ start: (...args) => start(wins, ...args), config, brokenConfig, sha1 },
+          ...{ server: workspace.listen, proxy: workspace.proxy, tool, upgrader, isService },
+          ...{ stay: [stay], greet: ['-e', "console.log('hello'); process.exitCode = 7;"] },
+          ...{ service: ['--service', NAME], adapter: [], echoPort: echo.port },
+        };
+        if (isService) {
+          // Twice: the second changes it in place.
+          for (const more of [[], ['--delayed-start']]) {
+            const { code, stderr } = await register('--config', config, '--register', ...more);
+            assert.equal(code, 0, stderr);
+          }
+          await services.start(NAME);
+        } else {
+          daemon = start(wins, 'srv', 'app', 'run', '--config', config);
+          await daemon.said('"msg":"ready"');
+        }
+      });
+      after(async () => {
+        daemon?.child.kill('SIGKILL');
+        await daemon?.outcome;
+        for (const wanted of isService ? [/removed/i, /not registered|no service/i] : []) {
+          const { code, stdout, stderr } = await register('--unregister');
+          assert.equal(code, 0, stderr);
+          assert.match(`${String(stdout)}${stderr}`, wanted);
+        }
+      });
+
+      for (const [name, check] of Object.entries(EVERY_COMMAND)) {
+        void it(`does what it should: wins ${name}`, () => check(host));
+      }
+    });
+  });
+}
