@@ -110,7 +110,7 @@ describe('the pipe of diagnosis', () => {
     symlinkSync(workspace.path('elsewhere'), link);
     for (const place of [file, link]) {
       const { code, stderr } = await debug('heap', place);
-      expect([code, stderr]).toEqual([70, expect.stringContaining('the name is taken')]);
+      expect([code, stderr]).toEqual([64, expect.stringContaining('the name is taken')]);
     }
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect(existsSync(workspace.path('elsewhere'))).toBe(false);
