@@ -1,15 +1,16 @@
 // Everything CI runs, in the order that finds a mistake soonest; the last lines say what failed and the total of all
 // projects' tests. A check that is not a test (format, lint, types, …) counts as one test each.
 //
-// The Windows suite waits half of its time, in its two lanes, and lint is one process: both run beside the checks and the specs of the
-// libraries. The end-to-end tests start programs that take the whole machine: what runs beside them gets what they leave.
+// The Windows suite waits half of its time, in its two lanes, and so do the end-to-end tests; format and lint are one process each. All of these run
+// beside others.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { missing as missingForChart } from './chart/engine.mjs';
+import { prepare } from './prepare.mjs';
 import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { runJestProjects } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
-import { runShown } from './suite/run-shown.mjs';
+import { root, runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
 import { wine } from './windows/wine.mjs';
 
@@ -18,17 +19,20 @@ const require = createRequire(import.meta.url);
 const binOf = (name, file) =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const nx = require.resolve('nx/bin/nx.js');
+const jest = require.resolve('jest/bin/jest');
 const many = (target, ...more) => [nx, 'run-many', '-t', target, '--outputStyle=static', ...more];
-const END_TO_END = '@wins/wins-e2e';
-/** Nx places the programs anew before their own tests: nothing may run them then. */
-const OF_PROGRAMS = [END_TO_END, '@wins/wins'].join();
+/** By Jest alone: Nx would place the programs anew before their own tests, while the Windows suite runs them. */
+const OF_PROGRAMS = ['wins', 'wins-e2e'];
 
 const results = [];
 const ofChecks = emptyResult('checks');
 results.push(ofChecks);
 
 await check('lock file', 'tools/check-lock.mjs');
-await check('format', binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn', '.');
+const formatting = runShown(
+  [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn', '.'],
+  { besideAs: 'format' },
+);
 await check('quoted tests', 'tools/check-quoted-tests.mjs');
 await check('map of CONTRIBUTING.md', 'tools/check-map.mjs');
 await check('rules that can be counted', 'tools/figures.mjs', '--check');
@@ -57,6 +61,12 @@ const onWindows = hasWindows
     })
   : undefined;
 
+const hasChart = missingForChart === undefined || isRequired;
+if (!hasChart) ofChecks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
+const onChart = hasChart
+  ? runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true })
+  : undefined;
+
 // One process for all projects, for the reason that lint is: a quarter of the processor time.
 await check(
   'typecheck',
@@ -80,23 +90,21 @@ if (missingForMonitoring !== undefined && !isRequired)
   );
 
 const ofProjects = await runJestProjects([
-  () => titled('tests', many('test', '--parallel=2', `--exclude=${OF_PROGRAMS}`, ...ARGS)),
-  async () => {
-    if (onWindows !== undefined) results.push(await onWindows);
-    return titled(
-      'end-to-end tests',
-      many('test', '--parallel=1', `--projects=${OF_PROGRAMS}`, ...ARGS),
-    );
+  () => {
+    const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
+    return titled('tests', many('test', '--parallel=3', `--exclude=${others}`, ...ARGS));
   },
+  ...OF_PROGRAMS.map((name) => () => {
+    if (name === 'wins-e2e') prepare('package');
+    console.log(`\n── tests of apps/${name}`);
+    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });
+  }),
 ]);
+if (onWindows !== undefined) results.push(await onWindows);
 results.push(...ofProjects);
+if (onChart !== undefined) results.push(await onChart);
 
-if (missingForChart === undefined || isRequired) {
-  results.push(await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart'));
-} else {
-  ofChecks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
-}
-
+count('format', await formatting);
 count('lint', await linting);
 
 process.exitCode = printReport(results) ? 0 : 1;

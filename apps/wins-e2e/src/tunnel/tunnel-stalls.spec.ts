@@ -19,28 +19,16 @@ async function say(socket: Socket, text: string): Promise<string> {
 }
 
 describe('a tunnel that falls silent', () => {
-  let workspace: Workspace;
-  let echo: HostProgram;
-  let web: HostProgram;
-  beforeEach(async () => {
-    workspace = new Workspace();
-    echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    web = await HostProgram.http((_incoming, response) => {
-      void writePattern(response, SIZE_BYTES).then(() => response.end());
-    });
-  });
-  afterEach(async () => {
-    await echo[Symbol.asyncDispose]();
-    await web[Symbol.asyncDispose]();
-    workspace[Symbol.dispose]();
-  });
-  const config = (more: object = {}) =>
-    workspace.config([], { white_list: { proxyPorts: [echo.port, web.port] }, ...more });
-
-  it.each(['daemon', 'client'] as const)(
+  it.concurrent.each(['daemon', 'client'] as const)(
     'because the %s is stopped for some seconds goes on where it was',
     async (who) => {
-      await using daemon = await Daemon.start(workspace, config());
+      using workspace = new Workspace();
+      await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+      await using web = await HostProgram.http((_incoming, response) => {
+        void writePattern(response, SIZE_BYTES).then(() => response.end());
+      });
+      const white_list = { proxyPorts: [echo.port, web.port] };
+      await using daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
       // The pings of a second client, one each 5 s, are the clock of this test.
       let pings = 0;
       await using relay = await TunnelRelay.start(workspace, daemon, (from) => {
