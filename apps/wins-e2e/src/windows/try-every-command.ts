@@ -1,7 +1,7 @@
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
@@ -9,10 +9,12 @@ import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
 import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { ROOT } from '../testing/workspace.js';
-import { WindowsWorkspace } from './windows-workspace.js';
+import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 const PACKAGE = path.join(ROOT, 'dist', 'package');
+/** Where a service keeps its records. Wine gives services another folder than programs at a terminal. */
+const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
 
 /** What is tried. */
 export interface PackagedProgram {
@@ -35,8 +37,9 @@ export function tryEveryCommand(
     const upgrader = workspace.path('wins-upgrade.exe');
     const tool = workspace.program('tool');
     const programs: RunningProgram[] = [];
+    let environment = process.env;
     const start = (file: string, ...args: string[]) => {
-      const program = startProgram(file, args, process.env);
+      const program = startProgram(file, args, environment);
       programs.push(program);
       return program;
     };
@@ -85,6 +88,10 @@ export function tryEveryCommand(
             assert.equal(code, 0, stderr);
           }
           await services.start(NAME);
+          const keeps = (place: string): boolean =>
+            existsSync(path.join(place, 'rancher', 'wins', 'audit', workspace.listen));
+          await until(() => PROGRAM_DATA.some(keeps));
+          environment = { ...process.env, ProgramData: PROGRAM_DATA.find(keeps) };
         } else {
           daemon = start(wins, 'srv', 'app', 'run', '--config', config);
           await daemon.said('"msg":"ready"');
