@@ -45,7 +45,6 @@ await check('build', ...many('build'));
 // projects by now, which a rule asks it for.
 const linting = runShown([binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools'], {
   besideAs: 'lint',
-  isLow: true,
 });
 
 // CI asks for it by this variable: there nothing may be skipped.
