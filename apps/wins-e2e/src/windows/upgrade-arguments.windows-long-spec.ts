@@ -52,7 +52,13 @@ describe('a service that names its program', () => {
       await assertUpgraded(world, `"${target}" srv app run --config "${config}"`);
       if (path.dirname(target).endsWith(id)) {
         await world.services.stop(world.service);
-        rmSync(path.dirname(target), { recursive: true, force: true });
+        // A service is stopped a moment before its process has ended, and Windows holds its program until then.
+        rmSync(path.dirname(target), {
+          recursive: true,
+          force: true,
+          maxRetries: 20,
+          retryDelay: 100,
+        });
       }
     });
   }
