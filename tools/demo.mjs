@@ -18,6 +18,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from './free-port.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
@@ -68,15 +69,6 @@ function program(name, source) {
   writeFileSync(file, `#!${process.execPath}\n${source}\n`);
   chmodSync(file, 0o755);
   return file;
-}
-
-/** A port of this machine that nobody listens on. */
-async function freePort() {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
-  await once(server.close(), 'close');
-  return port;
 }
 
 const sha256 = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');

@@ -1,12 +1,12 @@
 // The rows of metrics: a daemon that keeps them against one that does not, and what a scrape of a busy daemon takes of its processor.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { once } from 'node:events';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { download, MEGABYTE, rate, startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
 import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
 import { medianCall, ROUNDS } from './measure.mjs';
+import { freePort } from '../free-port.mjs';
 
 const RUNS = 256;
 const STREAMS = 1000;
@@ -133,13 +133,4 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
   for (const each of stopping) each.abort();
   await Promise.all(runs);
   for (const client of clients) await client.close();
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

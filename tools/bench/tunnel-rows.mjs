@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -18,6 +17,7 @@ import {
   upload,
 } from '../../libs/tcp-tunnel/bench/load.mjs';
 import { mapValues, MEASURED, residentMebibytes } from './costs.mjs';
+import { freePort } from '../free-port.mjs';
 
 const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
@@ -142,12 +142,4 @@ async function startTunnel({ programs, wins, folder, target }) {
     (line) => line.includes('the tunnel is ready'),
   );
   return { port, client: child.pid, daemon: daemon.pid };
-}
-
-async function freePort() {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
-  await once(server.close(), 'close');
-  return port;
 }

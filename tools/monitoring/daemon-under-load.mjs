@@ -6,18 +6,9 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../free-port.mjs';
 
 const WINS = path.resolve(import.meta.dirname, '../../dist/wins.cjs');
-
-/** A port of the loopback that nobody has now. */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts the daemon; `metricsPort` is where it is scraped. `close()` ends it and its clients. */
 export async function startDaemonUnderLoad() {

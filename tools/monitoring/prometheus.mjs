@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from './daemon-under-load.mjs';
+import { freePort } from '../free-port.mjs';
 import { PROMETHEUS } from './prometheus-programs.mjs';
 
 const AGAIN_MS = 100;

@@ -1,24 +1,8 @@
-import { posixFileTrust } from '@wins/trusted-files';
 import { execFileSync } from 'node:child_process';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  addressWithoutSecrets,
-  cleanerOf,
-  logTail,
-  makeMember,
-  packMembers,
-  writePrivateFile,
-} from './index.js';
+import { addressWithoutSecrets, cleanerOf, logTail, makeMember, packMembers } from './index.js';
 
 const asItIs = (text: string): string => text;
 
@@ -61,22 +45,6 @@ describe('the files of a bundle', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-support-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
-  const trust = () => posixFileTrust();
-
-  it('are private, and replace nothing (A88)', async () => {
-    const file = path.join(folder, 'bundle');
-    await writePrivateFile(file, Buffer.from('content'), trust);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const taken = { code: 'alreadyExists' };
-    await expect(writePrivateFile(file, Buffer.from('x'), trust)).rejects.toMatchObject(taken);
-    const linked = path.join(folder, 'link');
-    symlinkSync(path.join(folder, 'elsewhere'), linked);
-    await expect(writePrivateFile(linked, Buffer.from('x'), trust)).rejects.toMatchObject(taken);
-    expect([readdirSync(folder).sort(), readFileSync(file, 'utf8')]).toEqual([
-      ['bundle', 'link'],
-      'content',
-    ]);
-  });
 
   it('have the newest lines of the log, of as many files as it takes', async () => {
     for (const number of [1, 2, 10])
@@ -90,7 +58,7 @@ describe('the files of a bundle', () => {
     const content = Buffer.from('text');
     const archive = await packMembers('bundle', [{ name: 'member.txt', content }]);
     const file = path.join(folder, 'bundle.tar.gz');
-    await writePrivateFile(file, archive, trust);
+    writeFileSync(file, archive);
     expect(execFileSync('tar', ['-xzOf', file, 'bundle/member.txt']).toString()).toBe('text');
   });
 });

@@ -1,4 +1,5 @@
-import { cleanerOf, makeMember, writePrivateFile, type MadeMember } from '@wins/support-bundle';
+import { cleanerOf, makeMember, type MadeMember } from '@wins/support-bundle';
+import { writeNewPrivateFile } from '@wins/trusted-files';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
@@ -36,7 +37,9 @@ export async function makeSupportBundle(
   const file = path.resolve(options.file);
   const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };
   const archive = await loadPacker().packMembers('wins-support', [list, ...made]);
-  await writePrivateFile(file, archive, () => system.fileTrust());
+  await writeNewPrivateFile(file, (write) => write(archive, 0), {
+    create: system.createPrivateFile,
+  });
   const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
   const missing = failed.length === 0 ? '' : `; could not be made: ${failed.join(', ')}`;
   await show({
