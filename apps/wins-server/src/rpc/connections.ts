@@ -163,19 +163,22 @@ export class Connections {
         this.#turns.name(clientLabel(path));
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
-        if (this.#events.isCounted) this.#tellCall(stream, path, trace);
-        if (!this.#clientCalls.begin(client)) {
+        const sinceMs = performance.now();
+        const isTaken = this.#clientCalls.begin(client);
+        stream.once('close', () => {
+          if (this.#events.isCounted) this.#tellCall(stream, path, sinceMs, trace);
+          if (!isTaken) return;
+          this.#clientCalls.ended(client);
+          admitted.calls -= 1;
+          place?.end();
+        });
+        if (!isTaken) {
           const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
           stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
           return;
         }
         place?.begin();
         admitted.calls += 1;
-        stream.once('close', () => {
-          this.#clientCalls.ended(client);
-          admitted.calls -= 1;
-          place?.end();
-        });
         void this.#opened.then(() => {
           // The stream may have ended while it waited.
           if (stream.destroyed) return;
@@ -250,14 +253,15 @@ export class Connections {
     if (events.isCounted) events.publish({ type: 'connection', pipe: 'main', phase });
   }
 
-  #tellCall(stream: Http2Stream, path: string, trace: TraceContext | undefined): void {
-    const method = this.#calls.methodOf(path);
-    const sinceMs = performance.now();
-    stream.once('close', () => {
-      const answered = stream.lastHeaders?.['grpc-status'];
-      const code = answered === undefined ? undefined : Number(answered);
-      const ms = performance.now() - sinceMs;
-      this.#events.publish({ type: 'call', method, code, ms, trace });
-    });
+  #tellCall(
+    stream: Http2Stream,
+    path: string,
+    sinceMs: number,
+    trace: TraceContext | undefined,
+  ): void {
+    const answered = stream.lastHeaders?.['grpc-status'];
+    const code = answered === undefined ? undefined : Number(answered);
+    const [method, ms] = [this.#calls.methodOf(path), performance.now() - sinceMs];
+    this.#events.publish({ type: 'call', method, code, ms, trace });
   }
 }
