@@ -64,6 +64,20 @@ export class LinuxProcessEntry {
     return this.#marker;
   }
 
+  /**
+   * Takes over what an earlier look found in the environment, which may be large, when it is the same one: of the same process, that
+   * has not changed its program since.
+   */
+  keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
+    const place = this.#environmentEnd;
+    const isSame =
+      earlier?.startTicks === this.startTicks &&
+      earlier.#environmentEnd === place &&
+      place !== undefined &&
+      place !== '0';
+    if (isSame) this.#marker = earlier.#marker;
+  }
+
   /** The last look at the mark met the process within `execve`, where it has no environment: what it carries is unknown. */
   get isBetweenPrograms(): boolean {
     return this.#isBetweenPrograms;

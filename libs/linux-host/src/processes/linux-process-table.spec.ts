@@ -79,6 +79,35 @@ describe('LinuxProcessTable', () => {
     await once(child, 'exit');
     expect((await table.processes()).has(child.pid ?? 0)).toBe(false);
   });
+
+  it('reads an environment once for each program that a process runs', async () => {
+    const marker = { mark: 'ab'.repeat(16), lineage: LINEAGE, daemon: '7:8.9.x' };
+    const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
+    // Its title is written over its environment; then it runs a program that has none.
+    const script =
+      '$| = 1; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
+    const child = spawn('/usr/bin/perl', ['-e', script], { stdio: 'pipe', env });
+    await once(child, 'spawn');
+    const markIn = async (table: LinuxProcessTable) => {
+      const entry = (await table.processes()).get(child.pid ?? 0);
+      return entry && (await createMarkReader()(entry));
+    };
+    const table = new LinuxProcessTable();
+    const answered = async (line: string) => {
+      child.stdin.write(`${line}\n`);
+      await once(child.stdout, 'data');
+    };
+    expect(await markIn(table)).toEqual(marker);
+    await answered('take a title');
+    expect([await markIn(table), await markIn(new LinuxProcessTable())]).toEqual([
+      marker,
+      undefined,
+    ]);
+    await answered('change the program');
+    expect(await markIn(table)).toBeUndefined();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
 });
 
 describe('the run marker', () => {

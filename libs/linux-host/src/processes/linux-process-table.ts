@@ -19,6 +19,7 @@ export class LinuxProcessTable {
   readonly #trees = new WeakMap<LinuxProcesses, Promise<TreeIndex<LinuxProcessEntry>>>();
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<LinuxProcesses> | undefined;
+  #latest: LinuxProcesses = new Map();
 
   constructor() {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
@@ -34,9 +35,10 @@ export class LinuxProcessTable {
    */
   processes(): Promise<LinuxProcesses> {
     if (this.#next === undefined) {
-      const scan = this.#running.then(() => {
+      const scan = this.#running.then(async () => {
         this.#next = undefined;
-        return scanProcesses(this.#ownMounts);
+        this.#latest = await scanProcesses(this.#ownMounts, this.#latest);
+        return this.#latest;
       });
       this.#next = scan;
       this.#running = scan.catch(() => undefined);
@@ -73,12 +75,14 @@ export class LinuxProcessTable {
   }
 }
 
-async function scanProcesses(ownMounts: string): Promise<LinuxProcesses> {
+async function scanProcesses(ownMounts: string, before: LinuxProcesses): Promise<LinuxProcesses> {
   const processes = new Map<number, LinuxProcessEntry>();
   const names = readdirSync('/proc').filter((name) => /^[1-9][0-9]*$/.test(name));
   for await (const name of inTurns(names, PROCESSES_PER_TURN)) {
     const entry = LinuxProcessEntry.read(Number(name), ownMounts);
-    if (entry?.isZombie === false) processes.set(entry.pid, entry);
+    if (entry?.isZombie !== false) continue;
+    entry.keepMarkOf(before.get(entry.pid));
+    processes.set(entry.pid, entry);
   }
   return processes;
 }
