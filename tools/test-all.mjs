@@ -35,6 +35,7 @@ const formatting = runShown(
 );
 await check('quoted tests', 'tools/check-quoted-tests.mjs');
 await check('map of CONTRIBUTING.md', 'tools/check-map.mjs');
+await check('scripts of PowerShell', 'tools/check-powershell.mjs');
 await check('rules that can be counted', 'tools/figures.mjs', '--check');
 await check('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
 await check('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
