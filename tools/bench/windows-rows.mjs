@@ -33,12 +33,12 @@ if (process.platform === 'win32') await measure(process.argv[2], JSON.parse(proc
 /** Runs this file as a program of Windows. */
 export async function measureWindows({ run, quick }) {
   const { startWine, windowsPath } = await import('../windows/wine.mjs');
-  const { windowsFile } = await import('../windows/packages.mjs');
+  const { pinnedFile } = await import('../windows/packages.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const wine = startWine();
   try {
     const addon = path.join(root, 'dist/koffi-win32-x64.node');
-    placeFile(windowsFile('@koromix/koffi-win32-x64'), addon);
+    placeFile(pinnedFile('@koromix/koffi-win32-x64'), addon);
     const file = path.join(folder, 'rows.json');
     const self = windowsPath(fileURLToPath(import.meta.url));
     const wanted = JSON.stringify({ quick, names: windowsRows.filter(run.wants) });

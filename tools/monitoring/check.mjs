@@ -81,7 +81,7 @@ async function checkByPrometheus() {
         'count_over_time(wins_run_memory_bytes[1m]) > 3',
         'rate(wins_tunnel_bytes_total[1m]) > 0',
       ])
-        await prometheus.found(cause, signal);
+        await found(prometheus, cause, signal, 'the load does not cause it');
       await evaluate(prometheus, signal);
     } finally {
       await prometheus.close();
@@ -91,15 +91,20 @@ async function checkByPrometheus() {
   }
 }
 
+/** Waits for samples. @throws with what else that means. */
+async function found(prometheus, expression, signal, otherwise) {
+  await prometheus.found(expression, signal).catch((cause) => {
+    throw new Error(`found nothing by ${expression}: ${otherwise}`, { cause });
+  });
+}
+
 async function evaluate(prometheus, signal) {
   const queries = panelQueries();
   for (const { where, expr } of queries) {
     const { length } = await prometheus.query(expr);
     if (length > 0 || WITHOUT_DATA.has(where)) continue;
     // A scrape may have come too late on a machine that is busy: what was there before has gone then until the next one.
-    await prometheus.found(expr, signal).catch((cause) => {
-      throw new Error(`${where}: there is no data, though the load concerns it`, { cause });
-    });
+    await found(prometheus, expr, signal, `${where} has no data, though the load concerns it`);
   }
   const rules = await prometheus.rules(signal);
   assert.equal(rules.length, ruleExpressions().length);

@@ -46,43 +46,48 @@ export async function startDaemonUnderLoad() {
     child.stdout.resume();
     await saying(child.stderr, wanted);
   };
-  await startAndAwait('"msg":"ready"', 'srv', 'app', 'run', '--config', config);
-  const publish = `TCP:${entrance}:${echo.address().port}`;
-  await startAndAwait('the tunnel is ready', 'cli', 'proxy', '--publish', publish);
+  let isClosing = false;
+  let load = Promise.resolve();
+  const close = async () => {
+    isClosing = true;
+    await load;
+    for (const child of stays.reverse()) {
+      child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+    echo.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await startAndAwait('"msg":"ready"', 'srv', 'app', 'run', '--config', config);
+    const publish = `TCP:${entrance}:${echo.address().port}`;
+    await startAndAwait('the tunnel is ready', 'cli', 'proxy', '--publish', publish);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   stays.push(wins('cli', 'prc', 'run', '--path', lasting));
 
-  let isClosing = false;
   const toEnd = async (...words) => {
     const child = wins(...words);
     child.stdout.resume();
     child.stderr.resume();
     await once(child, 'close');
   };
-  const load = (async () => {
+  load = (async () => {
     while (!isClosing) {
-      const socket = connect(entrance, '127.0.0.1');
-      socket.end('through the tunnel');
+      // The tunnel may reset it as well: what counts is the load.
+      const socket = connect(entrance, '127.0.0.1').on('error', () => undefined);
+      socket.resume().end('through the tunnel');
       await Promise.all([
-        once(socket.resume(), 'close'),
+        new Promise((resolve) => socket.once('close', resolve)),
         toEnd('cli', 'prc', 'run', '--path', brief, '--', '3'),
         toEnd('cli', 'prc', 'run', '--path', config),
         toEnd('srv', 'config', 'reload', '--config', config),
       ]);
     }
   })();
-  return {
-    metricsPort,
-    close: async () => {
-      isClosing = true;
-      await load;
-      for (const child of stays.reverse()) {
-        child.kill('SIGTERM');
-        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      }
-      echo.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { metricsPort, close };
 }
 
 /** Waits for a line, and goes on reading. */

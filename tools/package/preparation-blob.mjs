@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { windowsFile } from '../windows/packages.mjs';
+import { pinnedFile } from '../windows/packages.mjs';
 import { startAnsweringDaemon } from './answering-daemon.mjs';
 import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
@@ -62,7 +62,7 @@ export async function preparationBlob(platform, programs) {
       for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
     }
     const addon = `koffi-${platform}-x64`;
-    assets[`${addon}.node`] = windowsFile(`@koromix/${addon}`);
+    assets[`${addon}.node`] = pinnedFile(`@koromix/${addon}`);
     const config = {
       main: 'main.cjs',
       output: 'blob',

@@ -19,7 +19,7 @@ const tar =
     : 'tar';
 
 /** The absolute path of a package's file, fetched when it is not there yet. */
-export function windowsFile(name) {
+export function pinnedFile(name) {
   const { version, integrity, file } = pinned[name];
   const folder = path.join(cacheFolder, `${name.replaceAll('/', '+')}-${version}`);
   const found = path.join(folder, file);

@@ -23,7 +23,7 @@ import { placeFile } from '../place-file.mjs';
 import { buildAll, prepare, whyNot } from '../prepare.mjs';
 import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
-import { cacheFolder, windowsFile } from './packages.mjs';
+import { cacheFolder, pinnedFile } from './packages.mjs';
 import { startWine, windowsPath } from './wine.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -56,7 +56,7 @@ const runnable = withNeeds(specs);
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const addon = windowsFile('@koromix/koffi-win32-x64');
+const addon = pinnedFile('@koromix/koffi-win32-x64');
 // Beside the bundled specs, and beside the built programs that some of them start.
 for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
   placeFile(addon, path.join(folder, 'koffi-win32-x64.node'));

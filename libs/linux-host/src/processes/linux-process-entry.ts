@@ -51,15 +51,15 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * The mark in the environment with which the process was started. Undefined and not kept while the process
-   * `isBetweenPrograms`: `createMarkReader` waits for that.
+   * The mark in the environment with which the process was started. Undefined and not kept when that cannot be read now (there may be no
+   * descriptors left), and while the process `isBetweenPrograms`: `createMarkReader` waits for that.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
       const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
       this.#isBetweenPrograms = environment === '' && this.#changesProgram();
-      if (this.#isBetweenPrograms) return undefined;
-      this.#marker = environment === undefined ? undefined : markerIn(environment);
+      if (environment === undefined || this.#isBetweenPrograms) return undefined;
+      this.#marker = markerIn(environment);
     }
     return this.#marker;
   }
