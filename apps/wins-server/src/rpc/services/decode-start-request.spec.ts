@@ -36,3 +36,13 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
     expect(() => decodeStartRequest(Buffer.from(hex, 'hex'))).toThrow();
   },
 );
+
+// To who counts fields, what hides a thousand variables is a field that no one knows, or a message.
+it.each([
+  ['reaches beyond its end', '220239017ad00f'],
+  ['ends before its end', '22d10f00'],
+])('refuses a request in which a message %s, so that no entries hide behind it', (_how, hex) => {
+  const message = Buffer.from(hex + '2a00'.repeat(1000), 'hex');
+  expect(ProcessStartRequest.decode(message).Envs.length).toBeGreaterThan(900);
+  expect(() => decodeStartRequest(message)).toThrow('the request is malformed');
+});

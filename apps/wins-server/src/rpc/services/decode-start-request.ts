@@ -8,6 +8,9 @@ const DECODED: ReadonlyMap<number, number> = new Map([
   [5, START_LIMITS.variables + 1],
 ]);
 
+/** The field that holds messages. */
+const EXPOSES = 4;
+
 /**
  * Decodes a Start request. What follows an entry that is one too many is not decoded: 200,000 entries of four octets would
  * take the event loop 80 ms, and the answer is known.
@@ -21,6 +24,7 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
     const tag = readVarint(message, at);
     const field = tag.value >>> 3;
     at = endOfField(message, tag.end, tag.value & 7);
+    if (field === EXPOSES && (tag.value & 7) === 2) assertWhole(message, tag.end, at);
     const limit = DECODED.get(field);
     if (limit === undefined) continue;
     const count = (counts.get(field) ?? 0) + 1;
@@ -28,6 +32,20 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
     counts.set(field, count);
   }
   return ProcessStartRequest.decode(message);
+}
+
+/**
+ * The generated decoder does not stop at the end of a message within the request: what reaches beyond it, or ends before it, makes the decoder
+ * take all that follows for something else than what was counted here.
+ */
+function assertWhole(message: Buffer, start: number, end: number): void {
+  let at = readVarint(message, start).end;
+  while (at < end) {
+    const tag = readVarint(message, at);
+    if (tag.value === 0) throw malformed();
+    at = endOfField(message, tag.end, tag.value & 7);
+  }
+  if (at > end) throw malformed();
 }
 
 function endOfField(message: Buffer, start: number, wireType: number): number {
