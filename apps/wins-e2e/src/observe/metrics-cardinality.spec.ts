@@ -1,13 +1,10 @@
-import { openTunnel, webSocketClientOptions } from '@wins/tcp-tunnel';
 import * as contract from '@wins/wins-api/raw';
-import { once } from 'node:events';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
-import { WebSocket } from 'ws';
 import { Daemon } from '../testing/daemon.js';
 import { startRequest } from '../testing/digests.js';
-import { scrape, type Scrape } from '../testing/scrape.js';
-import { freePorts } from '../testing/tunnel/tunnel.js';
+import { freeMetrics, scrape, type Scrape } from '../testing/scrape.js';
+import { openLibraryTunnel } from '../testing/tunnel/library-tunnel.js';
 import { Workspace } from '../testing/workspace.js';
 
 const CLIENTS = 10_000;
@@ -67,12 +64,7 @@ function call(
 
 /** Asks for ports that are not listed, through one tunnel. */
 async function askForPorts(tunnelAddress: string): Promise<void> {
-  const webSocket = new WebSocket(`ws+unix:${tunnelAddress}:/`, {
-    ...webSocketClientOptions({ localEndpoint: true }),
-    headers: { 'rancher-wins-cli-proxy': MARK },
-  });
-  await once(webSocket, 'open');
-  const tunnel = openTunnel(webSocket);
+  const tunnel = await openLibraryTunnel(tunnelAddress, MARK);
   await forEachBelow(PORTS, async (index) => {
     const stream = tunnel.connect(index + 1).on('error', () => undefined);
     await new Promise((resolve) => stream.once('close', resolve));
@@ -98,9 +90,9 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
   );
 
   beforeAll(async () => {
-    const [port = 0] = await freePorts(1);
-    metrics = `127.0.0.1:${port}`;
-    const config = workspace.config(programs, { metrics: { listen: metrics } });
+    const free = await freeMetrics();
+    metrics = free.address;
+    const config = workspace.config(programs, free.keys);
     daemon = await Daemon.start(workspace, config);
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     [address, tunnelAddress] = [String(ready['address']), String(ready['tunnelAddress'])];
