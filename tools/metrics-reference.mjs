@@ -15,7 +15,7 @@ const { outputFiles } = await build({
   write: false,
 });
 const [{ text }] = outputFiles;
-const { METRICS, mostSeriesOf } = await import(
+const { BUCKETS_SECONDS, METRICS, mostSeriesOf } = await import(
   `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`
 );
 
@@ -31,7 +31,9 @@ const labelsOf = (labels) =>
     .join('<br>');
 const rows = Object.entries(METRICS).map(([name, metric]) => {
   const { type, unit, help, labels } = metric;
-  const series = Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric);
+  // A histogram has its buckets, that without an end, a sum and a count.
+  const each = type === 'histogram' ? BUCKETS_SECONDS.length + 3 : 1;
+  const series = each * (Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric));
   return `| \`${name}\` | ${type} | ${unit} | ${labelsOf(labels)} | ${series} | ${help} |`;
 });
 const table = ['| metric | type | unit | labels | series | meaning |', '|-|-|-|-|-|-|', ...rows];

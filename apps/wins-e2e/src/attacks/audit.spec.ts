@@ -1,8 +1,6 @@
-import { openTunnel, webSocketClientOptions } from '@wins/tcp-tunnel';
 import { type WinsClientError } from '@wins/wins-api';
 import { createRawClient } from '@wins/wins-api/raw';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -15,10 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { WebSocket } from 'ws';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { startRequest } from '../testing/digests.js';
+import { openLibraryTunnel } from '../testing/tunnel/library-tunnel.js';
 import { mayMount, wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
@@ -64,14 +62,7 @@ describe('an attacker of the audit log', () => {
 
   /** A session that asks for a port that is not listed, again and again, until it is told to end. */
   async function floodOfConnects(address: string, goOn: (refused: number) => boolean) {
-    const headers = { 'rancher-wins-cli-proxy': 'flood' };
-    const url = `ws+unix:${address}:/`;
-    const webSocket = new WebSocket(url, {
-      ...webSocketClientOptions({ localEndpoint: true }),
-      headers,
-    });
-    await once(webSocket, 'open');
-    const tunnel = openTunnel(webSocket);
+    const tunnel = await openLibraryTunnel(address, 'flood');
     let refused = 0;
     const ask = async (): Promise<void> => {
       while (goOn(refused)) {

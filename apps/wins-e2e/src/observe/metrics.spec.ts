@@ -1,27 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { base64, PlanNode, wellComponent } from '../testing/plan-node.js';
-import { growth, parseScrape, scrape, type Scrape } from '../testing/scrape.js';
+import {
+  growth,
+  growthBy,
+  parseScrape,
+  scrape,
+  scrapeUntil,
+  unusual,
+  type Scrape,
+} from '../testing/scrape.js';
 import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const PROMETHEUS = ['/usr/bin/prometheus', '/usr/bin/promtool'];
-/** What nearly everything moves: calls, their connections, records, and the processor time of all. */
-const ORDINARY =
-  /^(?:wins_(?:calls|connections|audit_records|run_cpu_seconds)_total|process_cpu_seconds_total)/;
-
-/** Scrapes until it is as it should be; the test's own time limit bounds it. */
-async function until(address: string, isReached: (now: Scrape) => boolean): Promise<Scrape> {
-  for (;;) {
-    const now = await scrape(address);
-    if (isReached(now)) return now;
-  }
-}
-
 describe('the metrics of a daemon', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
@@ -75,21 +71,8 @@ describe('the metrics of a daemon', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Does something, and gives how the counters have grown once these have grown by so much. */
-  async function causes(
-    cause: () => Promise<unknown>,
-    expected: Readonly<Record<string, number>>,
-  ): Promise<Readonly<Record<string, number>>> {
-    const before = await scrape(address);
-    await cause();
-    const after = await until(address, (now) => {
-      const grown = growth(before, now);
-      return Object.entries(expected).every(([series, by]) => (grown[series] ?? 0) >= by);
-    });
-    return growth(before, after);
-  }
-  const unusual = (grown: Readonly<Record<string, number>>) =>
-    Object.fromEntries(Object.entries(grown).filter(([series]) => !ORDINARY.test(series)));
+  const causes = (cause: () => Promise<unknown>, expected: Readonly<Record<string, number>>) =>
+    growthBy(address, cause, expected);
 
   it('move when a call is made, and nothing else does', async () => {
     const call = { 'wins_calls_total{method="wins.ApplicationService/Info",code="OK"}': 1 };
@@ -132,7 +115,9 @@ describe('the metrics of a daemon', () => {
     expect(await dial(from, text)).toBe(text ?? '');
     await tunnel.stop();
   };
-  const reload = () => start('srv', 'config', 'reload', '--config', config()).outcome;
+  // The daemon reads a file that was written by itself.
+  const reload = () =>
+    start('srv', 'config', 'reload', '--config', workspace.path('config')).outcome;
 
   it.each<[string, () => Promise<unknown>, Readonly<Record<string, number>>]>([
     [
@@ -177,7 +162,10 @@ describe('the metrics of a daemon', () => {
     ['a config that is read again as it is', reload, reloaded('unchanged')],
     [
       'a config that changes',
-      () => start('srv', 'config', 'reload', '--config', config({ debug: true })).outcome,
+      () => {
+        config({ debug: true });
+        return daemon.logged(({ msg }) => msg === 'config changed');
+      },
       reloaded('applied'),
     ],
   ])('move by exactly what belongs to %s', async (_name, cause, expected) => {
@@ -206,9 +194,9 @@ describe('the metrics of a daemon', () => {
       ['wins_tunnel_sessions', 'wins_tunnel_streams', 'wins_connections{pipe="tunnel"}'].every(
         (name) => now.get(name) === others,
       );
-    const now = await until(address, states(1, 1));
+    const now = await scrapeUntil(address, states(1, 1));
     expect(now.get('wins_connections{pipe="main"}')).toBeGreaterThanOrEqual(1);
-    await until(
+    await scrapeUntil(
       address,
       (later) => (later.get('wins_run_memory_bytes{entry="stays.exe"}') ?? 0) > 0,
     );
@@ -216,7 +204,7 @@ describe('the metrics of a daemon', () => {
     running.child.kill('SIGTERM');
     await running.outcome;
     await tunnel.stop();
-    const after = await until(address, states(0, 0));
+    const after = await scrapeUntil(address, states(0, 0));
     expect(after.get('wins_run_memory_bytes{entry="stays.exe"}')).toBeUndefined();
     expect(Object.keys(growth(now, after))).toContain(
       'wins_run_ends_total{entry="stays.exe",reason="leaseEnded"}',
@@ -326,13 +314,10 @@ describe('the metrics of a node that follows plans', () => {
       },
     });
     node.localPlan('bad.plan', { instructions: [{ name: 'no', command: '/bin/false' }] });
-    const { systemagent } = JSON.parse(
-      readFileSync(node.config({ localEnabled: true }), 'utf8'),
-    ) as { systemagent: object };
-    const config = node.workspace.config([], { systemagent, metrics: { listen: address } });
+    const config = node.config({ localEnabled: true }, [], { metrics: { listen: address } });
     const daemon = await node.start(config);
     await daemon.logged(({ msg }) => msg === 'metrics are served');
-    const now = await until(
+    const now = await scrapeUntil(
       address,
       (told) =>
         told.get('wins_plan_applies_total{result="applied"}') === 1 &&

@@ -20,8 +20,12 @@ export class PlanNode implements AsyncDisposable {
     return this.#daemon;
   }
 
-  /** The config file, with these keys of the agent; without any the agent is off. */
-  config(agent?: Readonly<Record<string, unknown>>, allowed: readonly string[] = []): string {
+  /** The config file, with these keys of the agent and more; without any of the agent it is off. */
+  config(
+    agent?: Readonly<Record<string, unknown>>,
+    allowed: readonly string[] = [],
+    more: object = {},
+  ): string {
     const folders = {
       workDirectory: path.join(this.home, 'work'),
       appliedPlanDirectory: path.join(this.home, 'applied'),
@@ -29,7 +33,7 @@ export class PlanNode implements AsyncDisposable {
       localPlanDirectory: this.plans,
     };
     const systemagent = agent && { ...folders, ...agent };
-    return this.workspace.config(allowed, { ...(systemagent && { systemagent }) });
+    return this.workspace.config(allowed, { ...(systemagent && { systemagent }), ...more });
   }
 
   /** Starts the daemon and waits until it serves. */

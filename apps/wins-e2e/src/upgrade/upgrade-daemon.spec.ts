@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import path from 'node:path';
 import { runWins, startProgram, type Outcome } from '../testing/built-program.js';
+import { freeMetrics } from '../testing/scrape.js';
+import { countedUpgrades } from '../testing/upgrade/counted-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
@@ -73,7 +75,8 @@ describe('a real daemon', () => {
   });
 
   it('serves again when the release that a helper brings is not well', async () => {
-    await using world = await nodeWithDaemon();
+    const { address, keys } = await freeMetrics();
+    await using world = await nodeWithDaemon({}, () => keys);
     const { code } = await upgradeThroughDaemon(world, crashing('v1.1.0'));
     expect(code).toBe(0);
     expect(await result(world)).toMatchObject({
@@ -82,10 +85,12 @@ describe('a real daemon', () => {
     });
     expect(await world.rest()).toBe('v1.0.0');
     expect(world.installed).toBe(sha256(singleFile('v1.0.0')));
+    expect(await countedUpgrades(address, 1)).toEqual({ upgraded: 0, rolledBack: 1, failed: 0 });
   });
 
   it('is upgraded by the program itself, run by an operator, also with a key in the config that no release knows', async () => {
-    await using world = await nodeWithDaemon();
+    const { address, keys } = await freeMetrics();
+    await using world = await nodeWithDaemon({}, () => keys);
     const config = JSON.parse(readFileSync(world.config, 'utf8')) as object;
     writeFileSync(world.config, JSON.stringify({ ...config, of_tomorrow: true }));
     const program = world.workspace.write('wins-1.1', singleFile('v1.1.0'), 0o755);
@@ -93,6 +98,7 @@ describe('a real daemon', () => {
     const { code, stdout } = await startProgram(program, args, world.workspace.environment).outcome;
     expect([code, stdout.toString()]).toEqual([0, 'wins: upgraded: the release v1.1.0 serves\n']);
     expect(await world.rest()).toBe('v1.1.0');
+    expect(await countedUpgrades(address, 1)).toEqual({ upgraded: 1, rolledBack: 0, failed: 0 });
   });
 
   it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {

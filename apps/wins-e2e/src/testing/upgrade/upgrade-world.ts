@@ -1,5 +1,5 @@
 import { createWinsClient } from '@wins/wins-api';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
@@ -115,6 +115,16 @@ export class UpgradeWorld implements AsyncDisposable {
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
+  /** Leaves the record of an upgrade for the next daemon, as a helper does at its end. */
+  leaveRecord(result: Pick<Result, 'outcome' | 'reason'>): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const id = randomUUID();
+    const record = { format: 1, at: new Date(), id, ...result };
+    writeFileSync(path.join(this.folder, `record-${id}.json`), JSON.stringify(record), {
+      mode: 0o600,
+    });
   }
 
   get result(): Result {

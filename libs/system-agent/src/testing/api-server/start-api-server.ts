@@ -157,6 +157,12 @@ export async function startApiServer({
         { ...own, ca: authority.cert, requestCert: true, rejectUnauthorized: false },
         listener,
       );
+  // Those of which TLS is not agreed yet as well: the server itself knows nothing of these.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   let port = wantedPort;
   const up = async (): Promise<void> => {
     server.listen(port, '127.0.0.1');
@@ -167,7 +173,7 @@ export async function startApiServer({
     if (!server.listening) return;
     const closed = once(server, 'close');
     server.close();
-    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
     await closed;
   };
   await up();

@@ -1,0 +1,153 @@
+import * as contract from '@wins/wins-api/raw';
+import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
+import { connect } from 'node:net';
+import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
+import { freeMetrics, scrape, type Scrape } from '../testing/scrape.js';
+import { openLibraryTunnel } from '../testing/tunnel/library-tunnel.js';
+import { Workspace } from '../testing/workspace.js';
+
+const CLIENTS = 10_000;
+const UNKNOWN_METHODS = 1000;
+/** The tunnel answers the first fifty at once, and lets its client wait for the others. */
+const PORTS = 300;
+/** Calls that one connection has open at a time. */
+const AT_A_TIME = 100;
+/** The whitelist of a node of Rancher has about as many. */
+const PROGRAMS = 8;
+/** In everything that a client chooses. */
+const MARK = 'stranger';
+
+/** Does something for each number below the count, many at a time. */
+async function forEachBelow(count: number, act: (index: number) => Promise<unknown>) {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) await act(next++);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+}
+
+/** The path of each method of the contract, those of other pipes included. */
+const METHODS: readonly string[] = Object.values(contract)
+  .flatMap((each) => (typeof each === 'object' ? Object.values<unknown>(each) : []))
+  .flatMap((each) =>
+    typeof each === 'object' && each !== null && 'path' in each ? [String(each.path)] : [],
+  );
+
+/** The octets of a request to start a program. */
+function startOf(Path: string, more: object = {}): Buffer {
+  const { start } = contract.processServiceDefinition;
+  return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
+}
+
+/** Makes a call with one request, and lets it end: a stream at its first message, or at once if it is to be broken off. */
+function call(
+  session: ClientHttp2Session,
+  path: string,
+  request: Buffer,
+  { client = MARK, isBrokenOff = false, isTooLarge = false } = {},
+): Promise<void> {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'wins-client': client,
+  });
+  const cancel = (): void => stream.close(constants.NGHTTP2_CANCEL);
+  stream.on('error', () => undefined).on('data', cancel);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(isTooLarge ? 0x7fffffff : request.length, 1);
+  stream.end(Buffer.concat([head, request]), () => isBrokenOff && cancel());
+  return new Promise((resolve) => stream.once('close', resolve));
+}
+
+/** Asks for ports that are not listed, through one tunnel. */
+async function askForPorts(tunnelAddress: string): Promise<void> {
+  const tunnel = await openLibraryTunnel(tunnelAddress, MARK);
+  await forEachBelow(PORTS, async (index) => {
+    const stream = tunnel.connect(index + 1).on('error', () => undefined);
+    await new Promise((resolve) => stream.once('close', resolve));
+  });
+  await tunnel.close();
+}
+
+const sumOf = (now: Scrape, series: RegExp): number =>
+  [...now].reduce((sum, [name, value]) => (series.test(name) ? sum + value : sum), 0);
+
+describe('the metrics of a daemon that strangers ask for everything', () => {
+  const workspace = new Workspace();
+  let daemon: Daemon;
+  let address: string;
+  let session: ClientHttp2Session;
+  let tunnelAddress: string;
+  let metrics: string;
+  const programs = Array.from({ length: PROGRAMS }, (_, index) =>
+    workspace.script(
+      `tool-${index}.exe`,
+      '[ "$1" = stay ] && exec sleep 1000; echo out; echo err >&2; [ "$1" = die ] && kill -9 $$; exit "$1"',
+    ),
+  );
+
+  beforeAll(async () => {
+    const free = await freeMetrics();
+    metrics = free.address;
+    const config = workspace.config(programs, free.keys);
+    daemon = await Daemon.start(workspace, config);
+    const ready = await daemon.logged(({ msg }) => msg === 'ready');
+    [address, tunnelAddress] = [String(ready['address']), String(ready['tunnelAddress'])];
+    await daemon.logged(({ msg }) => msg === 'metrics are served');
+    session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
+  });
+  afterAll(async () => {
+    session.destroy();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  /** Lets a program end in each way that takes no waiting, and be refused. */
+  async function runInEachWay(program: string): Promise<void> {
+    await using client = contract.createRawClient({ address });
+    for (const word of ['0', '3', 'die', 'stay']) {
+      const name = await client.startProcess(startRequest(program, [word]));
+      const lease = client.keepAlive(name);
+      if (word === 'stay') await client.stopProcess(name);
+      for await (const _ of client.waitProcess(name));
+      await lease.end().catch(() => undefined);
+    }
+    const otherDigest = startOf(program, { ChecksumSHA256: 'f'.repeat(64) });
+    await call(session, contract.processServiceDefinition.start.path, otherDigest);
+  }
+
+  it('are fewer than 500 series after 10,000 clients, paths and refusals, and have none of their words (A92)', async () => {
+    const { path } = contract.processServiceDefinition.start;
+    const [empty, garbage] = [Buffer.alloc(0), Buffer.from([0xff, 0xff])];
+    await Promise.all([
+      forEachBelow(CLIENTS, (index) =>
+        call(session, path, startOf(`/opt/${MARK}-${index}`), { client: `${MARK}-${index}` }),
+      ),
+      forEachBelow(UNKNOWN_METHODS, (index) =>
+        call(session, `/${MARK}.Service/${MARK}${index}`, Buffer.alloc(0)),
+      ),
+      Promise.all(programs.map(runInEachWay)),
+      askForPorts(tunnelAddress),
+    ]);
+    for (const method of METHODS) {
+      await Promise.all([
+        call(session, method, empty),
+        call(session, method, garbage),
+        call(session, method, empty, { isTooLarge: true }),
+        call(session, method, empty, { isBrokenOff: true }),
+      ]);
+    }
+    const now = await scrape(metrics);
+    expect(now.size).toBeLessThan(500);
+    expect([...now.keys()].filter((series) => series.includes(MARK))).toEqual([]);
+    // Each is counted all the same.
+    expect(now.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(CLIENTS);
+    expect(now.get('wins_tunnel_connects_total{result="refused"}')).toBe(PORTS);
+    expect(sumOf(now, /^wins_calls_total\{/)).toBeGreaterThan(
+      CLIENTS + UNKNOWN_METHODS + 4 * METHODS.length,
+    );
+  });
+});

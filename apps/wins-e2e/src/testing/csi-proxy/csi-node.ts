@@ -1,0 +1,129 @@
+import { Client, credentials } from '@grpc/grpc-js';
+import { archiveOf, StandInService, stubProgram } from '@wins/csi-proxy/testing';
+import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import {
+  HealthCheckResponse,
+  healthServiceDefinition,
+  type HealthStatus,
+} from '@wins/wins-api/raw';
+import path from 'node:path';
+import { runWins, startWins, type Outcome } from '../built-program.js';
+import { Daemon } from '../daemon.js';
+import { Workspace } from '../workspace.js';
+
+/** A secret in the address of csi-proxy. */
+export const CANARY = 'canary-of-a-signature';
+
+/** What `wins srv csi-proxy status` says to programs. */
+interface Status {
+  readonly On: boolean;
+  readonly State: string;
+  readonly Detail: string;
+  readonly Code: string;
+  readonly Version: string;
+}
+
+/** A node whose daemon keeps csi-proxy, and a server that has it. */
+export class CsiNode implements AsyncDisposable {
+  readonly workspace = new Workspace();
+  readonly service = new StandInService(this.workspace.path('csi-service.json'));
+  readonly home = this.workspace.path('csi-proxy');
+  #daemon: Daemon | undefined;
+
+  private constructor(
+    readonly server: RancherDouble,
+    readonly keys: object,
+  ) {}
+
+  /**
+   * @param versions - What the server has; the text of each is in its program.
+   * @param keys - What else the config has.
+   */
+  static async start(
+    versions: Readonly<Record<string, string>>,
+    keys: object = {},
+  ): Promise<CsiNode> {
+    const assets: Record<string, Buffer> = {};
+    for (const [version, mark] of Object.entries(versions)) {
+      const program = { name: 'bin/csi-proxy.exe', content: stubProgram({ mark }) };
+      assets[`csi-proxy-${version}.tar.gz`] = await archiveOf([program]);
+    }
+    return new CsiNode(await startRancher({ token: 'unused', assets }), keys);
+  }
+
+  get daemon(): Daemon {
+    if (this.#daemon === undefined) throw new Error('the daemon was not started');
+    return this.#daemon;
+  }
+
+  get environment(): NodeJS.ProcessEnv {
+    const file = this.workspace.path('csi-service.json');
+    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: file };
+  }
+
+  /** The config; `tls` by default trusts the server. */
+  config(section: object | undefined, tls: object = this.trusted()): string {
+    const url = `${this.server.url}/assets/csi-proxy-%[1]s.tar.gz?sig=${CANARY}`;
+    const csi = { url, kubeletPath: '/var/lib/kubelet/kubelet.exe', ...section };
+    return this.workspace.config([], {
+      ...(section && { 'csi-proxy': csi }),
+      'tls-config': tls,
+      ...this.keys,
+    });
+  }
+
+  trusted(): object {
+    return { certFilePath: this.workspace.write('ca.pem', `junk\n${this.server.ca}`) };
+  }
+
+  async run(config: string): Promise<Daemon> {
+    this.#daemon = Daemon.of(
+      startWins(['srv', 'app', 'run', '--config', config], this.environment),
+    );
+    await this.#daemon.ready();
+    return this.#daemon;
+  }
+
+  wins(...words: string[]): Promise<Outcome> {
+    const file = this.workspace.path('config');
+    return runWins([...words, '--config', file], this.environment);
+  }
+
+  async status(): Promise<Status> {
+    const { stdout } = await this.wins('srv', 'csi-proxy', 'status', '-o', 'json');
+    return JSON.parse(String(stdout)) as Status;
+  }
+
+  /** Waits until the log has the state. */
+  async reached(state: string, detail = /./): Promise<void> {
+    await this.daemon.logged(
+      (record) => record['state'] === state && detail.test(JSON.stringify(record)),
+    );
+  }
+
+  async health(service: string): Promise<HealthStatus> {
+    const { path: method, requestSerialize } = healthServiceDefinition.check;
+    const target = `unix:${path.join(this.workspace.runtimeDirectory, 'rancher_wins')}`;
+    const client = new Client(target, credentials.createInsecure());
+    try {
+      return await new Promise<HealthStatus>((resolve, reject) => {
+        client.makeUnaryRequest(
+          method,
+          requestSerialize,
+          (bytes: Buffer) => HealthCheckResponse.decode(bytes),
+          { service },
+          (error, answer) => (answer ? resolve(answer.status) : reject(error ?? new Error('none'))),
+        );
+      });
+    } finally {
+      client.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]();
+    await this.service.stop(0);
+    await this.server.close();
+    this.workspace[Symbol.dispose]();
+  }
+}

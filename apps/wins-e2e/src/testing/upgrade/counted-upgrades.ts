@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { scrape, type Scrape } from '../scrape.js';
+
+/** How many upgrades of its service a daemon has counted, by their outcome. */
+export interface CountedUpgrades {
+  readonly upgraded: number;
+  readonly rolledBack: number;
+  readonly failed: number;
+}
+
+/** Scrapes until a daemon has counted so many upgrades; nothing answers while the service is restarted. */
+export async function countedUpgrades(address: string, count: number): Promise<CountedUpgrades> {
+  for (;;) {
+    const now = await scrape(address).catch((): Scrape => new Map());
+    const of = (outcome: string): number =>
+      now.get(`wins_upgrades_total{outcome="${outcome}"}`) ?? 0;
+    const [upgraded, rolledBack, failed] = [of('upgraded'), of('rolledBack'), of('failed')];
+    if (now.size > 0 && upgraded + rolledBack + failed >= count)
+      return { upgraded, rolledBack, failed };
+    await delay(20);
+  }
+}
