@@ -8,6 +8,10 @@ import { until } from './windows-workspace.js';
 /** A release whose commands can be made to die at any change of the node, and its version. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
+/** What an update is told that is to leave the release as it is. */
+const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
+/** What an update is told that is to change the config, and the release too. */
+const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
 /** The exit code of a process that Node ends on Windows. */
 const KILLED = 1;
 
@@ -30,21 +34,23 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
 
   /** The changes that an installation makes, and those that its end makes, by name and place, in their order. */
   async changes(): Promise<Record<'install' | 'uninstall', readonly string[]>> {
-    const changesOf = async (program: string, command: string): Promise<readonly string[]> => {
-      rmSync(this.#log, { force: true });
-      const { code, reason } = await this.#node.wins(program, [command], { DIE_LOG: this.#log });
-      assert.equal(code, 0, reason);
-      return this.#logged;
-    };
-    const install = await changesOf(DEADLY, 'install');
-    const uninstall = await changesOf(PLACES.program, 'uninstall');
+    const install = await this.#changesOf(DEADLY, 'install');
+    const uninstall = await this.#changesOf(PLACES.program, 'uninstall');
     await this.#assertEmpty();
     return { install, uninstall };
   }
 
+  /** The changes that an update to another config and another release makes. */
+  async changesOfUpdate(): Promise<readonly string[]> {
+    await this.#installOlder();
+    const changes = await this.#changesOf(DEADLY, 'suc', UPDATE);
+    await this.#uninstall();
+    return changes;
+  }
+
   /** Has an installation die at a change, counted from 1; the next one makes it whole, and its end leaves nothing. */
   installAt(change: number): Promise<void> {
-    return this.#at(change, DEADLY, 'install', async () => {
+    return this.#at(change, DEADLY, 'install', {}, async () => {
       const { code, reason } = await this.#say('install');
       assert.equal(code, 0, reason);
       assert.deepEqual(readdirSync(PLACES.stateFolder), ['install-manifest.json']);
@@ -59,7 +65,43 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   async uninstallAt(change: number): Promise<void> {
     const { code, reason } = await this.#say('install');
     assert.equal(code, 0, reason);
-    await this.#at(change, PLACES.program, 'uninstall', () => this.#uninstall());
+    await this.#at(change, PLACES.program, 'uninstall', {}, () => this.#uninstall());
+  }
+
+  /**
+   * Has an update to another config and another release die at a change, counted from 1. The next one, which wants neither, ends it: the old
+   * release or the new one serves. The same again is done, and the end of the installation leaves nothing.
+   */
+  async updateAt(change: number): Promise<void> {
+    await this.#installOlder();
+    await this.#at(change, DEADLY, 'suc', UPDATE, async () => {
+      const next = await this.#node.wins(DEADLY, ['suc'], SKIP);
+      assert.deepEqual([next.code, next.outcome], [0, 'nothing'], next.reason);
+      assert.match(await this.#node.version(), /^v1\.[01]\.0$/);
+      const { code, reason } = await this.#node.wins(DEADLY, ['suc'], UPDATE);
+      assert.equal(code, 0, reason);
+      assert.equal(await this.#node.version(), VERSION);
+      assert.match(readFileSync(PLACES.config, 'utf8'), /debug: true/);
+      assert.equal(this.#node.journalLines, 0);
+      await this.#uninstall();
+    });
+  }
+
+  async #installOlder(): Promise<void> {
+    const { code, reason } = await this.#node.wins('v1.0.0', ['install']);
+    assert.equal(code, 0, reason);
+  }
+
+  async #changesOf(
+    program: string,
+    command: string,
+    variables: Readonly<Record<string, string>> = {},
+  ): Promise<readonly string[]> {
+    rmSync(this.#log, { force: true });
+    const all = { ...variables, DIE_LOG: this.#log };
+    const { code, reason } = await this.#node.wins(program, [command], all);
+    assert.equal(code, 0, reason);
+    return this.#logged;
   }
 
   get #logged(): readonly string[] {
@@ -71,10 +113,11 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     change: number,
     program: string,
     command: string,
+    wanted: Readonly<Record<string, string>>,
     next: () => Promise<void>,
   ): Promise<void> {
     rmSync(this.#log, { force: true });
-    const variables = { DIE_AT: String(change), DIE_LOG: this.#log };
+    const variables = { ...wanted, DIE_AT: String(change), DIE_LOG: this.#log };
     const { code, outcome, reason } = await this.#node.wins(program, [command], variables);
     try {
       // It printed nothing, and changed nothing more.

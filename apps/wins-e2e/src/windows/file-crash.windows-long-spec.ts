@@ -3,22 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';
-
-const IS_WHOLE = process.env['WINS_WHOLE'] === '1';
-/** How many changes are taken at equal distances. */
-const AT_LEAST = 4;
-
-/** The numbers of the changes at which a command is to die: some at equal distances, and the last of each kind; or all. */
-function deathsIn(changes: readonly string[]): readonly number[] {
-  const distance = IS_WHOLE ? 1 : Math.floor(changes.length / AT_LEAST);
-  const kinds = new Map(
-    changes.map((change, index) => [/^(?:half of )?\w+/.exec(change)?.[0], index + 1]),
-  );
-  const lastOfKind = new Set(kinds.values());
-  return changes
-    .map((_, index) => index + 1)
-    .filter((number) => number % distance === 0 || lastOfKind.has(number));
-}
+import { deathsIn } from './deaths-in.js';
 
 describe('a command on a node of Windows that dies while it changes something', () => {
   let node: DeadlyNodeOnWindows;
@@ -31,11 +16,11 @@ describe('a command on a node of Windows that dies while it changes something', 
 
   it('is ended by the next: what is installed is whole and serves, and goes without a trace', async () => {
     assert.ok(changes.install.length > 100, changes.install.join());
-    for (const change of deathsIn(changes.install)) await node.installAt(change);
+    for (const change of deathsIn(changes.install, 4)) await node.installAt(change);
   });
 
   it('is gone on with by the next, when it takes away, its own program too', async () => {
     assert.ok(changes.uninstall.length > 20, changes.uninstall.join());
-    for (const change of deathsIn(changes.uninstall)) await node.uninstallAt(change);
+    for (const change of deathsIn(changes.uninstall, 4)) await node.uninstallAt(change);
   });
 });
