@@ -40,6 +40,10 @@ const NEEDS = {
         node('tools/package/probe/make-release.mjs', `dist/upgrade/${name}.exe`, ...release);
     },
   },
+  /** An executable for Windows whose commands die at a change of the node that is named: dist/deadly.exe. */
+  deadly: {
+    make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
+  },
   /** The commands of the chart's init containers for each of several values: dist/chart/releases.json. */
   chart: {
     after: ['releases'],

@@ -10,6 +10,7 @@ const [out, version, flaw] = process.argv.slice(2);
 const asDaemon = (code) => (text) =>
   `if (process.argv.includes('run') && !process.argv.includes('--register')) { ${code} }\n${text}`;
 const beside = (name) => `require('node:path').join(process.execPath, '..', '${name}')`;
+const DEADLY = path.join(import.meta.dirname, 'die-at-change.cjs');
 /** Replaces a text that must be there. */
 const replace = (from, to) => (text) => {
   if (!text.includes(from)) throw new Error(`${flaw}: there is no ${from} to be replaced`);
@@ -37,6 +38,8 @@ const FLAWS = {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }, 50).unref();`),
   ],
+  /** Its commands die at a change of the node that is named. */
+  dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** For the service manager, its daemon is paused when it serves. */
   pauses: [
     'wins-server.cjs',

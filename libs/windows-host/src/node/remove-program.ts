@@ -24,14 +24,10 @@ export async function removeFile(file: string, heldFileMs: number): Promise<void
   if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), { heldFileMs });
   const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
   const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
+  // Before it is there: a process that ended between the two would leave it for good.
+  const isCaredFor = removeAfterwards(moved);
   await rename(file, moved);
-  try {
-    removeAfterwards(moved);
-  } catch (error) {
-    // The job that this process is in may let nothing leave it.
-    if (!(error instanceof WindowsError)) throw error;
-    removeAtStart(moved);
-  }
+  if (!isCaredFor) removeAtStart(moved);
 }
 
 async function isOwnProgram(file: string): Promise<boolean> {
@@ -44,20 +40,30 @@ async function isOwnProgram(file: string): Promise<boolean> {
   }
 }
 
-/** Nothing but a program of the system can do it: any other would have to be removed in turn. */
-function removeAfterwards(file: string): void {
+/**
+ * Has a file removed a moment later, whoever makes it until then. Nothing but a program of the system can do it: any other would have to be
+ * removed in turn.
+ *
+ * @returns False where the system lies in an odd place, or the job that this process is in lets nothing leave it.
+ */
+function removeAfterwards(file: string): boolean {
   const directory = path.win32.dirname(systemPath('cmd.exe'));
   const wait = `${systemPath('ping.exe')} -n 2 127.0.0.1`;
-  if (![file, directory].every((each) => PLAIN.test(each)))
-    throw new WindowsError('unavailable', 'removed a program: the system lies in an odd place');
+  if (![file, directory].every((each) => PLAIN.test(each))) return false;
   // What follows "if" is done only while the file is there.
   const tries = Array<string>(TRIES).fill(`${wait} & if exist ${file} del /f /q ${file}`);
   const script = tries.join(' & ');
-  startDetachedProcess({
-    ...{ file: systemPath('cmd.exe'), argv0: 'cmd.exe', directory },
-    args: ['/d', '/s', '/c', script],
-    env: { SystemRoot: path.win32.dirname(directory), PATH: directory },
-  });
+  try {
+    startDetachedProcess({
+      ...{ file: systemPath('cmd.exe'), argv0: 'cmd.exe', directory },
+      args: ['/d', '/s', '/c', script],
+      env: { SystemRoot: path.win32.dirname(directory), PATH: directory },
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof WindowsError) return false;
+    throw error;
+  }
 }
 
 function removeAtStart(file: string): void {

@@ -1,0 +1,26 @@
+/** @needs deadly */
+// Commands that die while they change a file, the registry or a service: a sample of all changes, or with --whole each of them.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';
+import { deathsIn } from './deaths-in.js';
+
+describe('a command on a node of Windows that dies while it changes something', () => {
+  let node: DeadlyNodeOnWindows;
+  let changes: Awaited<ReturnType<DeadlyNodeOnWindows['changes']>>;
+  before(async () => {
+    node = await DeadlyNodeOnWindows.start();
+    changes = await node.changes();
+  });
+  after(() => node[Symbol.asyncDispose]());
+
+  it('is ended by the next: what is installed is whole and serves, and goes without a trace', async () => {
+    assert.ok(changes.install.length > 100, changes.install.join());
+    for (const change of deathsIn(changes.install, 4)) await node.installAt(change);
+  });
+
+  it('is gone on with by the next, when it takes away, its own program too', async () => {
+    assert.ok(changes.uninstall.length > 20, changes.uninstall.join());
+    for (const change of deathsIn(changes.uninstall, 4)) await node.uninstallAt(change);
+  });
+});

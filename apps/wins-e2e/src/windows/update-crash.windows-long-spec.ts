@@ -1,0 +1,20 @@
+/** @needs releases deadly */
+// An update of a node that dies while it changes something: a sample of all changes, or with --whole each of them.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';
+import { deathsIn } from './deaths-in.js';
+
+describe('an update of a node of Windows that dies while it changes something', () => {
+  let node: DeadlyNodeOnWindows;
+  before(async () => {
+    node = await DeadlyNodeOnWindows.start();
+  });
+  after(() => node[Symbol.asyncDispose]());
+
+  it('is ended by the next: the old release serves or the new one, and the same again is done', async () => {
+    const changes = await node.changesOfUpdate();
+    assert.ok(changes.length > 40, changes.join());
+    for (const change of deathsIn(changes, 2)) await node.updateAt(change);
+  });
+});
