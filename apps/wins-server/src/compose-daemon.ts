@@ -129,14 +129,12 @@ export async function composeDaemon(
     trust: fileTrust(),
   });
   const csiProxy = new CsiProxySwitch({ logger, audit, events, trust: fileTrust() });
-  let listed = pathsOf(loaded.config);
   let readAtMs = Date.now();
   const metrics = new MetricsSwitch({
     logger,
     sources: () => ({
       events,
       figures: daemon.figures,
-      listed: () => listed,
       runs: () => manager.list(),
       measure: () => manager.measure(),
       auditCounts: () => audit.counts,
@@ -199,7 +197,6 @@ export async function composeDaemon(
       daemon.allowRoutes(next.config.routes.allow);
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
-      listed = pathsOf(next.config);
       readAtMs = Date.now();
       const { changed, needRestart } = change;
       const result = changed.length === 0 ? 'unchanged' : 'applied';
@@ -229,14 +226,10 @@ function ownRuntimeDirectory(): string | undefined {
 /** What a config lets clients do, for the audit log. */
 function granted({ whiteList, routes }: WinsConfig) {
   return {
-    processPaths: pathsOf({ whiteList }),
+    processPaths: whiteList.processPaths.map(({ path }) => path),
     proxyPorts: whiteList.proxyPorts,
     routes: routes.allow,
   };
-}
-
-function pathsOf({ whiteList }: Pick<WinsConfig, 'whiteList'>): readonly string[] {
-  return whiteList.processPaths.map(({ path }) => path);
 }
 
 /** What a warning of the config is called in the log; the rest is `config`. */

@@ -8,8 +8,6 @@ import type { DaemonEvents } from '../observe/daemon-events.js';
 export interface MetricsSources {
   readonly events: Pick<DaemonEvents, 'subscribe'>;
   readonly figures: DaemonFigures;
-  /** Programs that are listed, by their paths. */
-  readonly listed: () => readonly string[];
   readonly runs: () => readonly Pick<ManagedProcess, 'state'>[];
   /** What the runs cost that live. Never rejects. */
   readonly measure: () => Promise<Measurement>;

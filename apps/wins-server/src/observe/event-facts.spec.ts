@@ -21,7 +21,8 @@ describe('what of an event is kept', () => {
 
   it('has no words of an error, which may repeat what a program was given', () => {
     const error = new Error(`cannot start: ${CANARY}`);
-    const event = { type: 'startFailed', mark: 'm', path: '/opt/tool', error } as const;
+    const about = { mark: 'm', path: '/opt/tool', entry: 'tool' };
+    const event = { type: 'startFailed', ...about, error } as const;
     const kept = keptEvent({ type: 'run', event });
     expect(kept).toMatchObject({ type: 'startFailed', facts: { path: '/opt/tool' } });
     expect(JSON.stringify(kept)).not.toContain(CANARY);
