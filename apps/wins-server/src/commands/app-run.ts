@@ -156,6 +156,7 @@ async function serve(
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
     });
+    await debug.apply(loaded.config);
     using watched = watchConfig(
       file,
       known,
@@ -180,9 +181,9 @@ async function serve(
       () => loadDaemonConfig(named),
     );
     watch = watched;
-    await debug.apply(loaded.config);
+    // From here on the config may be another one: nothing waits before this one is in force.
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
-    await journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
+    void journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',
