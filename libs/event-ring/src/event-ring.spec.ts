@@ -1,16 +1,20 @@
 import {
   appendFile,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
   rename,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventRing, readEvents, type EventRingOptions, type RingEvent } from './index.js';
+
+const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {
   let root: string;
@@ -117,6 +121,27 @@ describe('a ring of events', () => {
     expect(events.at(-1)).toMatchObject({ type: 'lost', count: 952 });
     expect(changes).toEqual([true, false, true]);
   });
+
+  onLinux(
+    'keeps no more in memory while its folder can be read and not written, however often it tries',
+    async () => {
+      // No file can be made there, not even by root.
+      await symlink('/proc/self', directory);
+      await using ring = ringWith({ prepareDirectory: () => undefined });
+      for (let n = 0; n < 3000; n += 1) ring.tell('meanwhile', { n });
+      for (let n = 0; n < 10; n += 1) {
+        ring.tell('later');
+        await ring.flush();
+      }
+      await rm(directory);
+      await mkdir(directory);
+      await ring.close();
+      const events = await kept();
+      const lost = events.filter(({ type }) => type === 'lost');
+      expect(lost.reduce((sum, { count }) => sum + Number(count), 0)).toBe(3000 - 2048 + 10);
+      expect([events.length, lost.length]).toEqual([2048 + 1, 1]);
+    },
+  );
 
   it('tells a page at a time, and where to go on', async () => {
     await using ring = ringWith();

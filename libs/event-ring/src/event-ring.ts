@@ -166,12 +166,9 @@ export class EventRing implements AsyncDisposable {
     try {
       await this.#writer.open();
       this.#addCounts();
-      while (this.#waiting.length > 0) {
-        const count = await this.#writer.append(this.#waiting);
-        this.#waiting.splice(0, count);
-        this.#became(true);
-        this.#wake();
-      }
+      await this.#writeWaiting();
+      if (this.#lostUntold > 0) this.#addCounts();
+      await this.#writeWaiting();
       this.#became(true);
     } catch (error) {
       this.#became(false, error);
@@ -181,7 +178,18 @@ export class EventRing implements AsyncDisposable {
     if (this.#isAvailable !== true) this.#writeSoon(RETRY_MS);
   }
 
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const count = await this.#writer.append(this.#waiting);
+      this.#waiting.splice(0, count);
+      this.#became(true);
+      this.#wake();
+    }
+  }
+
   #addCounts(): void {
+    // Else each try on a full disk would add some.
+    if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted())
       this.#waiting.push({ ...stamp('counted'), share, count });
     const count = this.#lostUntold;
