@@ -143,6 +143,25 @@ describe('a ring of events', () => {
     },
   );
 
+  it('tells no event twice to who follows, whatever is written while a page is read', async () => {
+    await using ring = ringWith();
+    const told: number[] = [];
+    const follow = async (): Promise<void> => {
+      for (let after = 0; after < 300;) {
+        const page = await ring.page({ after, waitUntil: new AbortController().signal });
+        told.push(...seqs(page.events));
+        after = page.next;
+      }
+    };
+    const following = follow();
+    for (let n = 0; n < 300; n += 1) {
+      ring.tell('one');
+      await ring.flush();
+    }
+    await following;
+    expect(told).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
+  });
+
   it('tells a page at a time, and where to go on', async () => {
     await using ring = ringWith();
     for (let n = 0; n < 5; n += 1) ring.tell('one');

@@ -120,7 +120,9 @@ export class EventRing implements AsyncDisposable {
         if (isPart) break;
         events.push(event);
       }
-      const next = isPart ? (events.at(-1)?.seq ?? 0) : Math.max(written, range.after ?? 0);
+      // Meanwhile more may have been written: what was looked at goes as far as what is told, at least.
+      const lastSeq = events.at(-1)?.seq ?? 0;
+      const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
       const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
       if (!isWaiting) return { events, next, isPart };
       if (this.#writer.lastSeq === written) await this.#changed(waitUntil);
