@@ -49,6 +49,7 @@ describe('what of an event is kept', () => {
     [{ type: 'tunnel', phase: 'opened', session: 'tunnel:1' }, 'tunnelOpened', 'tunnels'],
     [{ type: 'configReloaded', result: 'rejected', changed: [] }, 'configReloaded', undefined],
     [{ type: 'csiProxy', state: 'serving' }, 'csiProxy', undefined],
+    [{ type: 'auditLost', count: 4096 }, 'auditLost', 'auditLost'],
     [{ type: 'stall', lateMs: 700.4 }, 'stall', 'stalls'],
   ])('%j is %s, of the share %s', (event, type, share) => {
     expect(keptEvent(event)).toMatchObject({ type, ...(share !== undefined && { share }) });
