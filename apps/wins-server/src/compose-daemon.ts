@@ -139,7 +139,7 @@ export async function composeDaemon(
       measure: () => manager.measure(),
       auditCounts: () => audit.counts,
       configReadAtMs: () => readAtMs,
-      lastContactAt: () => agent.agent?.lastContactAt,
+      silentSince: () => agent.agent?.silentSince,
       probes: () =>
         (agent.agent?.sources() ?? []).flatMap(({ Probes: probes }) =>
           probes.map(({ Name: name, Healthy: healthy }) => ({ name, healthy })),

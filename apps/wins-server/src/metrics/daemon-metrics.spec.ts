@@ -26,7 +26,7 @@ class QuietDaemon implements Disposable {
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [] }),
       auditCounts: () => ({ written: 0, lost: 0, refused: 0 }),
       configReadAtMs: () => Date.now(),
-      lastContactAt: () => undefined,
+      silentSince: () => undefined,
       probes: () => [],
       csiProxyState: () => undefined,
       ...more,
@@ -152,7 +152,7 @@ describe('the metrics of the daemon', () => {
     let contact: Date | undefined = new Date(Date.now() - 5000);
     using daemon = new QuietDaemon({
       csiProxyState: () => state,
-      lastContactAt: () => contact,
+      silentSince: () => contact,
       auditCounts: () => ({ written: 7, lost: 2, refused: 3 }),
       probes: () => [
         { name: 'kubelet', healthy: true },

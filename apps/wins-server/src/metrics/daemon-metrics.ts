@@ -131,7 +131,7 @@ function readStates(metrics: MetricRegistry, sources: MetricsSources): void {
   metrics.read('wins_tunnel_pauses_total', () => one(tunnel.traffic.pauses));
   metrics.read('wins_config_age_seconds', () => one((nowMs() - sources.configReadAtMs()) / 1000));
   metrics.read('wins_plan_last_contact_seconds', () => {
-    const at = sources.lastContactAt();
+    const at = sources.silentSince();
     return at === undefined ? [] : one((nowMs() - at.getTime()) / 1000);
   });
   metrics.read('wins_plan_probe_healthy', () => {

@@ -14,8 +14,8 @@ export interface MetricsSources {
   readonly auditCounts: () => AuditCounts;
   /** When the config in force was read, in milliseconds since 1970. */
   readonly configReadAtMs: () => number;
-  /** When the API server of plans answered last. */
-  readonly lastContactAt: () => Date | undefined;
+  /** When the API server of plans answered last, or the agent began; undefined without a remote plan. */
+  readonly silentSince: () => Date | undefined;
   readonly probes: () => readonly { readonly name: string; readonly healthy: boolean }[];
   /** Undefined while nothing keeps csi-proxy. */
   readonly csiProxyState: () => CsiProxyStateKind | undefined;
