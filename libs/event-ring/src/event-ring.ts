@@ -1,7 +1,7 @@
 import { EventRingError } from './event-ring-error.js';
 import { EventShares } from './event-share.js';
 import { preparePrivateDirectory } from './private-directory.js';
-import { readEvents, type EventRange } from './read-events.js';
+import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
   boundedFacts,
   type EventFacts,
@@ -12,6 +12,8 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
+/** Of 8 KiB each at most. */
+const RECENT = 128;
 const RETRY_MS = 1_000;
 
 /** How a ring is opened; only the folder must be given. */
@@ -58,8 +60,10 @@ export class EventRing implements AsyncDisposable {
   readonly #directory: string;
   readonly #waiters = new Set<() => void>();
   #waiting: UnnumberedEvent[] = [];
+  /** The last that were written, without a gap: who follows is not to read a file ten times a second. */
+  #recent: readonly RingEvent[] = [];
+  /** Not told yet by an event. */
   #lost = 0;
-  #lostUntold = 0;
   #isAvailable: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -79,11 +83,6 @@ export class EventRing implements AsyncDisposable {
     });
   }
 
-  /** How many events were lost since the ring was made: the disk was full, or they came faster than it. */
-  get lost(): number {
-    return this.#lost;
-  }
-
   /**
    * Tells an event. Facts beyond 16, and text beyond 256 characters, are cut. Never throws; a closed ring ignores it.
    *
@@ -96,7 +95,7 @@ export class EventRing implements AsyncDisposable {
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#lose(1);
+      this.#lost += 1;
       return;
     }
     this.#waiting.push({ ...stamp(type), ...boundedFacts(facts) });
@@ -115,7 +114,7 @@ export class EventRing implements AsyncDisposable {
       const written = this.#writer.lastSeq;
       const events: RingEvent[] = [];
       let isPart = false;
-      for await (const event of readEvents(this.#directory, range)) {
+      for await (const event of this.#eventsIn(range)) {
         isPart = events.length === most;
         if (isPart) break;
         events.push(event);
@@ -169,7 +168,7 @@ export class EventRing implements AsyncDisposable {
       await this.#writer.open();
       this.#addCounts();
       await this.#writeWaiting();
-      if (this.#lostUntold > 0) this.#addCounts();
+      if (this.#lost > 0) this.#addCounts();
       await this.#writeWaiting();
       this.#became(true);
     } catch (error) {
@@ -183,10 +182,24 @@ export class EventRing implements AsyncDisposable {
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const count = await this.#writer.append(this.#waiting);
-      this.#waiting.splice(0, count);
+      this.#remember(this.#waiting.splice(0, count));
       this.#became(true);
       this.#wake();
     }
+  }
+
+  #remember(written: readonly UnnumberedEvent[]): void {
+    const firstSeq = this.#writer.lastSeq - written.length + 1;
+    const before = this.#recent.at(-1)?.seq === firstSeq - 1 ? this.#recent : [];
+    const numbered = written.map((event, index) => ({ seq: firstSeq + index, ...event }));
+    this.#recent = [...before, ...numbered].slice(-RECENT);
+  }
+
+  #eventsIn(range: EventRange): Iterable<RingEvent> | AsyncIterable<RingEvent> {
+    const [oldest] = this.#recent;
+    if (oldest !== undefined && oldest.seq <= (range.after ?? 0) + 1)
+      return this.#recent.filter(isIn(range));
+    return readEvents(this.#directory, range);
   }
 
   #addCounts(): void {
@@ -194,15 +207,10 @@ export class EventRing implements AsyncDisposable {
     if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted())
       this.#waiting.push({ ...stamp('counted'), share, count });
-    const count = this.#lostUntold;
+    const count = this.#lost;
     if (count === 0) return;
-    this.#lostUntold = 0;
+    this.#lost = 0;
     this.#waiting.push({ ...stamp('lost'), count });
-  }
-
-  #lose(count: number): void {
-    this.#lost += count;
-    this.#lostUntold += count;
   }
 
   #became(isAvailable: boolean, reason?: unknown): void {
