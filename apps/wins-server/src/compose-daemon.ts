@@ -90,10 +90,10 @@ export async function composeDaemon(
     {
       ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
       onDecision: (decision) => {
-        if (events.isHeard) events.publish({ type: 'decided', decision });
+        events.publish({ type: 'decided', decision });
       },
       onLost: (count) => {
-        if (events.isHeard) events.publish({ type: 'auditLost', count });
+        events.publish({ type: 'auditLost', count });
       },
     },
     logger,
@@ -120,7 +120,7 @@ export async function composeDaemon(
     },
     onEvent: (event) => {
       logProcessEvent(logger, event);
-      if (events.isHeard) events.publish({ type: 'run', event });
+      events.publish({ type: 'run', event });
     },
   });
   const agent = new AgentSwitch({
@@ -200,7 +200,7 @@ export async function composeDaemon(
       readAtMs = Date.now();
       const { changed, needRestart } = change;
       const result = changed.length === 0 ? 'unchanged' : 'applied';
-      if (events.isHeard) events.publish({ type: 'configReloaded', result, changed });
+      events.publish({ type: 'configReloaded', result, changed });
       if (changed.length === 0) {
         logger.info({ needRestart }, 'config read again: nothing changed');
         return change;

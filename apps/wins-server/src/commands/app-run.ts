@@ -132,7 +132,7 @@ async function serve(
           recordsFolder,
           (decision) => {
             const { outcome, reason } = decision;
-            if (events.isHeard) events.publish({ type: 'upgrade', outcome, reason });
+            events.publish({ type: 'upgrade', outcome, reason });
             return audit.decided(decision);
           },
           logger,
@@ -141,7 +141,7 @@ async function serve(
     using _stalls = watchStalls({
       stalled: (lateMs) => {
         logger.warn({ lateMs }, 'the event loop was blocked');
-        if (events.isHeard) events.publish({ type: 'stall', lateMs });
+        events.publish({ type: 'stall', lateMs });
       },
     });
     using _slowTurns = watchSlowTurns({
@@ -174,8 +174,7 @@ async function serve(
         },
         rejected: (err) => {
           logger.error({ err }, 'config rejected; the last valid one stays in force');
-          if (events.isHeard)
-            events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
+          events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
         },
       },
       () => loadDaemonConfig(named),

@@ -78,8 +78,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     greetings: GREETINGS,
     turnedAway: ({ key, description: client }, why) => {
       turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client });
-      if (events.isHeard)
-        events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
+      events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
     },
   });
   const connects = createConnectLimits();
@@ -118,10 +117,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
       onDialed: (port, failure) => {
-        if (failure !== undefined && events.isHeard)
+        if (failure !== undefined)
           events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
-        if (failure === undefined && events.isCounted)
-          events.publish({ type: 'stream', phase: 'connected', port });
+        else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
@@ -145,12 +143,11 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     sessions.add(session);
     known.set(session, { name: requester, client: client.description, openedAt: new Date() });
     logger.info(who, 'tunnel opened');
-    if (events.isHeard) events.publish({ type: 'tunnel', phase: 'opened', session: requester });
+    events.publish({ type: 'tunnel', phase: 'opened', session: requester });
     void session.closed.then(async ({ reason, ...detail }) => {
       const err = 'error' in detail ? detail.error : undefined;
       logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
-      if (events.isHeard)
-        events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
+      events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
       // Complete messages are still being delivered.
       await session.drain();
       figures.ended(session.traffic);
