@@ -91,8 +91,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
     },
   );
-  const sessions = new Set<ServerTunnel>();
-  const known = new WeakMap<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
+  const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
   const figures = new TunnelFigures(sessions, places);
   let { allowedPorts } = options;
   let lastId = 0;
@@ -140,8 +139,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         }
       },
     });
-    sessions.add(session);
-    known.set(session, { name: requester, client: client.description, openedAt: new Date() });
+    sessions.set(session, { name: requester, client: client.description, openedAt: new Date() });
     logger.info(who, 'tunnel opened');
     events.publish({ type: 'tunnel', phase: 'opened', session: requester });
     void session.closed.then(async ({ reason, ...detail }) => {
@@ -176,9 +174,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const drain = async (): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
-    await Promise.race([late, Promise.all([...sessions].map((session) => session.drain()))]);
+    await Promise.race([late, Promise.all([...sessions.keys()].map((session) => session.drain()))]);
     clearTimeout(timer);
-    await Promise.all([...sessions].map((session) => session.close()));
+    await Promise.all([...sessions.keys()].map((session) => session.close()));
   };
   const close = async (): Promise<void> => {
     handshakes.refuse();
@@ -191,14 +189,14 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     address: listener.path.address,
     figures,
     list: () =>
-      [...sessions].flatMap((session) => {
-        const about = known.get(session);
-        const { streamCount: streams, traffic } = session;
-        return about === undefined ? [] : [{ ...about, streams, traffic }];
-      }),
+      [...sessions].map(([{ streamCount: streams, traffic }, about]) => ({
+        ...about,
+        streams,
+        traffic,
+      })),
     allowPorts: (ports) => {
       allowedPorts = ports;
-      for (const session of sessions) session.allowPorts(ports);
+      for (const session of sessions.keys()) session.allowPorts(ports);
     },
     close: () => (closing ??= close()),
   };
