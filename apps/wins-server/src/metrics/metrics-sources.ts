@@ -23,7 +23,6 @@ export interface MetricsSources {
 
 /** Metrics that are kept until they are closed. */
 export interface RunningMetrics {
-  readonly contentType: string;
   /** All metrics in the text format of Prometheus. */
   scrape(): Promise<string>;
   /** Ends the listener that there is, and begins another. @throws MetricsError */
