@@ -239,6 +239,8 @@ describe('a ring of events', () => {
     expect(events.filter(({ type }) => type === 'decided')).toHaveLength(1000 + 60);
     const counted = events.filter(({ type }) => type === 'counted');
     expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(20_000 - 1000 + 940);
+    // Their numbers are events as well.
+    expect(counted).toHaveLength(2);
   });
 
   it('gives foreign text no line and no terminal (A34)', async () => {

@@ -66,6 +66,7 @@ export class EventRing implements AsyncDisposable {
   #lost = 0;
   #isAvailable: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #countsTimer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -91,7 +92,7 @@ export class EventRing implements AsyncDisposable {
   tell(type: string, facts: EventFacts = {}, share?: string): void {
     if (this.#isClosed) return;
     if (share !== undefined && !this.#shares.takes(share)) {
-      this.#writeSoon(GATHER_MS);
+      this.#writeCountsSoon();
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
@@ -138,6 +139,7 @@ export class EventRing implements AsyncDisposable {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#timer);
+      clearTimeout(this.#countsTimer);
       this.#wake();
     }
     await this.#writeNow();
@@ -151,6 +153,16 @@ export class EventRing implements AsyncDisposable {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => void this.#writeNow(), ms);
     this.#timer.unref();
+  }
+
+  #writeCountsSoon(): void {
+    if (this.#countsTimer !== undefined) return;
+    // A timer may end a moment before its time.
+    const waitMs = Math.max(GATHER_MS, Math.ceil(this.#shares.countsInMs) + 1);
+    this.#countsTimer = setTimeout(() => {
+      this.#countsTimer = undefined;
+      void this.#writeNow();
+    }, waitMs).unref();
   }
 
   /** Writes all that was told when it is called. One write at a time. */
@@ -205,7 +217,7 @@ export class EventRing implements AsyncDisposable {
   #addCounts(): void {
     // Else each try on a full disk would add some.
     if (this.#waiting.length >= MAX_WAITING) return;
-    for (const [share, count] of this.#shares.takeCounted())
+    for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
       this.#waiting.push({ ...stamp('counted'), share, count });
     const count = this.#lost;
     if (count === 0) return;
