@@ -90,10 +90,10 @@ export async function composeDaemon(
     {
       ...{ directory, maxFileBytes, maxFiles, prepareDirectory },
       onDecision: (decision) => {
-        if (events.isHeard) events.publish({ type: 'decided', decision });
+        events.publish({ type: 'decided', decision });
       },
       onLost: (count) => {
-        if (events.isHeard) events.publish({ type: 'auditLost', count });
+        events.publish({ type: 'auditLost', count });
       },
     },
     logger,
@@ -120,7 +120,7 @@ export async function composeDaemon(
     },
     onEvent: (event) => {
       logProcessEvent(logger, event);
-      if (events.isHeard) events.publish({ type: 'run', event });
+      events.publish({ type: 'run', event });
     },
   });
   const agent = new AgentSwitch({
@@ -129,19 +129,17 @@ export async function composeDaemon(
     trust: fileTrust(),
   });
   const csiProxy = new CsiProxySwitch({ logger, audit, events, trust: fileTrust() });
-  let listed = pathsOf(loaded.config);
   let readAtMs = Date.now();
   const metrics = new MetricsSwitch({
     logger,
     sources: () => ({
       events,
       figures: daemon.figures,
-      listed: () => listed,
       runs: () => manager.list(),
       measure: () => manager.measure(),
       auditCounts: () => audit.counts,
       configReadAtMs: () => readAtMs,
-      lastContactAt: () => agent.agent?.lastContactAt,
+      silentSince: () => agent.agent?.silentSince,
       probes: () =>
         (agent.agent?.sources() ?? []).flatMap(({ Probes: probes }) =>
           probes.map(({ Name: name, Healthy: healthy }) => ({ name, healthy })),
@@ -199,11 +197,10 @@ export async function composeDaemon(
       daemon.allowRoutes(next.config.routes.allow);
       const change = changedKeys(next, inForce, loaded);
       inForce = next;
-      listed = pathsOf(next.config);
       readAtMs = Date.now();
       const { changed, needRestart } = change;
       const result = changed.length === 0 ? 'unchanged' : 'applied';
-      if (events.isHeard) events.publish({ type: 'configReloaded', result, changed });
+      events.publish({ type: 'configReloaded', result, changed });
       if (changed.length === 0) {
         logger.info({ needRestart }, 'config read again: nothing changed');
         return change;
@@ -229,14 +226,10 @@ function ownRuntimeDirectory(): string | undefined {
 /** What a config lets clients do, for the audit log. */
 function granted({ whiteList, routes }: WinsConfig) {
   return {
-    processPaths: pathsOf({ whiteList }),
+    processPaths: whiteList.processPaths.map(({ path }) => path),
     proxyPorts: whiteList.proxyPorts,
     routes: routes.allow,
   };
-}
-
-function pathsOf({ whiteList }: Pick<WinsConfig, 'whiteList'>): readonly string[] {
-  return whiteList.processPaths.map(({ path }) => path);
 }
 
 /** What a warning of the config is called in the log; the rest is `config`. */

@@ -200,8 +200,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ...ROOM,
     turnedAway: ({ key, description: client }, why) => {
       turnedAway.add(`${why} ${key}`, { pipe: 'gRPC', why, client });
-      if (events.isHeard)
-        events.publish({ type: 'connection', pipe: 'main', phase: 'refused', rule: why });
+      events.publish({ type: 'connection', pipe: 'main', phase: 'refused', rule: why });
     },
   });
   const serve = (socket: Socket): void => {

@@ -231,6 +231,17 @@ describe('an audit log', () => {
     expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, lost: 1 });
   });
 
+  it('tells at once of all that one failure of the disk has lost', async () => {
+    await mkdir(directory, { mode: 0o755 });
+    const told: number[] = [];
+    const log = await opened({ onLost: (count) => told.push(count) });
+    told.length = 0;
+    const starts = Array.from({ length: 100 }, () => log.append({ kind: 'start' }));
+    for (let n = 0; n < 50; n += 1) log.note({ kind: 'wait' });
+    await Promise.allSettled(starts);
+    expect(told).toEqual([150]);
+  });
+
   it('is open and not available where its folder is another’s', async () => {
     await mkdir(directory, { mode: 0o755 });
     const reasons: unknown[] = [];

@@ -130,7 +130,7 @@ class FileAuditLog implements AuditLog {
         return;
       }
       if (!this.#take(text, 1, settle)) {
-        this.#lose('refused');
+        this.#lose({ refused: 1 });
         throw this.#unavailable(`${this.#waiting.length} records wait for the disk`);
       }
     });
@@ -145,7 +145,7 @@ class FileAuditLog implements AuditLog {
     } catch {
       // It is counted, and the number told: no one waits for this one.
     }
-    this.#lose('lost');
+    this.#lose({ lost: 1 });
   }
 
   close(): Promise<void> {
@@ -192,7 +192,7 @@ class FileAuditLog implements AuditLog {
     if (counted === undefined) return;
     clearTimeout(this.#turn);
     this.#turn = undefined;
-    if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lose('lost');
+    if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lose({ lost: 1 });
   }
 
   /** @param share - How much of the room there is for such a record. */
@@ -264,21 +264,22 @@ class FileAuditLog implements AuditLog {
     const error = this.#unavailable(foundBy(cause), cause);
     this.#waiting = [];
     this.#waitingBytes = 0;
-    for (const { settle } of waiting) {
-      this.#lose(settle === undefined ? 'lost' : 'refused');
-      settle?.(error);
-    }
+    const notes = waiting.filter(({ settle }) => settle === undefined).length;
+    this.#lose({ lost: notes, refused: waiting.length - notes });
+    for (const { settle } of waiting) settle?.(error);
     this.#become(false, error);
     if (this.#closing !== undefined) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#pump(), RETRY_MS).unref();
   }
 
-  #lose(how: 'lost' | 'refused'): void {
-    if (how === 'lost') this.#lost += 1;
-    else this.#refused += 1;
-    this.#counts[how] += 1;
-    this.#options.onLost(1);
+  #lose({ lost = 0, refused = 0 }: { readonly lost?: number; readonly refused?: number }): void {
+    if (lost + refused === 0) return;
+    this.#lost += lost;
+    this.#refused += refused;
+    this.#counts.lost += lost;
+    this.#counts.refused += refused;
+    this.#options.onLost(lost + refused);
   }
 
   #become(isAvailable: boolean, reason?: AuditError): void {

@@ -1,16 +1,20 @@
 import {
   appendFile,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
   rename,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventRing, readEvents, type EventRingOptions, type RingEvent } from './index.js';
+
+const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {
   let root: string;
@@ -109,13 +113,74 @@ describe('a ring of events', () => {
     await rename(directory, `${directory}.away`);
     await writeFile(directory, 'a file where the folder was');
     for (let n = 0; n < 3000; n += 1) ring.tell('meanwhile', { n });
-    await expect(ring.page()).rejects.toMatchObject({ code: 'unreadable' });
-    expect(ring.lost).toBe(3000 - 2048);
+    await ring.flush();
+    await expect(kept()).rejects.toMatchObject({ code: 'unreadable' });
     await rm(directory);
     await rename(`${directory}.away`, directory);
     const { events } = await ring.page({ after: 2047, limit: 1000 });
     expect(events.at(-1)).toMatchObject({ type: 'lost', count: 952 });
     expect(changes).toEqual([true, false, true]);
+  });
+
+  onLinux(
+    'keeps no more in memory while its folder can be read and not written, however often it tries',
+    async () => {
+      // No file can be made there, not even by root.
+      await symlink('/proc/self', directory);
+      await using ring = ringWith({ prepareDirectory: () => undefined });
+      for (let n = 0; n < 3000; n += 1) ring.tell('meanwhile', { n });
+      for (let n = 0; n < 10; n += 1) {
+        ring.tell('later');
+        await ring.flush();
+      }
+      await rm(directory);
+      await mkdir(directory);
+      await ring.close();
+      const events = await kept();
+      const lost = events.filter(({ type }) => type === 'lost');
+      expect(lost.reduce((sum, { count }) => sum + Number(count), 0)).toBe(3000 - 2048 + 10);
+      expect([events.length, lost.length]).toEqual([2048 + 1, 1]);
+    },
+  );
+
+  it('tells no event twice to who follows, whatever is written while a page is read', async () => {
+    await using ring = ringWith();
+    await tellMany(ring, 1000);
+    await ring.flush();
+    for (let round = 0; round < 10; round += 1) {
+      const reading = ring.page({ after: 800 });
+      for (let n = 0; n < 5; n += 1) {
+        ring.tell('meanwhile');
+        await ring.flush();
+      }
+      const { events, next } = await reading;
+      expect(next).toBe(events.at(-1)?.seq);
+    }
+  });
+
+  it('tells who follows without reading back what it has just written', async () => {
+    await using ring = ringWith();
+    for (let n = 0; n < 200; n += 1) ring.tell('one', { n, none: undefined });
+    await ring.flush();
+    const events = await kept({ after: 198 });
+    await rm(directory, { recursive: true });
+    expect(await ring.page({ after: 198 })).toEqual({ events, next: 200, isPart: false });
+    expect((await ring.page({ after: 10 })).events).toEqual([]);
+  });
+
+  it('names the file to which another has written, and goes on behind that', async () => {
+    const reasons: unknown[] = [];
+    await using ring = ringWith({ onChange: (_is, reason) => reasons.push(reason) });
+    ring.tell('one');
+    await ring.flush();
+    const [name = ''] = await readdir(directory);
+    const file = path.join(directory, name);
+    await appendFile(file, 'x');
+    ring.tell('two');
+    await ring.flush();
+    expect(String(reasons[1])).toContain(`cannot write "${file}": found `);
+    await ring.flush();
+    expect(seqs(await kept())).toEqual([1, 2]);
   });
 
   it('tells a page at a time, and where to go on', async () => {
@@ -174,6 +239,8 @@ describe('a ring of events', () => {
     expect(events.filter(({ type }) => type === 'decided')).toHaveLength(1000 + 60);
     const counted = events.filter(({ type }) => type === 'counted');
     expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(20_000 - 1000 + 940);
+    // Their numbers are events as well.
+    expect(counted).toHaveLength(2);
   });
 
   it('gives foreign text no line and no terminal (A34)', async () => {

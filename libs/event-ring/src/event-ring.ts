@@ -1,7 +1,7 @@
 import { EventRingError } from './event-ring-error.js';
 import { EventShares } from './event-share.js';
 import { preparePrivateDirectory } from './private-directory.js';
-import { readEvents, type EventRange } from './read-events.js';
+import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
   boundedFacts,
   type EventFacts,
@@ -12,6 +12,8 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
+/** Of 8 KiB each at most. */
+const RECENT = 128;
 const RETRY_MS = 1_000;
 
 /** How a ring is opened; only the folder must be given. */
@@ -58,10 +60,13 @@ export class EventRing implements AsyncDisposable {
   readonly #directory: string;
   readonly #waiters = new Set<() => void>();
   #waiting: UnnumberedEvent[] = [];
+  /** The last that were written, without a gap: who follows is not to read a file ten times a second. */
+  #recent: readonly RingEvent[] = [];
+  /** Not told yet by an event. */
   #lost = 0;
-  #lostUntold = 0;
   #isAvailable: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #countsTimer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -79,11 +84,6 @@ export class EventRing implements AsyncDisposable {
     });
   }
 
-  /** How many events were lost since the ring was made: the disk was full, or they came faster than it. */
-  get lost(): number {
-    return this.#lost;
-  }
-
   /**
    * Tells an event. Facts beyond 16, and text beyond 256 characters, are cut. Never throws; a closed ring ignores it.
    *
@@ -92,11 +92,11 @@ export class EventRing implements AsyncDisposable {
   tell(type: string, facts: EventFacts = {}, share?: string): void {
     if (this.#isClosed) return;
     if (share !== undefined && !this.#shares.takes(share)) {
-      this.#writeSoon(GATHER_MS);
+      this.#writeCountsSoon();
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#lose(1);
+      this.#lost += 1;
       return;
     }
     this.#waiting.push({ ...stamp(type), ...boundedFacts(facts) });
@@ -115,12 +115,14 @@ export class EventRing implements AsyncDisposable {
       const written = this.#writer.lastSeq;
       const events: RingEvent[] = [];
       let isPart = false;
-      for await (const event of readEvents(this.#directory, range)) {
+      for await (const event of this.#eventsIn(range)) {
         isPart = events.length === most;
         if (isPart) break;
         events.push(event);
       }
-      const next = isPart ? (events.at(-1)?.seq ?? 0) : Math.max(written, range.after ?? 0);
+      // Meanwhile more may have been written: what was looked at goes as far as what is told, at least.
+      const lastSeq = events.at(-1)?.seq ?? 0;
+      const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
       const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
       if (!isWaiting) return { events, next, isPart };
       if (this.#writer.lastSeq === written) await this.#changed(waitUntil);
@@ -137,6 +139,7 @@ export class EventRing implements AsyncDisposable {
     if (!this.#isClosed) {
       this.#isClosed = true;
       clearTimeout(this.#timer);
+      clearTimeout(this.#countsTimer);
       this.#wake();
     }
     await this.#writeNow();
@@ -150,6 +153,16 @@ export class EventRing implements AsyncDisposable {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => void this.#writeNow(), ms);
     this.#timer.unref();
+  }
+
+  #writeCountsSoon(): void {
+    if (this.#countsTimer !== undefined) return;
+    // A timer may end a moment before its time.
+    const waitMs = Math.max(GATHER_MS, Math.ceil(this.#shares.countsInMs) + 1);
+    this.#countsTimer = setTimeout(() => {
+      this.#countsTimer = undefined;
+      void this.#writeNow();
+    }, waitMs).unref();
   }
 
   /** Writes all that was told when it is called. One write at a time. */
@@ -166,12 +179,9 @@ export class EventRing implements AsyncDisposable {
     try {
       await this.#writer.open();
       this.#addCounts();
-      while (this.#waiting.length > 0) {
-        const count = await this.#writer.append(this.#waiting);
-        this.#waiting.splice(0, count);
-        this.#became(true);
-        this.#wake();
-      }
+      await this.#writeWaiting();
+      if (this.#lost > 0) this.#addCounts();
+      await this.#writeWaiting();
       this.#became(true);
     } catch (error) {
       this.#became(false, error);
@@ -181,18 +191,38 @@ export class EventRing implements AsyncDisposable {
     if (this.#isAvailable !== true) this.#writeSoon(RETRY_MS);
   }
 
-  #addCounts(): void {
-    for (const [share, count] of this.#shares.takeCounted())
-      this.#waiting.push({ ...stamp('counted'), share, count });
-    const count = this.#lostUntold;
-    if (count === 0) return;
-    this.#lostUntold = 0;
-    this.#waiting.push({ ...stamp('lost'), count });
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const count = await this.#writer.append(this.#waiting);
+      this.#remember(this.#waiting.splice(0, count));
+      this.#became(true);
+      this.#wake();
+    }
   }
 
-  #lose(count: number): void {
-    this.#lost += count;
-    this.#lostUntold += count;
+  #remember(written: readonly UnnumberedEvent[]): void {
+    const firstSeq = this.#writer.lastSeq - written.length + 1;
+    const before = this.#recent.at(-1)?.seq === firstSeq - 1 ? this.#recent : [];
+    const numbered = written.map((event, index) => ({ seq: firstSeq + index, ...event }));
+    this.#recent = [...before, ...numbered].slice(-RECENT);
+  }
+
+  #eventsIn(range: EventRange): Iterable<RingEvent> | AsyncIterable<RingEvent> {
+    const [oldest] = this.#recent;
+    if (oldest !== undefined && oldest.seq <= (range.after ?? 0) + 1)
+      return this.#recent.filter(isIn(range));
+    return readEvents(this.#directory, range);
+  }
+
+  #addCounts(): void {
+    // Else each try on a full disk would add some.
+    if (this.#waiting.length >= MAX_WAITING) return;
+    for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
+      this.#waiting.push({ ...stamp('counted'), share, count });
+    const count = this.#lost;
+    if (count === 0) return;
+    this.#lost = 0;
+    this.#waiting.push({ ...stamp('lost'), count });
   }
 
   #became(isAvailable: boolean, reason?: unknown): void {

@@ -2,15 +2,18 @@ const BURST = 1_000;
 const PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 const MOST_SHARES = 16;
+/** Between two times at which counts are told. */
+const COUNTS_MS = 10_000;
 
 /**
  * How much of a ring those events may take that others can cause at will: of each share a thousand at once and then one a second, so that
- * a flood needs hours to push out what else is in the ring. What is beyond is counted.
+ * a flood needs hours to push out what else is in the ring. What is beyond is counted, and told every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;
   readonly #left = new Map<string, { tokens: number; atMs: number }>();
   #counted = new Map<string, number>();
+  #toldAtMs = -Infinity;
 
   /** @param nowMs - A clock that does not jump, in milliseconds. */
   constructor(nowMs: () => number) {
@@ -33,10 +36,21 @@ export class EventShares {
     return false;
   }
 
-  /** What was counted since the last time, by share. */
-  takeCounted(): ReadonlyMap<string, number> {
+  /** In how many milliseconds counts may be told; 0 or less: now. */
+  get countsInMs(): number {
+    return this.#toldAtMs + COUNTS_MS - this.#nowMs();
+  }
+
+  /**
+   * What was counted since the last time, by share; nothing when that is less than ten seconds ago.
+   *
+   * @param isLast - Whenever that was.
+   */
+  takeCounted(isLast: boolean): ReadonlyMap<string, number> {
     const counted = this.#counted;
-    if (counted.size > 0) this.#counted = new Map();
+    if (counted.size === 0 || (this.countsInMs > 0 && !isLast)) return new Map();
+    this.#counted = new Map();
+    this.#toldAtMs = this.#nowMs();
     return counted;
   }
 }

@@ -11,6 +11,12 @@ export interface EventRange {
   readonly since?: Date;
 }
 
+/** Says which events are in a range. */
+export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => boolean {
+  const from = since?.toISOString() ?? '';
+  return ({ seq, time }) => seq > after && time >= from;
+}
+
 /**
  * The events of a ring, the oldest first; the ring may be written to meanwhile. A folder that is not there has none.
  *
@@ -18,16 +24,16 @@ export interface EventRange {
  */
 export async function* readEvents(
   directory: string,
-  { after = 0, since }: EventRange = {},
+  range: EventRange = {},
 ): AsyncGenerator<RingEvent> {
-  const from = since?.toISOString() ?? '';
+  const { after = 0 } = range;
   try {
     const starts = await segmentStarts(directory);
     for (const [index, firstSeq] of starts.entries()) {
       const next = starts[index + 1];
       if (next !== undefined && next <= after + 1) continue;
       const { events } = (await readSegment(directory, firstSeq)) ?? { events: [] };
-      for (const event of events) if (event.seq > after && event.time >= from) yield event;
+      yield* events.filter(isIn(range));
     }
   } catch (error) {
     const message = `cannot read the events in ${quoteText(directory)}: found ${messageOf(error)}; wanted a folder that can be read`;

@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import { constants } from 'node:fs';
 import { open, stat, unlink } from 'node:fs/promises';
 import { encodeEvent, type UnnumberedEvent } from './ring-event.js';
@@ -103,9 +104,11 @@ export class SegmentWriter {
   async #write(current: Current, bytes: Buffer, count: number): Promise<void> {
     const { firstSeq, sizeBytes, events } = current;
     const flags = writing() | constants.O_CREAT;
-    await using file = await open(segmentPath(this.#options.directory, firstSeq), flags, 0o600);
+    const name = segmentPath(this.#options.directory, firstSeq);
+    await using file = await open(name, flags, 0o600);
     const { size } = await file.stat();
-    if (size !== sizeBytes) throw new Error(`found ${size} bytes, wanted ${sizeBytes}`);
+    if (size !== sizeBytes)
+      throw new Error(`cannot write ${quoteText(name)}: found ${size} bytes; wanted ${sizeBytes}`);
     try {
       for (let from = 0; from < bytes.length;) {
         const at = sizeBytes + from;

@@ -22,8 +22,8 @@ export class BoundedLabels {
   constructor(definition: MetricDefinition) {
     this.#labels = Object.entries(definition.labels);
     this.#others = Object.fromEntries(this.#labels.map(([name]) => [name, OTHER]));
-    // One is for all others.
-    this.#mostSeries = mostSeriesOf(definition) - 1;
+    this.#series.set(this.#labels.map(() => `${OTHER}\n`).join(''), this.#others);
+    this.#mostSeries = mostSeriesOf(definition);
   }
 
   /** The labels that are told. For one combination it is always the same object. */
@@ -45,6 +45,7 @@ export class BoundedLabels {
 
   #valueOf(name: string, values: LabelValues, value: string): string {
     if (typeof values !== 'number') return values.includes(value) ? value : OTHER;
+    if (value === OTHER) return OTHER;
     const known = this.#known.get(name) ?? new Set();
     this.#known.set(name, known);
     if (known.has(value)) return value;

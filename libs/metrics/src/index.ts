@@ -20,7 +20,6 @@
 export { OTHER, type Labels } from './bounded-labels.js';
 export { MetricRegistry, type Samples } from './metric-registry.js';
 export {
-  BUCKETS_SECONDS,
   METRICS,
   mostSeriesOf,
   type LabelValues,

@@ -97,6 +97,16 @@ describe('the metrics', () => {
     ]);
   });
 
+  it('have one series of all others, and a value of that name is one of them', async () => {
+    const metrics = new MetricRegistry();
+    const most = mostSeriesOf(METRICS.wins_plan_probe_healthy);
+    const names = ['other', ...Array.from({ length: most + 1 }, (_, index) => `probe-${index}`)];
+    metrics.read('wins_plan_probe_healthy', () => names.map((probe) => [{ probe }, 1] as const));
+    const lines = await seriesOf(metrics, 'wins_plan_probe_healthy');
+    expect(lines).toHaveLength(most);
+    expect(lines).toContain('wins_plan_probe_healthy{probe="other"} 3');
+  });
+
   it('are collected once for all who ask at the same time, after they have asked', async () => {
     const metrics = new MetricRegistry();
     let collections = 0;

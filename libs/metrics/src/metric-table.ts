@@ -186,7 +186,7 @@ export const METRICS = {
   },
   wins_plan_last_contact_seconds: {
     type: 'gauge',
-    help: 'Since the API server answered last; absent without a plan of a server.',
+    help: 'Since the API server answered last, or the agent began if it never did; absent without a plan of a server.',
     unit: 'seconds',
     labels: {},
   },

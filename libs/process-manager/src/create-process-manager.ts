@@ -8,6 +8,7 @@ import {
   type CompleteOptions,
   type ProcessManagerOptions,
 } from './manager-options.js';
+import type { Admission } from './admit-program.js';
 import { judgeStart, type StartQuestion, type StartVerdict } from './judge-start.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/minimal-environment.js';
@@ -19,7 +20,7 @@ import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { startDecision } from './start-decision.js';
-import { planStart, type StartPlan, type StartRequest } from './start-request.js';
+import { admitStart, planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { ClientQuota } from './supervision/client-quota.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
@@ -192,25 +193,27 @@ class RunManager implements ProcessManager {
   async #decide(start: Start): Promise<{ readonly plan: StartPlan; readonly copy: StagedBinary }> {
     const { onDecision } = this.#options;
     const { request, mark } = start;
+    let admission: Admission | undefined;
     let plan: StartPlan | undefined;
     let copy: StagedBinary | undefined;
     try {
       this.#checkpoint(start);
-      start.leavePlace = this.#admit(request);
-      plan = this.#plan(request);
+      start.leavePlace = this.#takePlace(request);
+      admission = this.#admit(request);
+      plan = this.#plan(request, admission);
       copy = await this.#stage(plan, start);
-      await onDecision(startDecision(request, mark, { plan, sha256: copy.sha256 }));
+      await onDecision(startDecision(request, mark, { admission, plan, sha256: copy.sha256 }));
       return { plan, copy };
     } catch (error) {
       copy?.close();
       const refusal = asProcessError(error);
-      await onDecision(startDecision(request, mark, { plan, refusal }));
+      await onDecision(startDecision(request, mark, { admission, plan, refusal }));
       throw refusal;
     }
   }
 
   /** Takes a place of the client, before anything is done for it. */
-  #admit({ owner }: StartRequest): () => void {
+  #takePlace({ owner }: StartRequest): () => void {
     if (this.#starts.size >= MAX_PENDING_STARTS) {
       const message = `cannot start a run: found ${MAX_PENDING_STARTS} starts under way; wanted fewer than that`;
       throw new ProcessError('tooManyProcesses', message);
@@ -218,11 +221,15 @@ class RunManager implements ProcessManager {
     return this.#quota.take(clientOf(owner));
   }
 
-  #plan(request: StartRequest): StartPlan {
+  #admit(request: StartRequest): Admission {
     const { host, howToAllow } = this.#options;
+    return admitStart(request, { allowed: this.#allowed, dialect: host.dialect, howToAllow });
+  }
+
+  #plan(request: StartRequest, admission: Admission): StartPlan {
+    const { dialect } = this.#options.host;
     const base = [this.#minimal, this.#processEnvironment];
-    const context = { allowed: this.#allowed, base, dialect: host.dialect, howToAllow };
-    const plan = planStart(request, context);
+    const plan = planStart(request, admission, { base, dialect });
     // Checked again when the name is taken; refused here, it costs no copy.
     this.#names.assertFree(plan.name, plan.path);
     return plan;
@@ -267,7 +274,7 @@ class RunManager implements ProcessManager {
     const { owner, exposes = [] } = start.request;
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
-    await this.#ports.open({ mark, path }, exposes, signals);
+    await this.#ports.open({ mark, path, entry }, exposes, signals);
     const hostProcess = await this.#spawn(plan, mark);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
@@ -288,7 +295,7 @@ class RunManager implements ProcessManager {
       onReleased: (released) => this.#forgetIfDone(released),
     });
     this.#registry.add(run);
-    onEvent({ type: 'started', mark, name, path, pid });
+    onEvent({ type: 'started', mark, name, path, entry, pid });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
       this.#registry.forget(run);
@@ -299,7 +306,7 @@ class RunManager implements ProcessManager {
 
   async #spawn(plan: StartPlan, mark: string): Promise<HostProcess> {
     const { host, onEvent } = this.#options;
-    const { path, stagedPath, rule, args, env, directory } = plan;
+    const { path, entry, stagedPath, rule, args, env, directory } = plan;
     try {
       return await host.start({
         mark,
@@ -312,18 +319,18 @@ class RunManager implements ProcessManager {
         mayBreakAway: rule.mayBreakAway ?? false,
       });
     } catch (error) {
-      onEvent({ type: 'startFailed', mark, path, error });
+      onEvent({ type: 'startFailed', mark, path, entry, error });
       this.#ports.close(mark);
       throw asProcessError(error);
     }
   }
 
   #onEnded(run: SupervisedRun, { treeGone, figures }: RunEnd): void {
-    const { name, mark, path, state } = run;
+    const { name, mark, path, entry, state } = run;
     this.#ports.close(mark);
     if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
-      this.#options.onEvent({ type: 'ended', mark, name, path, exit: state.exit, figures });
+      this.#options.onEvent({ type: 'ended', mark, name, path, entry, exit: state.exit, figures });
     }
     this.#registry.linger(run);
     this.#forgetIfDone(run);

@@ -358,7 +358,12 @@ describe('createProcessManager', () => {
           mark,
         },
         ...{ path: program.path, rule: program.path, sha256: program.sha256 },
-        ...{ name: 'rancher-wins-tool', argumentCount: 1, environmentNames: ['TOKEN'] },
+        ...{
+          name: 'rancher-wins-tool',
+          entry: 'tool',
+          argumentCount: 1,
+          environmentNames: ['TOKEN'],
+        },
       },
       { action: 'wait', verdict: 'allowed', mark },
       { action: 'keepAlive', verdict: 'allowed', mark },

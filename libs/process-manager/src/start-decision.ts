@@ -1,3 +1,4 @@
+import type { Admission } from './admit-program.js';
 import type { ProcessError } from './process-error.js';
 import type { StartPlan, StartRequest } from './start-request.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
@@ -11,12 +12,13 @@ export function startDecision(
   { owner, path, args, envs }: StartRequest,
   mark: string,
   outcome: {
+    readonly admission?: Admission | undefined;
     readonly plan?: StartPlan | undefined;
     readonly sha256?: string;
     readonly refusal?: ProcessError;
   },
 ): DecisionRecord {
-  const { plan, sha256, refusal } = outcome;
+  const { admission, plan, sha256, refusal } = outcome;
   const rule = refusal === undefined ? plan?.rule.path : refusal.rule;
   return {
     action: 'start',
@@ -27,6 +29,7 @@ export function startDecision(
     mark,
     path: path.slice(0, MAX_AUDITED_PATH),
     ...(plan === undefined ? {} : { name: plan.name }),
+    ...(admission === undefined ? {} : { entry: admission.executable.baseName }),
     ...(refusal === undefined ? {} : { code: refusal.code }),
     ...(rule === undefined ? {} : { rule }),
     ...(sha256 === undefined ? {} : { sha256 }),

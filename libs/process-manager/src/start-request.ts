@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 
-import { admitProgram } from './admit-program.js';
+import { admitProgram, type Admission, type AdmissionContext } from './admit-program.js';
 import { allowsArguments, describeArgumentRules } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
@@ -51,30 +51,34 @@ export interface StartPlan {
   readonly isElsewhere: boolean;
 }
 
-/** What the plan depends on besides the request. */
+/** What the plan depends on besides the request and the entry that allows it. */
 export interface PlanningContext {
-  readonly allowed: readonly AllowedExecutable[];
   /** What every run gets; of a variable that is in several layers the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly dialect: PathDialect;
-  /** The next step in the refusal of a program that is not listed. */
-  readonly howToAllow?: string | undefined;
+}
+
+/**
+ * Finds the entry by which the client may run the program.
+ *
+ * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`, `invalidArgument`.
+ */
+export function admitStart(request: StartRequest, context: AdmissionContext): Admission {
+  assertWithinLimits(request);
+  return admitProgram(request.path, request.owner.client?.names ?? [], context);
 }
 
 /**
  * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
- * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`, `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`,
- * `directoryNotAllowed`.
+ * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`.
  */
-export function planStart(request: StartRequest, context: PlanningContext): StartPlan {
+export function planStart(
+  request: StartRequest,
+  { executable, rule }: Admission,
+  context: PlanningContext,
+): StartPlan {
   const { dialect } = context;
-  assertWithinLimits(request);
-  const { executable, rule } = admitProgram(
-    request.path,
-    request.owner.client?.names ?? [],
-    context,
-  );
   if (request.args.some((argument) => argument.includes('\0'))) {
     throw new ProcessError('invalidArgument', 'cannot pass an argument that holds NUL');
   }

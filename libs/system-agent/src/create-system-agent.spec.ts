@@ -6,6 +6,8 @@ import type { AgentAct } from './agent-event.js';
 import { posixPlanFiles } from './apply/plan-files.js';
 import { unixDate } from './apply/unix-date.js';
 import { createSystemAgent } from './create-system-agent.js';
+import { connectingStore } from './kubernetes/connecting-store.js';
+import type { SecretStore } from './ports.js';
 import type { AgentOptions, SystemAgent } from './system-agent.js';
 import { FakeClock } from './testing/fake-clock.js';
 import { groupRunner } from './testing/group-runner.js';
@@ -117,7 +119,19 @@ describe('createSystemAgent', () => {
         { source: path.join(folder, 'plans/l.plan'), state: { kind: 'applied' } },
       ],
       lastContactAt: clock.now(),
+      silentSince: clock.now(),
     });
+  });
+
+  it('says since when a server is silent that it never heard of', () => {
+    const clock = new FakeClock();
+    const startedAt = clock.now();
+    const noFile = (): Promise<never> => Promise.reject(new Error('no such file'));
+    const storeOf = (): SecretStore => new MemorySecrets();
+    start({ secrets: connectingStore({ clock, readInfo: noFile, storeOf }), clock });
+    clock.advance(700_000);
+    expect(agent?.status()).toMatchObject({ silentSince: startedAt });
+    expect(agent?.status().lastContactAt).toBeUndefined();
   });
 
   it('says when the API server was heard of as the store knows it, which hears more than the loop', async () => {

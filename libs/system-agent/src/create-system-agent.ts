@@ -17,6 +17,7 @@ const ONCE = 'once';
  */
 export function createSystemAgent(options: AgentOptions): SystemAgent {
   const { clock, files, onEvent, localPlanDirectory, interlockDirectory } = options;
+  const startedAt = clock.now();
   const ended = new AbortController();
   const applier = interlockDirectory
     ? interlocked(createApplier(options), { directory: interlockDirectory, clock, files })
@@ -51,6 +52,7 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
       return {
         plans: [...(remote ? [remote.status()] : []), ...local],
         ...(contact && { lastContactAt: contact }),
+        ...(remote && { silentSince: contact ?? startedAt }),
       };
     },
     history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),

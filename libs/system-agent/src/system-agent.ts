@@ -54,6 +54,8 @@ export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** When the API server last answered or sent something; absent without a remote plan, or when it never did. */
   readonly lastContactAt?: Date;
+  /** The same, or when the agent began if the API server never did; absent without a remote plan. */
+  readonly silentSince?: Date;
 }
 
 /** A plan that was applied, from the history. */

@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { Workspace } from '../testing/workspace.js';
@@ -85,5 +94,20 @@ describe('the events of a daemon', () => {
     expect((await run(program)).code).toBe(3);
     rmSync(folder);
     expect((await events()).map(({ type }) => type)).toContain('runEnded');
+  });
+
+  it('do not hold up the start of a daemon whose disk does not answer', async () => {
+    await using first = await Daemon.start(workspace, config);
+    await first.stop();
+    const folder = `${workspace.runtimeDirectory}/rancher_wins.events`;
+    const [name = ''] = readdirSync(folder);
+    const [file, silent] = [`${folder}/${name}`, `${folder}/silent`];
+    rmSync(file);
+    // Who opens it waits for the other side.
+    execFileSync('/usr/bin/mkfifo', [file]);
+    await using _daemon = await Daemon.start(workspace, config);
+    renameSync(file, silent);
+    closeSync(openSync(silent, 'r+'));
+    expect((await events()).map(({ type }) => type)).toContain('started');
   });
 });

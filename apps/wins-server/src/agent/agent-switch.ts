@@ -146,7 +146,7 @@ export class AgentSwitch implements AsyncDisposable {
   #told(event: AgentEvent): void {
     const { logger, audit, events } = this.#options;
     logAgentEvent(logger, event);
-    if (events?.isHeard === true) publishAgentEvent(events, event);
+    if (events !== undefined) publishAgentEvent(events, event);
     if (event.kind === 'probeChanged') {
       const { source, checksum, probe, healthy } = event;
       audit.note('planProbe', { source, checksum, name: probe, healthy });

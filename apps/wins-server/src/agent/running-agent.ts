@@ -23,6 +23,8 @@ export interface AgentParts {
 export interface RunningAgent {
   /** When the API server last answered; absent without a remote plan, or when it never did. */
   readonly lastContactAt: Date | undefined;
+  /** The same, or when the agent began if it never did; absent without a remote plan. */
+  readonly silentSince: Date | undefined;
   sources(): PlanSource[];
   plans(): PlanContent[];
   history(): Promise<PlanApplied[]>;

@@ -74,6 +74,9 @@ export function startAgent(parts: AgentParts): RunningAgent {
     get lastContactAt() {
       return agent.status().lastContactAt;
     },
+    get silentSince() {
+      return agent.status().silentSince;
+    },
     sources: () => agent.status().plans.map(sourceMessage),
     plans: () =>
       agent

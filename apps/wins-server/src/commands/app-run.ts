@@ -132,7 +132,7 @@ async function serve(
           recordsFolder,
           (decision) => {
             const { outcome, reason } = decision;
-            if (events.isHeard) events.publish({ type: 'upgrade', outcome, reason });
+            events.publish({ type: 'upgrade', outcome, reason });
             return audit.decided(decision);
           },
           logger,
@@ -141,7 +141,7 @@ async function serve(
     using _stalls = watchStalls({
       stalled: (lateMs) => {
         logger.warn({ lateMs }, 'the event loop was blocked');
-        if (events.isHeard) events.publish({ type: 'stall', lateMs });
+        events.publish({ type: 'stall', lateMs });
       },
     });
     using _slowTurns = watchSlowTurns({
@@ -156,6 +156,7 @@ async function serve(
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
     });
+    await debug.apply(loaded.config);
     using watched = watchConfig(
       file,
       known,
@@ -173,16 +174,15 @@ async function serve(
         },
         rejected: (err) => {
           logger.error({ err }, 'config rejected; the last valid one stays in force');
-          if (events.isHeard)
-            events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
+          events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
         },
       },
       () => loadDaemonConfig(named),
     );
     watch = watched;
-    await debug.apply(loaded.config);
+    // From here on the config may be another one: nothing waits before this one is in force.
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
-    await journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
+    void journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',

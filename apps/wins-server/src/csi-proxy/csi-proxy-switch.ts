@@ -142,7 +142,7 @@ export class CsiProxySwitch implements AsyncDisposable {
     logCsiProxyEvent(this.#options.logger, event);
     if (event.kind !== 'stateChanged') return;
     const { events } = this.#options;
-    if (events?.isHeard === true) events.publish({ type: 'csiProxy', state: event.state.kind });
+    events?.publish({ type: 'csiProxy', state: event.state.kind });
     this.onChange();
     if (event.state.kind === 'absent' || event.state.kind === 'serving') this.#endIfDone();
   }

@@ -1,9 +1,12 @@
 import { MetricRegistry } from '@wins/metrics';
+import { createProcessManager } from '@wins/process-manager';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { DaemonEvents, type DaemonEvent } from '../observe/daemon-events.js';
+import { posixProcessHost } from '../posix.js';
 import { keepMetrics } from './daemon-metrics.js';
 import type { MetricsSources } from './metrics-sources.js';
-
-const LISTED = ['C:\\tools\\exporter.exe', '/opt/tools/collect'];
 
 /** A daemon in which nothing goes on but what a test says. */
 class QuietDaemon implements Disposable {
@@ -19,12 +22,11 @@ class QuietDaemon implements Disposable {
     this.#kept = keepMetrics(this.metrics, {
       events: this.events,
       figures: { connections: 0, tunnel },
-      listed: () => LISTED,
       runs: () => [],
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [] }),
       auditCounts: () => ({ written: 0, lost: 0, refused: 0 }),
       configReadAtMs: () => Date.now(),
-      lastContactAt: () => undefined,
+      silentSince: () => undefined,
       probes: () => [],
       csiProxyState: () => undefined,
       ...more,
@@ -50,10 +52,18 @@ class QuietDaemon implements Disposable {
 
 const usage = { cpuMs: 1500, memoryBytes: 0, processes: 0 };
 const output = { stdoutBytes: 10, stderrBytes: 2, pauses: 3 };
-const ended = (path: string, exit: object): DaemonEvent =>
+const ended = (entry: string, exit: object): DaemonEvent =>
   ({
     type: 'run',
-    event: { type: 'ended', mark: 'm', name: 'n', path, exit, figures: { usage, output } },
+    event: {
+      type: 'ended',
+      mark: 'm',
+      name: 'n',
+      path: `/opt/${entry}`,
+      entry,
+      exit,
+      figures: { usage, output },
+    },
   }) as DaemonEvent;
 const decided = (decision: object): DaemonEvent =>
   ({ type: 'decided', decision: { requester: 'pipe:1', ...decision } }) as DaemonEvent;
@@ -80,7 +90,7 @@ describe('the metrics of the daemon', () => {
     ],
     [
       'a start that is refused, of a listed program',
-      decided({ action: 'start', verdict: 'refused', rule: 'A40 no', path: LISTED[0] }),
+      decided({ action: 'start', verdict: 'refused', rule: 'A40 no', entry: 'exporter.exe' }),
       {
         'wins_refusals_total{action="start",rule="no"}': 1,
         'wins_run_starts_total{entry="exporter.exe",result="refused"}': 1,
@@ -93,7 +103,7 @@ describe('the metrics of the daemon', () => {
     ],
     [
       'the end of a run',
-      ended('/opt/tools/collect', { code: 0, reason: 'exited' }),
+      ended('collect', { code: 0, reason: 'exited' }),
       {
         'wins_run_ends_total{entry="collect",reason="exited"}': 1,
         'wins_run_exit_codes_total{entry="collect",class="zero"}': 1,
@@ -142,7 +152,7 @@ describe('the metrics of the daemon', () => {
     let contact: Date | undefined = new Date(Date.now() - 5000);
     using daemon = new QuietDaemon({
       csiProxyState: () => state,
-      lastContactAt: () => contact,
+      silentSince: () => contact,
       auditCounts: () => ({ written: 7, lost: 2, refused: 3 }),
       probes: () => [
         { name: 'kubelet', healthy: true },
@@ -174,19 +184,42 @@ describe('the metrics of the daemon', () => {
       const address = `host-${index}:${index}`;
       const port = { action: 'connect', verdict: 'refused', rule: 'host-loopback', address };
       daemon.events.publish(decided({ ...port, ...who }));
-      daemon.events.publish(ended(path, { code: index % 300, reason: 'exited' }));
       daemon.events.publish({ type: 'call', method: 'unknown', code: index % 20, ms: index });
     }
     const told = await daemon.samples();
     expect(told.size).toBeLessThan(500);
     expect(told.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(10_000);
-    expect(told.get('wins_run_ends_total{entry="other",reason="exited"}')).toBe(10_000);
+    expect(told.get('wins_run_starts_total{entry="other",result="refused"}')).toBe(10_000);
     expect([...told.keys()].filter((series) => series.includes('forged'))).toEqual([]);
+  });
+
+  it('name the entry however the config and the client spell its path', async () => {
+    using daemon = new QuietDaemon();
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-metrics-'));
+    try {
+      await using manager = createProcessManager({
+        allowed: [{ path: 'c:/Tools/Exporter.exe', args: [[]] }],
+        stateDirectory: path.join(folder, 'state'),
+        host: {
+          ...posixProcessHost(),
+          dialect: 'windows',
+          ensurePrivateDirectory: () => undefined,
+        },
+        onDecision: (decision) => daemon.events.publish({ type: 'decided', decision }),
+      });
+      const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
+      const start = { path: 'C:\\tools\\EXPORTER.EXE', args: ['no'], envs: [], owner };
+      await expect(manager.start(start)).rejects.toMatchObject({ code: 'argumentsNotAllowed' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    const told = await daemon.samples();
+    expect(told.get('wins_run_starts_total{entry="Exporter.exe",result="refused"}')).toBe(1);
   });
 
   it('of a run go on when it has ended, and are not told twice', async () => {
     const state = { kind: 'running' } as { kind: 'running' | 'ended' };
-    const run = { path: LISTED[0], state } as never;
+    const run = { entry: 'exporter.exe', state } as never;
     const figures = { usage: { ...usage, memoryBytes: 4096 }, output };
     using daemon = new QuietDaemon({
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [{ run, figures }] }),
@@ -198,7 +231,7 @@ describe('the metrics of the daemon', () => {
     // Between its end and the event it must not go down, or Prometheus would count all of it again.
     state.kind = 'ended';
     expect((await daemon.samples()).get(cpu)).toBe(1.5);
-    daemon.events.publish(ended('C:\\tools\\exporter.exe', { code: 0, reason: 'exited' }));
+    daemon.events.publish(ended('exporter.exe', { code: 0, reason: 'exited' }));
     const last = await daemon.samples();
     expect([last.get(cpu), last.get(memory)]).toEqual([1.5, undefined]);
   });

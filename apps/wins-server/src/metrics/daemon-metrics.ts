@@ -4,7 +4,6 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Decision } from '@wins/audit-log';
 import type { ManagerEvent, ProcessExit } from '@wins/process-manager';
 import type { DaemonEvent } from '../observe/daemon-events.js';
-import { entryNames } from './entry-names.js';
 import type { MetricsSources } from './metrics-sources.js';
 import { RunTotals } from './run-totals.js';
 
@@ -18,14 +17,13 @@ const RUN_STATES = METRICS.wins_runs.labels.state;
 
 /** Turns what happens in the daemon, and what it is doing, into its metrics: the one place that does. Disposing ends it. */
 export function keepMetrics(metrics: MetricRegistry, sources: MetricsSources): Disposable {
-  const entryOf = entryNames(sources.listed);
-  const totals = new RunTotals(entryOf);
+  const totals = new RunTotals();
   readStates(metrics, sources);
   readRuns(metrics, sources, totals);
   const delays = readDelays(metrics);
   const subscription = sources.events.subscribe(
     (event) => {
-      countEvent(metrics, event, entryOf);
+      countEvent(metrics, event);
       if (event.type === 'run' && event.event.type === 'ended') totals.ended(event.event);
     },
     { routine: true },
@@ -38,17 +36,13 @@ export function keepMetrics(metrics: MetricRegistry, sources: MetricsSources): D
   };
 }
 
-function countEvent(
-  metrics: MetricRegistry,
-  event: DaemonEvent,
-  entryOf: (path: string) => string,
-): void {
+function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
   switch (event.type) {
     case 'decided':
-      countDecision(metrics, event.decision, entryOf);
+      countDecision(metrics, event.decision);
       return;
     case 'run':
-      countRun(metrics, event.event, entryOf);
+      countRun(metrics, event.event);
       return;
     case 'call': {
       const { method, code, ms } = event;
@@ -89,29 +83,23 @@ function countEvent(
 
 function countDecision(
   metrics: MetricRegistry,
-  { action, verdict, rule, code, path = '' }: Decision,
-  entryOf: (path: string) => string,
+  { action, verdict, rule, code, entry = OTHER }: Decision,
 ): void {
   if (verdict !== 'refused') return;
   const reason = rule?.replace(RULE_LABEL, '') ?? code ?? OTHER;
   metrics.count('wins_refusals_total', { action, rule: reason });
-  if (action === 'start')
-    metrics.count('wins_run_starts_total', { entry: entryOf(path), result: 'refused' });
+  if (action === 'start') metrics.count('wins_run_starts_total', { entry, result: 'refused' });
   if (action === 'connect') metrics.count('wins_tunnel_connects_total', { result: 'refused' });
 }
 
-function countRun(
-  metrics: MetricRegistry,
-  event: ManagerEvent,
-  entryOf: (path: string) => string,
-): void {
+function countRun(metrics: MetricRegistry, event: ManagerEvent): void {
   if (event.type === 'started' || event.type === 'startFailed') {
     const result = event.type === 'started' ? 'started' : 'failed';
-    metrics.count('wins_run_starts_total', { entry: entryOf(event.path), result });
+    metrics.count('wins_run_starts_total', { entry: event.entry, result });
   } else if (event.type === 'ended') {
-    const entry = entryOf(event.path);
-    metrics.count('wins_run_ends_total', { entry, reason: event.exit.reason });
-    metrics.count('wins_run_exit_codes_total', { entry, class: classOf(event.exit) });
+    const { entry, exit } = event;
+    metrics.count('wins_run_ends_total', { entry, reason: exit.reason });
+    metrics.count('wins_run_exit_codes_total', { entry, class: classOf(exit) });
   }
 }
 
@@ -143,7 +131,7 @@ function readStates(metrics: MetricRegistry, sources: MetricsSources): void {
   metrics.read('wins_tunnel_pauses_total', () => one(tunnel.traffic.pauses));
   metrics.read('wins_config_age_seconds', () => one((nowMs() - sources.configReadAtMs()) / 1000));
   metrics.read('wins_plan_last_contact_seconds', () => {
-    const at = sources.lastContactAt();
+    const at = sources.silentSince();
     return at === undefined ? [] : one((nowMs() - at.getTime()) / 1000);
   });
   metrics.read('wins_plan_probe_healthy', () => {

@@ -8,16 +8,14 @@ import type { DaemonEvents } from '../observe/daemon-events.js';
 export interface MetricsSources {
   readonly events: Pick<DaemonEvents, 'subscribe'>;
   readonly figures: DaemonFigures;
-  /** Programs that are listed, by their paths. */
-  readonly listed: () => readonly string[];
   readonly runs: () => readonly Pick<ManagedProcess, 'state'>[];
   /** What the runs cost that live. Never rejects. */
   readonly measure: () => Promise<Measurement>;
   readonly auditCounts: () => AuditCounts;
   /** When the config in force was read, in milliseconds since 1970. */
   readonly configReadAtMs: () => number;
-  /** When the API server of plans answered last. */
-  readonly lastContactAt: () => Date | undefined;
+  /** When the API server of plans answered last, or the agent began; undefined without a remote plan. */
+  readonly silentSince: () => Date | undefined;
   readonly probes: () => readonly { readonly name: string; readonly healthy: boolean }[];
   /** Undefined while nothing keeps csi-proxy. */
   readonly csiProxyState: () => CsiProxyStateKind | undefined;
@@ -25,7 +23,6 @@ export interface MetricsSources {
 
 /** Metrics that are kept until they are closed. */
 export interface RunningMetrics {
-  readonly contentType: string;
   /** All metrics in the text format of Prometheus. */
   scrape(): Promise<string>;
   /** Ends the listener that there is, and begins another. @throws MetricsError */

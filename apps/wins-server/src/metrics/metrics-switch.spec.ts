@@ -9,6 +9,12 @@ function memoryLog() {
   return { lines, logger: { info: log, error: log } as unknown as Logger };
 }
 
+/** Until it is disposed of, timers end when the test says so. */
+function fakeTimers(): Disposable {
+  jest.useFakeTimers();
+  return { [Symbol.dispose]: () => void jest.useRealTimers() };
+}
+
 const at = (listen: string) => ({ metrics: { listen, allowRemote: false } });
 
 describe('the switch of the metrics', () => {
@@ -17,7 +23,6 @@ describe('the switch of the metrics', () => {
     startMetrics: (): RunningMetrics => {
       told.push('begin');
       return {
-        contentType: 'text/plain',
         scrape: () => Promise.resolve('text'),
         listen,
         close: () => {
@@ -85,24 +90,23 @@ describe('the switch of the metrics', () => {
     expect(lines).toContain('cannot keep metrics');
   });
 
-  it('tries again when the address is taken, and answers the pipe meanwhile', async () => {
+  it('tries again when the address is taken, ever more slowly, and answers the pipe meanwhile', async () => {
+    using _clock = fakeTimers();
     let attempts = 0;
-    let reached: () => void = () => undefined;
-    const served = new Promise<void>((resolve) => (reached = resolve));
     const { metrics, lines } = make(({ listen }) => {
       attempts += 1;
-      if (attempts === 1) return Promise.reject(new Error('it is taken'));
-      reached();
-      return Promise.resolve(listen);
+      return attempts < 3 ? Promise.reject(new Error('it is taken')) : Promise.resolve(listen);
     });
     metrics.apply(at('127.0.0.1:1'));
     expect(await metrics.running?.scrape()).toBe('text');
-    await served;
+    await jest.advanceTimersByTimeAsync(999);
+    expect(attempts).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(attempts).toBe(2);
+    await jest.advanceTimersByTimeAsync(1999);
+    expect(attempts).toBe(2);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(lines).toEqual(['cannot serve metrics', 'cannot serve metrics', 'metrics are served']);
     await metrics[Symbol.asyncDispose]();
-    expect(lines).toEqual([
-      'cannot serve metrics',
-      'metrics are served',
-      'no metrics are kept any more',
-    ]);
   });
 });

@@ -18,15 +18,8 @@ export class RunTotals {
   readonly #told = new Map<string, Totals>();
   #memoryBytes = new Map<string, number>();
 
-  readonly #entryOf: (path: string) => string;
-
-  /** @param entryOf - The name of the entry by the path of its program. */
-  constructor(entryOf: (path: string) => string) {
-    this.#entryOf = entryOf;
-  }
-
-  ended({ path, figures }: Extract<ManagerEvent, { readonly type: 'ended' }>): void {
-    add(totalsIn(this.#ended, this.#entryOf(path)), figures);
+  ended({ entry, figures }: Extract<ManagerEvent, { readonly type: 'ended' }>): void {
+    add(totalsIn(this.#ended, entry), figures);
   }
 
   measured({ runs }: Measurement): void {
@@ -35,7 +28,7 @@ export class RunTotals {
     for (const { run, figures } of runs) {
       // It is counted, or will be within this turn.
       if (run.state.kind === 'ended') continue;
-      const entry = this.#entryOf(run.path);
+      const { entry } = run;
       add(totalsIn(now, entry), figures);
       const memoryBytes = this.#memoryBytes.get(entry) ?? 0;
       this.#memoryBytes.set(entry, memoryBytes + (figures.usage?.memoryBytes ?? 0));

@@ -9,7 +9,6 @@ import type { MetricsSources, RunningMetrics } from './metrics-sources.js';
 export function startMetrics(sources: MetricsSources): RunningMetrics {
   const metrics = new MetricRegistry();
   const kept = keepMetrics(metrics, sources);
-  const { contentType } = metrics;
   let listener: MetricsListener | undefined;
   const scrape = (): Promise<string> => metrics.text();
   const end = async (): Promise<void> => {
@@ -18,11 +17,14 @@ export function startMetrics(sources: MetricsSources): RunningMetrics {
     await ending?.close();
   };
   return {
-    contentType,
     scrape,
     listen: async (settings) => {
       await end();
-      listener = await serveMetrics({ ...settings, contentType, scrape });
+      listener = await serveMetrics({
+        ...settings,
+        contentType: metrics.contentType,
+        scrape,
+      });
       return listener.address;
     },
     close: async () => {

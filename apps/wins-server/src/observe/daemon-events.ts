@@ -90,9 +90,9 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Tells what happens in one daemon to whoever listens. A source asks {@link isHeard} before it makes an event, and {@link isCounted} before one that
- * comes with each call, connection or stream, so that a daemon to which nobody listens makes none. Listeners are called at once and in the
- * order in which they came; one that throws disturbs neither the source nor the others.
+ * Tells what happens in one daemon to whoever listens. A source asks {@link isCounted} before it makes an event that comes with each call,
+ * connection or stream, so that a daemon without metrics makes none of them. Listeners are called at once and in the order in which they
+ * came; one that throws disturbs neither the source nor the others.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
@@ -103,11 +103,6 @@ export class DaemonEvents {
   /** @param failed - Gets the first error of each listener. Default: it is dropped. */
   constructor(failed: (error: unknown) => void = () => undefined) {
     this.#failed = failed;
-  }
-
-  /** Whether anybody listens. */
-  get isHeard(): boolean {
-    return this.#listeners.length > 0;
   }
 
   /** Whether anybody wants what is routine, too. */

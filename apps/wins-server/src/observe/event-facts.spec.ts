@@ -21,7 +21,8 @@ describe('what of an event is kept', () => {
 
   it('has no words of an error, which may repeat what a program was given', () => {
     const error = new Error(`cannot start: ${CANARY}`);
-    const event = { type: 'startFailed', mark: 'm', path: '/opt/tool', error } as const;
+    const about = { mark: 'm', path: '/opt/tool', entry: 'tool' };
+    const event = { type: 'startFailed', ...about, error } as const;
     const kept = keptEvent({ type: 'run', event });
     expect(kept).toMatchObject({ type: 'startFailed', facts: { path: '/opt/tool' } });
     expect(JSON.stringify(kept)).not.toContain(CANARY);
@@ -48,6 +49,7 @@ describe('what of an event is kept', () => {
     [{ type: 'tunnel', phase: 'opened', session: 'tunnel:1' }, 'tunnelOpened', 'tunnels'],
     [{ type: 'configReloaded', result: 'rejected', changed: [] }, 'configReloaded', undefined],
     [{ type: 'csiProxy', state: 'serving' }, 'csiProxy', undefined],
+    [{ type: 'auditLost', count: 4096 }, 'auditLost', 'auditLost'],
     [{ type: 'stall', lateMs: 700.4 }, 'stall', 'stalls'],
   ])('%j is %s, of the share %s', (event, type, share) => {
     expect(keptEvent(event)).toMatchObject({ type, ...(share !== undefined && { share }) });

@@ -65,7 +65,7 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
     case 'csiProxy':
       return { type: 'csiProxy', facts: { state: event.state } };
     case 'auditLost':
-      return { type: 'auditLost', facts: { count: event.count } };
+      return { type: 'auditLost', facts: { count: event.count }, share: 'auditLost' };
     case 'stall':
       return { type: 'stall', facts: { lateMs: Math.round(event.lateMs) }, share: 'stalls' };
   }

@@ -78,8 +78,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     greetings: GREETINGS,
     turnedAway: ({ key, description: client }, why) => {
       turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client });
-      if (events.isHeard)
-        events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
+      events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
     },
   });
   const connects = createConnectLimits();
@@ -92,8 +91,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
     },
   );
-  const sessions = new Set<ServerTunnel>();
-  const known = new WeakMap<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
+  const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
   const figures = new TunnelFigures(sessions, places);
   let { allowedPorts } = options;
   let lastId = 0;
@@ -118,10 +116,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
       onDialed: (port, failure) => {
-        if (failure !== undefined && events.isHeard)
+        if (failure !== undefined)
           events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
-        if (failure === undefined && events.isCounted)
-          events.publish({ type: 'stream', phase: 'connected', port });
+        else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         const action = 'connect';
@@ -142,15 +139,13 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         }
       },
     });
-    sessions.add(session);
-    known.set(session, { name: requester, client: client.description, openedAt: new Date() });
+    sessions.set(session, { name: requester, client: client.description, openedAt: new Date() });
     logger.info(who, 'tunnel opened');
-    if (events.isHeard) events.publish({ type: 'tunnel', phase: 'opened', session: requester });
+    events.publish({ type: 'tunnel', phase: 'opened', session: requester });
     void session.closed.then(async ({ reason, ...detail }) => {
       const err = 'error' in detail ? detail.error : undefined;
       logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
-      if (events.isHeard)
-        events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
+      events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
       // Complete messages are still being delivered.
       await session.drain();
       figures.ended(session.traffic);
@@ -179,9 +174,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const drain = async (): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
-    await Promise.race([late, Promise.all([...sessions].map((session) => session.drain()))]);
+    await Promise.race([late, Promise.all([...sessions.keys()].map((session) => session.drain()))]);
     clearTimeout(timer);
-    await Promise.all([...sessions].map((session) => session.close()));
+    await Promise.all([...sessions.keys()].map((session) => session.close()));
   };
   const close = async (): Promise<void> => {
     handshakes.refuse();
@@ -194,14 +189,14 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     address: listener.path.address,
     figures,
     list: () =>
-      [...sessions].flatMap((session) => {
-        const about = known.get(session);
-        const { streamCount: streams, traffic } = session;
-        return about === undefined ? [] : [{ ...about, streams, traffic }];
-      }),
+      [...sessions].map(([{ streamCount: streams, traffic }, about]) => ({
+        ...about,
+        streams,
+        traffic,
+      })),
     allowPorts: (ports) => {
       allowedPorts = ports;
-      for (const session of sessions) session.allowPorts(ports);
+      for (const session of sessions.keys()) session.allowPorts(ports);
     },
     close: () => (closing ??= close()),
   };

@@ -10,6 +10,8 @@ export interface Decision {
   /** What it was about, as far as the part knows it. */
   readonly path?: string;
   readonly name?: string;
+  /** Of a start: the entry of the whitelist by which it was judged. */
+  readonly entry?: string;
   readonly port?: number | undefined;
   readonly address?: string;
   /** Why it was refused, or what allowed it. */

@@ -17,6 +17,8 @@ export interface DecisionRecord {
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
+  /** Of a start: the file name of the entry that names the program, once that has let the client pass. */
+  readonly entry?: string;
   /** The code of the refusal. */
   readonly code?: ProcessErrorCode;
   /** The rule that refused, or the path of the entry that allowed. */

@@ -42,7 +42,7 @@ export class ExposedPorts {
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(
-    { mark, path }: { readonly mark: string; readonly path: string },
+    { mark, path, entry }: Readonly<Record<'mark' | 'path' | 'entry', string>>,
     ports: readonly ExposedPort[],
     abandoned: readonly AbortSignal[],
   ): Promise<void> {
@@ -55,7 +55,7 @@ export class ExposedPorts {
       signal.throwIfAborted();
     } catch (cause) {
       this.close(mark);
-      this.#onEvent({ type: 'startFailed', mark, path, error: cause });
+      this.#onEvent({ type: 'startFailed', mark, path, entry, error: cause });
       const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
       const found = messageOf(cause);
       throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {

@@ -20,6 +20,8 @@ export type ManagerEvent =
       readonly mark: string;
       readonly name: string;
       readonly path: string;
+      /** As of `ManagedProcess`. */
+      readonly entry: string;
       readonly pid: number;
     }
   | {
@@ -27,6 +29,8 @@ export type ManagerEvent =
       readonly mark: string;
       readonly name: string;
       readonly path: string;
+      /** As of `ManagedProcess`. */
+      readonly entry: string;
       readonly exit: ProcessExit;
       /** What it has cost in all. */
       readonly figures: RunFigures;
@@ -36,6 +40,8 @@ export type ManagerEvent =
       readonly type: 'startFailed';
       readonly mark: string;
       readonly path: string;
+      /** As of `ManagedProcess`. */
+      readonly entry: string;
       readonly error: unknown;
     }
   /** Something of the run could not be ended; its record is kept for the next recovery. */

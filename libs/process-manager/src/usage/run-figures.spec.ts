@@ -20,7 +20,7 @@ describe('the figures of a run', () => {
     expect(figures.output).toEqual({ stdoutBytes: 5, stderrBytes: 3, pauses: 0 });
     expect(figures.usage).toMatchObject({ memoryBytes: 0, processes: 0 });
     expect(harness.events).toContainEqual(
-      expect.objectContaining({ type: 'ended', path: program.path, figures }),
+      expect.objectContaining({ type: 'ended', path: program.path, entry: 'tool', figures }),
     );
   });
 

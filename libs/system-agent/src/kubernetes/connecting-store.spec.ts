@@ -9,11 +9,12 @@ const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
 /** A store that tells its Secret, and then, when it is wanted, that the API server refuses it. */
 class StandInStore implements SecretStore {
-  readonly lastContactAt = new Date(7000);
   refuse: () => void = () => undefined;
+  readonly lastContactAt: Date | undefined;
   readonly #watched: () => void;
 
-  constructor(watched: () => void) {
+  constructor(lastContactAt: Date | undefined, watched: () => void) {
+    this.lastContactAt = lastContactAt;
     this.#watched = watched;
   }
 
@@ -54,7 +55,8 @@ function setUp(first: ConnectionInfo | Error) {
     },
     storeOf: (given) => {
       used.push(given);
-      return (store = new StandInStore(() => watchers.shift()?.()));
+      const contact = used.length === 1 ? new Date(7000) : undefined;
+      return (store = new StandInStore(contact, () => watchers.shift()?.()));
     },
   });
   return {
@@ -102,7 +104,7 @@ describe('a store whose connection info is in a file', () => {
   });
 
   it('reads it again when the API server refuses, and goes on with what is new in it', async () => {
-    const { used, file, watch, nextWatch, refuse, end } = setUp(info('old'));
+    const { used, file, watch, nextWatch, refuse, secrets, end } = setUp(info('old'));
     const watched = nextWatch();
     const watching = watch();
     await watched;
@@ -111,6 +113,8 @@ describe('a store whose connection info is in a file', () => {
     refuse();
     await again;
     expect(used).toEqual([info('old'), info('new')]);
+    // The new one was not answered yet; the server was silent since the old one.
+    expect(secrets.lastContactAt).toEqual(new Date(7000));
     end();
     await watching;
   });

@@ -23,6 +23,8 @@ interface Connection {
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
   let connecting: Promise<Connection> | undefined;
+  let contact: Date | undefined;
+  const lastContact = (): Date | undefined => (contact = known?.store.lastContactAt ?? contact);
   const open = async (): Promise<Connection> => {
     const info = await readInfo();
     return (known = { info, store: storeOf(info) });
@@ -40,13 +42,14 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       // Perhaps it is being written: what is known may still be right.
       return false;
     }
+    lastContact();
     // A newer connection may be there already.
     if (known?.info === used) known = undefined;
     return true;
   };
   return {
     get lastContactAt() {
-      return known?.store.lastContactAt;
+      return lastContact();
     },
     watch: async (onSecret, onState, signal) => {
       const backOff = new BackOff();

@@ -21,6 +21,7 @@ describe('the service of plans', () => {
   let gone: AbortSignal | undefined;
   const agent: RunningAgent = {
     lastContactAt: new Date('2026-03-01T12:00:00Z'),
+    silentSince: undefined,
     sources: () => [],
     plans: () => [],
     history: () => Promise.resolve([]),
