@@ -209,8 +209,14 @@ async function withNode(
   }
   return await withInstallLock(host, async () => {
     const recovered = await finishOrUndo(context);
-    const outcome = await task(context);
-    return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
+    const said = await task(context);
+    if (recovered === undefined) return said;
+    const { outcome } = recovered;
+    const problem = outcome === 'undone' ? recovered.problem : undefined;
+    // What changes nothing that runs has not looked at the daemon since.
+    const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
+    const failure = isBad && { outcome: 'failed' as const, reason: problem };
+    return { ...said, ...failure, recovered: outcome };
   });
 }
 

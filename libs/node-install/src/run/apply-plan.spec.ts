@@ -14,6 +14,7 @@ import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-har
 import { planInstall } from '../plan/plan-install.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
+import { finishOrUndo } from './finish-or-undo.js';
 
 const CANARY = 'canary-7d1f-token';
 /** All of it is a long test, which runs this file too. */
@@ -318,6 +319,24 @@ describe('an installation', () => {
     }
   });
 
+  it('that was interrupted and is undone tells that the daemon before does not answer', async () => {
+    using node = new TestNode();
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    await prepare(node, before);
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
+      ...{ outcome: 'undone', left: [] },
+      problem: 'the daemon before was started again, and does not answer: no one',
+    });
+  });
+
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
     const wish = plainWish(node);
@@ -389,15 +408,19 @@ describe('an installation', () => {
   });
 });
 
-async function countOf(_node: TestNode, wish: InstallWish): Promise<number> {
-  using other = new TestNode();
-  await prepare(other, {
+async function countOf(
+  _node: TestNode,
+  wish: InstallWish,
+  before: Before = {
     service: 'running',
     rke2: 'linked',
     environment: { HTTPS_PROXY: 'old' },
     hasFolders: false,
     weakFolder: false,
-  });
+  },
+): Promise<number> {
+  using other = new TestNode();
+  await prepare(other, before);
   await other.install({ ...wish, places: other.places });
   return other.effects.findIndex((effect) => effect.includes('proven'));
 }

@@ -10,7 +10,13 @@ import { undoSteps } from './undo-steps.js';
 
 /** What became of an installation that was interrupted. */
 export type Recovered =
-  { readonly outcome: 'finished' } | { readonly outcome: 'undone'; readonly left: readonly Step[] };
+  | { readonly outcome: 'finished' }
+  | {
+      readonly outcome: 'undone';
+      readonly left: readonly Step[];
+      /** What is wrong with the daemon that was started again; absent when it answers, or was not stopped. */
+      readonly problem?: string;
+    };
 
 /**
  * Ends an installation that was interrupted: one that was proven is recorded, any other is undone. To be called with the lock of
@@ -35,7 +41,6 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
   await act(context, 'settle swap', () => context.host.swap.settle());
   const left = await undoSteps(context, record);
   await removeStateFolder(context);
-  // Whoever comes next proves the daemon if it matters to it, and says what is wrong.
-  await daemonAgain(context, begunSteps(record));
-  return { outcome: 'undone', left };
+  const problem = await daemonAgain(context, begunSteps(record));
+  return { outcome: 'undone', left, ...(problem !== undefined && { problem }) };
 }
