@@ -319,6 +319,31 @@ describe('an installation', () => {
     }
   });
 
+  it('that is undone tells its first cause, also when its own folder cannot be removed then', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    using first = new TestNode();
+    await prepare(first, before);
+    await first.install(wishOf(first, { version: 'v1.1.0' }), undefined, failingProof);
+    const at = first.effects.indexOf('remove state folder') + 1;
+    using node = new TestNode();
+    await prepare(node, before);
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    const end = node.install(wish, new Map([[at, 'EIO']]), { ...failingProof, answers });
+    await expect(end).rejects.toMatchObject({
+      code: 'notUndone',
+      message: expect.stringMatching(
+        /: no answer; then .*: no one; then EIO.* tries again/,
+      ) as string,
+      cause: { code: 'unproven' },
+    });
+  });
+
   it('that was interrupted and is undone tells that the daemon before does not answer', async () => {
     using node = new TestNode();
     const before: Before = {
