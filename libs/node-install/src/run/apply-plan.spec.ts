@@ -362,6 +362,37 @@ describe('an installation', () => {
     });
   });
 
+  it('that is undone waits for the daemon until its signal ends that, and a moment when it was what ended it', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    for (const isEnded of [false, true]) {
+      using node = new TestNode();
+      await prepare(node, before);
+      const wish = wishOf(node, { version: 'v1.1.0' });
+      await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+      const aborter = new AbortController();
+      const end = (): void => aborter.abort(new Error('it ends'));
+      if (isEnded) end();
+      const answers = (signal: AbortSignal | undefined): Promise<void> =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+          if (!isEnded) end();
+          else if (signal?.aborted === false) resolve();
+        });
+      const { context } = node.context(undefined, { answers });
+      const recovered = await finishOrUndo({ ...context, signal: aborter.signal });
+      const problem = recovered?.outcome === 'undone' ? recovered.problem : 'not undone';
+      expect([isEnded, problem?.endsWith('it ends')]).toEqual([
+        isEnded,
+        isEnded ? undefined : true,
+      ]);
+    }
+  });
+
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
     const wish = plainWish(node);
