@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { composeNode } from './compose-node.js';
 import type { NodeParts } from './node-parts.js';
-import { changeNode, type NodeTask } from './node-task.js';
+import { changeNode, removeNode, type NodeTask } from './node-task.js';
 
 const SERVICE = { kind: 'service', name: SERVICE_NAME } as const;
 const RUNNING = { kind: 'running', service: SERVICE_NAME } as const;
@@ -52,5 +52,39 @@ describe('a command about a node', () => {
     const said = await changeNode(node, () => Promise.resolve(wish), 'keep', TASK);
     expect(said).toMatchObject({ outcome: 'failed', recovered: 'undone' });
     expect(said.reason).toContain('does not answer');
+  });
+});
+
+describe('taking a node away', () => {
+  const remove = (parts: NodeParts, removeCsiProxy: () => Promise<string | undefined>) => {
+    const { places } = parts;
+    const how = { adopts: true, removeCsiProxy };
+    return removeNode(parts, { places, service: SERVICE_NAME }, how, TASK);
+  };
+
+  it('tells that csi-proxy stays when the daemon had not stopped for it', async () => {
+    const { running } = node.system.rooms;
+    await running.write(RUNNING, 'present', undefined);
+    let tries = 0;
+    const write: typeof running.write = async (item, state, content) => {
+      if (state === undefined && (tries += 1) === 1) throw new Error('it is busy');
+      await running.write(item, state, content);
+    };
+    const rooms = { ...node.system.rooms, running: { ...running, write } };
+    const system = { ...node.system, rooms };
+    let asked = 0;
+    const said = await remove({ ...node, system }, () => {
+      asked += 1;
+      return Promise.resolve(undefined);
+    });
+    expect([said.outcome, asked]).toEqual(['uninstalled', 0]);
+    expect(said.kept).toContainEqual(expect.stringMatching(/^csi-proxy: .*: it is busy$/));
+  });
+
+  it('goes on when csi-proxy cannot be taken away, and tells why', async () => {
+    await node.system.rooms.running.write(RUNNING, 'present', undefined);
+    const held = 'EBUSY: resource busy or locked';
+    const said = await remove(node, () => Promise.reject(new Error(held)));
+    expect([said.outcome, said.kept]).toEqual(['uninstalled', [`csi-proxy: ${held}`]]);
   });
 });
