@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, InstallJournal } from '../journal/install-journal.js';
+import { begunSteps, endOf, InstallJournal } from '../journal/install-journal.js';
 import { commit, ensureStateFolder } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
 import { daemonAgain } from './daemon-again.js';
@@ -34,7 +34,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
     await removeStateFolder(context);
     return undefined;
   }
-  if (record.lines.some((line) => 'proven' in line)) {
+  if (endOf(record) === 'finished') {
     await commit(context, record.steps);
     return { outcome: 'finished' };
   }
