@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError } from '@wins/wins-api';
-import { hashFile, TrustedFileError } from '@wins/trusted-files';
+import { hashFile } from '@wins/trusted-files';
 import path from 'node:path';
 import type { NodeParts } from './node-parts.js';
 
@@ -36,24 +36,17 @@ export async function loadedFiles({
     if (config.SHA256 !== '') loaded.set(path.resolve(config.File), config.SHA256);
     const { Checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
-    const sha256 = sha1 === '' ? undefined : await digestOf(program, sha1);
-    if (sha256 !== undefined) loaded.set(program, sha256);
+    // One that was renamed or removed is planned as any that is absent.
+    const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(
+      () => undefined,
+    );
+    if (found !== undefined && sha1 !== '')
+      loaded.set(program, found.sha1 === sha1.toLowerCase() ? found.sha256 : OTHER);
     return loaded;
   } catch (error) {
     if (error instanceof WinsClientError) return undefined;
     throw error;
   } finally {
     await client.close();
-  }
-}
-
-/** The digest of the program that the daemon runs; undefined where it cannot be read, such as one that was renamed: the plan says what to do. */
-async function digestOf(program: string, sha1: string): Promise<string | undefined> {
-  try {
-    const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
-    return found.sha1 === sha1.toLowerCase() ? found.sha256 : OTHER;
-  } catch (error) {
-    if (error instanceof TrustedFileError) return undefined;
-    throw error;
   }
 }
