@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -58,6 +59,13 @@ class Node {
     const archive = await archiveOf([{ name: 'bin/csi-proxy.exe', content }]);
     this.files.set(urlOf(version), archive);
     return archive;
+  }
+
+  async installGo(): Promise<void> {
+    mkdirSync(path.dirname(this.goProgram));
+    writeFileSync(this.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await this.service.create({ program: this.goProgram, args: ['-windows-service'] });
+    await this.service.start();
   }
 
   keep(wish: CsiProxyWish | undefined, more: Partial<CsiProxyOptions> = {}): CsiProxy {
@@ -211,10 +219,7 @@ describe('a node', () => {
   });
 
   it('of an earlier release is taken over, and its program removed', async () => {
-    mkdirSync(path.dirname(node.goProgram));
-    writeFileSync(node.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
-    await node.service.create({ program: node.goProgram, args: ['-windows-service'] });
-    await node.service.start();
+    await node.installGo();
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
     expect((await kept.apply()).state.kind).toBe('serving');
@@ -225,6 +230,63 @@ describe('a node', () => {
     expect((await kept.apply()).state.kind).toBe('absent');
     expect(await node.service.query()).toBeUndefined();
     expect(existsSync(node.home)).toBe(false);
+  });
+
+  it('of an earlier release whose program is gone already when it is taken over comes to rest', async () => {
+    await node.installGo();
+    await node.publish('v1.1.3');
+    const kept = node.keep(node.wish('v1.1.3'), {
+      onAct: ({ kind }) => {
+        if (kind === 'tidy') rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
+        return Promise.resolve();
+      },
+    });
+    expect((await kept.apply()).state.kind).toBe('serving');
+    expect(node.record).not.toHaveProperty('obsolete');
+    expect(node.events.filter(({ kind }) => kind === 'warning')).toEqual([]);
+  });
+
+  it('of an earlier release is not gone before its program is, and the next try removes that', async () => {
+    const { goProgram, service } = node;
+    await node.installGo();
+    const program = readFileSync(goProgram);
+    const held = new Proxy<CsiProxyService>(service, {
+      get: (target, name: keyof CsiProxyService) => {
+        if (name === 'name') return target.name;
+        const act = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+        return async (...args: unknown[]) => {
+          const result = await act(...args);
+          if (name !== 'remove') return result;
+          // What has its name now cannot be removed.
+          rmSync(goProgram);
+          mkdirSync(goProgram);
+          return result;
+        };
+      },
+    });
+    const kept = node.keep(undefined, { removesGo: true, service: held });
+    const isLeft = {
+      ...{ kind: 'failed', code: 'fileFailed' },
+      detail: expect.stringContaining(goProgram) as string,
+    };
+    expect((await kept.apply()).state).toMatchObject(isLeft);
+    expect((await kept.apply()).state).toMatchObject(isLeft);
+    expect(await service.query()).toBeUndefined();
+    rmdirSync(goProgram);
+    writeFileSync(goProgram, program, { mode: 0o700 });
+    expect((await kept.apply()).state.kind).toBe('absent');
+    expect([existsSync(goProgram), existsSync(node.home)]).toEqual([false, false]);
+  });
+
+  it('of an earlier release stays whole when its program cannot be read', async () => {
+    mkdirSync(node.goProgram, { recursive: true });
+    await node.service.create({ program: node.goProgram, args: [] });
+    const kept = node.keep(undefined, { removesGo: true });
+    expect((await kept.apply()).state).toMatchObject({
+      ...{ kind: 'failed', code: 'fileFailed' },
+      detail: expect.stringContaining(node.goProgram) as string,
+    });
+    expect(await node.service.query()).toBeDefined();
   });
 
   it('keeps a service that someone else has installed, with a section and without', async () => {

@@ -47,8 +47,8 @@ export interface NodeHost {
   readonly swap: ProgramSwap;
   /** Waits until the daemon serves as it should; rejects when it does not. */
   prove(signal: AbortSignal | undefined): Promise<void>;
-  /** Waits until a daemon answers, whatever else is to be said of it; rejects when none does. */
-  answers(): Promise<void>;
+  /** Waits until a daemon answers, whatever else is to be said of it; rejects when none does, and with the reason of the signal. */
+  answers(signal: AbortSignal | undefined): Promise<void>;
   /** What a program says of its release; undefined when it does not. It is one that already runs here as a service. */
   versionOf(program: string): Promise<string | undefined>;
   /** The program that the command line of a service names; undefined when it names none. */

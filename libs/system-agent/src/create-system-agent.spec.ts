@@ -8,6 +8,7 @@ import { unixDate } from './apply/unix-date.js';
 import { createSystemAgent } from './create-system-agent.js';
 import { connectingStore } from './kubernetes/connecting-store.js';
 import type { SecretStore } from './ports.js';
+import { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 import type { AgentOptions, SystemAgent } from './system-agent.js';
 import { FakeClock } from './testing/fake-clock.js';
 import { groupRunner } from './testing/group-runner.js';
@@ -20,6 +21,8 @@ const shell = (name: string, script: string): object => ({
   saveOutput: true,
 });
 const planText = (...instructions: object[]): string => JSON.stringify({ instructions });
+const planOf = (...instructions: object[]): ParsedPlan =>
+  parsePlan(Buffer.from(planText(...instructions)));
 
 describe('createSystemAgent', () => {
   let folder: string;
@@ -59,7 +62,7 @@ describe('createSystemAgent', () => {
 
   it('applies a plan once, keeps it in the history and has no plan of its own', async () => {
     const result = await start().applyOnce(
-      planText(shell('a', 'echo $CATTLE_AGENT_ATTEMPT_NUMBER')),
+      planOf(shell('a', 'echo $CATTLE_AGENT_ATTEMPT_NUMBER')),
       signal,
     );
     expect(result).toMatchObject({ succeeded: true, outputs: { a: Buffer.from('0\n') } });
@@ -72,12 +75,11 @@ describe('createSystemAgent', () => {
     expect(agent?.status()).toEqual({ plans: [] });
   });
 
-  it('refuses a text that is no plan, and anything after it was closed', async () => {
+  it('applies nothing after it was closed', async () => {
     start();
-    await expect(agent?.applyOnce('[]', signal)).rejects.toMatchObject({ code: 'invalidPlan' });
     await agent?.close();
     await agent?.close();
-    await expect(agent?.applyOnce('{}', signal)).rejects.toMatchObject({ code: 'closed' });
+    await expect(agent?.applyOnce(planOf(), signal)).rejects.toMatchObject({ code: 'closed' });
   });
 
   it('ends what runs when it is closed, and does not call that a failure', async () => {
@@ -149,7 +151,7 @@ describe('createSystemAgent', () => {
     const clock = new FakeClock();
     const apply = (): Promise<unknown> =>
       start({ interlockDirectory: path.join(folder, 'lock'), clock }).applyOnce(
-        planText(shell('a', `cat ${lock('applyinator-active')}`)),
+        planOf(shell('a', `cat ${lock('applyinator-active')}`)),
         signal,
       );
     const pending = (text: string): void => {

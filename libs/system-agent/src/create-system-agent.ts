@@ -2,7 +2,6 @@ import { AgentError } from './agent-error.js';
 import { AppliedPlans } from './apply/applied-plans.js';
 import { createApplier } from './apply/create-applier.js';
 import { interlocked } from './apply/interlock.js';
-import { parsePlan } from './plan/parse-plan.js';
 import { followLocalPlans } from './sources/local-plans.js';
 import { RemotePlan } from './sources/remote-plan.js';
 import { supervise } from './sources/supervise.js';
@@ -56,10 +55,8 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
       };
     },
     history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),
-    applyOnce: async (wanted, signal) => {
+    applyOnce: async ({ plan, checksum }, signal) => {
       if (ended.signal.aborted) throw new AgentError('closed', 'the agent is closed');
-      const { plan, checksum } =
-        typeof wanted === 'string' ? parsePlan(Buffer.from(wanted)) : wanted;
       const applying = applier.apply(
         {
           source: ONCE,

@@ -71,11 +71,11 @@ export interface SystemAgent {
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
   /**
-   * Applies a plan once, as a local plan without a state file: its text, or what `parsePlan` made of it.
+   * Applies a plan once, as a local plan without a state file.
    *
-   * @throws AgentError `invalidPlan`, `fileFailed`, `closed`.
+   * @throws AgentError `fileFailed`, `closed`.
    */
-  applyOnce(plan: string | ParsedPlan, signal: AbortSignal): Promise<PassResult>;
+  applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
   /** Ends running instructions with their trees and stops. Idempotent; resolves when nothing of it runs. */
   close(): Promise<void>;
 }

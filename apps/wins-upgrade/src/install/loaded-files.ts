@@ -36,8 +36,12 @@ export async function loadedFiles({
     if (config.SHA256 !== '') loaded.set(path.resolve(config.File), config.SHA256);
     const { Checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
-    const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
-    if (sha1 !== '') loaded.set(program, found.sha1 === sha1.toLowerCase() ? found.sha256 : OTHER);
+    // One that was renamed or removed is planned as any that is absent.
+    const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(
+      () => undefined,
+    );
+    if (found !== undefined && sha1 !== '')
+      loaded.set(program, found.sha1 === sha1.toLowerCase() ? found.sha256 : OTHER);
     return loaded;
   } catch (error) {
     if (error instanceof WinsClientError) return undefined;

@@ -32,7 +32,7 @@ export function nodeHost(parts: NodeParts, more: readonly Proof[] = []): NodeHos
     trust: host.trust,
     lock: () => lock.take(),
     prove: (signal) => proveService(upgrade, more, signal),
-    answers: () => proveService(upgrade, [], undefined),
+    answers: (signal) => proveService(upgrade, [], signal),
     programOf: (command) =>
       parseServiceCommand(
         command,

@@ -140,9 +140,9 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const csiProxy = (await hasStopped(context, plan.steps))
-      ? await how.removeCsiProxy(wish.places.config, isAdopted)
-      : undefined;
+    const csiProxy =
+      (await stopDaemon(context, plan.steps)) ??
+      (await how.removeCsiProxy(wish.places.config, isAdopted).catch(messageOf));
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
@@ -160,18 +160,22 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon if these steps do: one that runs would find csi-proxy gone, and install it again. One that cannot be stopped is the first thing
- * that an uninstallation tells.
+ * Stops the daemon if these steps do: one that runs would find csi-proxy gone, and install it again.
+ *
+ * @returns Why csi-proxy stays.
  */
-async function hasStopped({ host }: InstallContext, steps: readonly Step[]): Promise<boolean> {
+async function stopDaemon(
+  { host }: InstallContext,
+  steps: readonly Step[],
+): Promise<string | undefined> {
   try {
     for (const { item, to } of steps) {
       if (item.kind === 'running' && to === undefined)
         await host.rooms.running.write(item, undefined, undefined);
     }
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return `it was not looked for, as the daemon had not stopped: ${messageOf(error)}`;
   }
 }
 
@@ -209,8 +213,14 @@ async function withNode(
   }
   return await withInstallLock(host, async () => {
     const recovered = await finishOrUndo(context);
-    const outcome = await task(context);
-    return recovered === undefined ? outcome : { ...outcome, recovered: recovered.outcome };
+    const said = await task(context);
+    if (recovered === undefined) return said;
+    const { outcome } = recovered;
+    const problem = outcome === 'undone' ? recovered.problem : undefined;
+    // What changes nothing that runs has not looked at the daemon since.
+    const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
+    const failure = isBad && { outcome: 'failed' as const, reason: problem };
+    return { ...said, ...failure, recovered: outcome };
   });
 }
 

@@ -1,11 +1,11 @@
-import { hashFile } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { CsiProxyError } from '../csi-proxy-error.js';
 import { recorded } from '../decide/after-step.js';
-import type { InstallRecord, ObsoleteProgram, ServiceCommand } from '../decide/install-record.js';
+import type { InstallRecord, ServiceCommand } from '../decide/install-record.js';
 import type { Clock, CsiProxyService } from '../ports.js';
 import { callService } from './call-service.js';
 import type { RecordFile } from './record-file.js';
+import { seenProgram } from './remove-programs.js';
 
 /** What a change of the service takes. */
 export interface ChangeParts {
@@ -41,7 +41,10 @@ export async function switchService(
 ): Promise<InstallRecord> {
   const { records } = parts;
   const isTakenOver = from !== undefined && from.program === goProgram;
-  const obsolete = isTakenOver ? await seenProgram(from.program) : record.obsolete;
+  const obsolete = isTakenOver
+    ? // What cannot be read is not removed either.
+      await seenProgram(from.program).catch(() => undefined)
+    : record.obsolete;
   const trial: InstallRecord = {
     ...{ ...record, trial: { to, ...(from && { from }) } },
     ...(obsolete && { obsolete }),
@@ -156,16 +159,6 @@ async function putBack(
   } catch (error) {
     // The first cause is the one that is told; the next try finds the trial in the record.
     return { isDone: false, text: `it could not be put back: ${messageOf(error)}` };
-  }
-}
-
-/** A program that someone else has put there, as it is now; undefined for one that cannot be read. */
-export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
-  try {
-    return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };
-  } catch {
-    // What cannot be read is not removed either.
-    return undefined;
   }
 }
 

@@ -1,8 +1,11 @@
-import { hashFile } from '@wins/trusted-files';
+import { hashFile, TrustedFileError, whenNotHeld } from '@wins/trusted-files';
 import { errnoOf, messageOf } from '@wins/wins-program';
 import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import type { InstallRecord } from '../decide/install-record.js';
+import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js';
+
+/** A scanner holds a program for a moment. */
+const HELD_MS = 5_000;
 
 /** What became of programs that are not needed any more. */
 export interface RemovedPrograms {
@@ -19,16 +22,18 @@ export interface RemovedPrograms {
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,
+  signal: AbortSignal,
 ): Promise<RemovedPrograms> {
   const done: string[] = [];
   const problems: string[] = [];
   for (const program of programs) {
     try {
       const isOwn = releases.some((release) => release.program === program);
-      if (!isOwn && (await digestOf(program)) !== obsolete?.sha256) {
+      const seen = isOwn ? undefined : await seenProgram(program);
+      if (seen !== undefined && seen.sha256 !== obsolete?.sha256) {
         problems.push(`${program} stays: it is not the one that was taken over`);
       } else {
-        await unlessGone(() => unlink(program));
+        await whenNotHeld(() => unlinkIfThere(program), { heldFileMs: HELD_MS, signal });
         // A folder with something else in it is not ours alone.
         if (isOwn) await rmdir(path.dirname(program)).catch(() => undefined);
       }
@@ -40,15 +45,20 @@ export async function removePrograms(
   return { done, problems };
 }
 
-/** Of what is gone already: the one that is wanted. */
-async function digestOf(program: string): Promise<string | undefined> {
-  return (await hashFile(program, ['sha256'])).sha256;
+/** A program that someone else has put there, as it is now; undefined when there is none. @throws TrustedFileError. */
+export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
+  try {
+    return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };
+  } catch (error) {
+    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+    throw error;
+  }
 }
 
-async function unlessGone(act: () => Promise<void>): Promise<void> {
+async function unlinkIfThere(program: string): Promise<void> {
   try {
-    await act();
+    await unlink(program);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
   }
 }

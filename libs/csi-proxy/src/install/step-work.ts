@@ -8,16 +8,11 @@ import type { CsiProxyFacts, Decision } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
 import { messageOf } from '@wins/wins-program';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
-import {
-  removeService,
-  seenProgram,
-  startService,
-  switchService,
-  type ChangeParts,
-} from './change-service.js';
+import { removeService, startService, switchService, type ChangeParts } from './change-service.js';
 import { addressOf, fetchRelease } from './fetch-release.js';
+import { withFile } from './file-failure.js';
 import type { RecordFile } from './record-file.js';
-import { removePrograms } from './remove-programs.js';
+import { removePrograms, seenProgram } from './remove-programs.js';
 
 /** What the work is done with. */
 export interface StepWorkParts {
@@ -136,7 +131,7 @@ export class StepWork {
 
   async #tidy({ programs, reason }: Step<'tidy'>, record: InstallRecord): Promise<boolean> {
     await this.#record({ kind: 'tidy', reason });
-    const { done, problems } = await removePrograms(programs, record);
+    const { done, problems } = await removePrograms(programs, record, this.#parts.closing);
     for (const message of problems) this.#parts.options.onEvent({ kind: 'warning', message });
     await this.#parts.records.write(tidied(record, done));
     return done.length < programs.length;
@@ -146,23 +141,27 @@ export class StepWork {
     { service: isOurs, reason }: Step<'remove'>,
     { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> {
-    const { options, records } = this.#parts;
+    const { options, records, closing } = this.#parts;
     await this.#record({ kind: 'remove', reason });
+    const { obsolete: known, ...others } = before;
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
-    const obsolete = isOurs && isOfGo ? await seenProgram(goProgram) : before.obsolete;
-    const record = { ...before, ...(obsolete && { obsolete }) };
+    let obsolete = known;
+    if (isOfGo)
+      // While the service runs what was there before, that stays.
+      obsolete = isOurs
+        ? await withFile('read', goProgram, () => seenProgram(goProgram))
+        : undefined;
+    const record = { ...others, ...(obsolete && { obsolete }) };
     // Whoever comes after an end in the middle finds no service that tells of its program.
-    if (obsolete !== before.obsolete) await records.write(record);
+    if (obsolete !== known) await records.write(record);
     if (isOurs) await removeService(service?.command, this.#change(''));
-    // While the service runs what was there before, that stays.
-    const isUsed = !isOurs && isOfGo;
     const programs = record.releases.map(({ program }) => program);
-    if (record.obsolete !== undefined && !isUsed) programs.push(record.obsolete.path);
-    const { done, problems } = await removePrograms(programs, record);
+    if (obsolete !== undefined) programs.push(obsolete.path);
+    const { done, problems } = await removePrograms(programs, record, closing);
     for (const message of problems) options.onEvent({ kind: 'warning', message });
-    const { releases } = tidied(record, done);
-    await records.write({ pins: {}, releases });
-    if (releases.length > 0) throw new CsiProxyError('fileFailed', problems.join('; '));
+    const { installed: _gone, trial: _over, ...left } = tidied(record, done);
+    await records.write({ ...left, pins: {} });
+    if (done.length < programs.length) throw new CsiProxyError('fileFailed', problems.join('; '));
   }
 
   #record(act: CsiProxyAct): Promise<void> {

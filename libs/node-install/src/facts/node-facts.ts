@@ -8,8 +8,6 @@ export interface FolderFacts {
   readonly distrust?: Distrust;
   /** What in it others made or can change; looked at where the folder itself is not trusted. */
   readonly strangers: readonly string[];
-  /** Where it is in truth, when a link on the way leads elsewhere. */
-  readonly leadsTo?: string;
 }
 
 /** What was found on a node, as data. It holds digests where a value may be secret. */

@@ -1,17 +1,16 @@
-import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
-import { detourOf } from './detour-of.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { createHash } from 'node:crypto';
 import { certificatesOf } from '../wish/certificates.js';
 import { isListAlone } from '../plan/refuse-install.js';
+import { distrustOf } from './distrust-of.js';
 import type { FolderFacts, NodeFacts } from './node-facts.js';
 
 /**
@@ -97,21 +96,6 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
 /** Of a folder that is not there, those above it are judged. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
-  const strangers =
-    distrust?.path === folder && isListAlone(distrust) ? await host.strangersIn(folder) : [];
-  const leadsTo = await detourOf(folder, host.platform);
-  return {
-    ...(distrust !== undefined && { distrust }),
-    ...(leadsTo !== undefined && { leadsTo }),
-    strangers,
-  };
-}
-
-function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
-  try {
-    return judge();
-  } catch (error) {
-    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
-    throw error;
-  }
+  const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];
+  return { ...(distrust !== undefined && { distrust }), strangers };
 }

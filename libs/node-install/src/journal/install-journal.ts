@@ -39,6 +39,11 @@ export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   return steps.slice(0, (undone.at(-1) ?? begun.at(-1) ?? -1) + 1);
 }
 
+/** What an installation that was interrupted comes to. Pure. */
+export function endOf({ lines }: JournalRecord): 'finished' | 'undone' {
+  return lines.some((line) => 'proven' in line) ? 'finished' : 'undone';
+}
+
 /** The record on disk of the installation that is under way: first all its steps, then a line before each act, each flushed. */
 export class InstallJournal {
   readonly #file: string;

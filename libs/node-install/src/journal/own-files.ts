@@ -30,12 +30,14 @@ export async function readIfThere(file: string): Promise<string | undefined> {
  */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
   const text = `${JSON.stringify(value, null, indent)}\n`;
-  const isReadable =
-    Buffer.byteLength(text) <= MAX_FIRST_BYTES && schema.safeParse(JSON.parse(text)).success;
-  if (isReadable) return text;
-  const found = `more, or longer values, than it could be read with (${Buffer.byteLength(text)} bytes)`;
+  const refused = (found: string): InstallError =>
+    new InstallError('refused', `cannot ${what}: found ${found}`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_FIRST_BYTES)
+    throw refused(`${bytes} bytes; wanted at most ${MAX_FIRST_BYTES} in all`);
+  if (schema.safeParse(JSON.parse(text)).success) return text;
   const wanted = 'wanted at most 1000 things, each value of at most 32767 characters';
-  throw new InstallError('refused', `cannot ${what}: found ${found}; ${wanted}`);
+  throw refused(`more, or longer values, than it could be read with; ${wanted}`);
 }
 
 /** Replaces a file of our private folder as one durable act. What a crash left of an earlier one does not pile up. */

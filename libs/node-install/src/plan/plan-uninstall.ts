@@ -1,4 +1,3 @@
-import { quoteText } from '@wins/wins-program';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
@@ -76,15 +75,8 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
   for (const { item } of manifest?.entries ?? []) {
     if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') continue;
     const folder = folderOf(item.path, platform);
-    const { leadsTo, ...found } = folders.get(folder) ?? { strangers: [] };
-    if (leadsTo !== undefined) {
-      const next = 'wanted the folder itself; look at who made the link, and remove that';
-      return refuse(
-        'untrusted',
-        `${quoteText(folder)} leads to ${quoteText(leadsTo)}, where others' files would be removed; ${next}`,
-      );
-    }
-    if (found.distrust !== undefined && !isListAlone(found.distrust))
+    const found = folders.get(folder);
+    if (found?.distrust !== undefined && !isListAlone(found.distrust, folder))
       return refuseFolder(folder, found);
   }
   return undefined;

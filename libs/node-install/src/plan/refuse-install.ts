@@ -40,15 +40,19 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
   return undefined;
 }
 
-/** Whether it is its access list alone that is wrong: who owns a folder may have kept it open with the right to change the list. */
-export function isListAlone({ rule }: Distrust): boolean {
+/**
+ * Whether it is the access list of the folder itself that is wrong, and that alone: who owns a folder may have kept it open with the right to
+ * change the list, and who can change one further up can put another in its place.
+ */
+export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
+  if (path !== folder) return false;
   return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
 }
 
 /** Whether a folder that others can change becomes safe when its access list does. */
 export function isMendable(facts: NodeFacts, folder: string): boolean {
   const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
-  return distrust?.path === folder && isListAlone(distrust) && strangers.length === 0;
+  return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
 }
 
 function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Refusal | undefined {

@@ -14,6 +14,7 @@ import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-har
 import { planInstall } from '../plan/plan-install.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
+import { finishOrUndo } from './finish-or-undo.js';
 
 const CANARY = 'canary-7d1f-token';
 /** All of it is a long test, which runs this file too. */
@@ -318,6 +319,80 @@ describe('an installation', () => {
     }
   });
 
+  it('that is undone tells its first cause, also when its own folder cannot be removed then', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    using first = new TestNode();
+    await prepare(first, before);
+    await first.install(wishOf(first, { version: 'v1.1.0' }), undefined, failingProof);
+    const at = first.effects.indexOf('remove state folder') + 1;
+    using node = new TestNode();
+    await prepare(node, before);
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    const end = node.install(wish, new Map([[at, 'EIO']]), { ...failingProof, answers });
+    await expect(end).rejects.toMatchObject({
+      code: 'notUndone',
+      message: expect.stringMatching(
+        /: no answer; then .*: no one; then EIO.* tries again/,
+      ) as string,
+      cause: { code: 'unproven' },
+    });
+  });
+
+  it('that was interrupted and is undone tells that the daemon before does not answer', async () => {
+    using node = new TestNode();
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    await prepare(node, before);
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
+      ...{ outcome: 'undone', left: [] },
+      problem: 'the daemon before was started again, and does not answer: no one',
+    });
+  });
+
+  it('that is undone waits for the daemon until its signal ends that, and a moment when it was what ended it', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    for (const isEnded of [false, true]) {
+      using node = new TestNode();
+      await prepare(node, before);
+      const wish = wishOf(node, { version: 'v1.1.0' });
+      await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+      const aborter = new AbortController();
+      const end = (): void => aborter.abort(new Error('it ends'));
+      if (isEnded) end();
+      const answers = (signal: AbortSignal | undefined): Promise<void> =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+          if (!isEnded) end();
+          else if (signal?.aborted === false) resolve();
+        });
+      const { context } = node.context(undefined, { answers });
+      const recovered = await finishOrUndo({ ...context, signal: aborter.signal });
+      const problem = recovered?.outcome === 'undone' ? recovered.problem : 'not undone';
+      expect([isEnded, problem?.endsWith('it ends')]).toEqual([
+        isEnded,
+        isEnded ? undefined : true,
+      ]);
+    }
+  });
+
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
     const wish = plainWish(node);
@@ -389,15 +464,19 @@ describe('an installation', () => {
   });
 });
 
-async function countOf(_node: TestNode, wish: InstallWish): Promise<number> {
-  using other = new TestNode();
-  await prepare(other, {
+async function countOf(
+  _node: TestNode,
+  wish: InstallWish,
+  before: Before = {
     service: 'running',
     rke2: 'linked',
     environment: { HTTPS_PROXY: 'old' },
     hasFolders: false,
     weakFolder: false,
-  });
+  },
+): Promise<number> {
+  using other = new TestNode();
+  await prepare(other, before);
   await other.install({ ...wish, places: other.places });
   return other.effects.findIndex((effect) => effect.includes('proven'));
 }

@@ -59,14 +59,13 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
       error instanceof InstallError
         ? error
         : new InstallError('stepFailed', `cannot install: ${messageOf(error)}`, { cause: error });
-    const record = await journal.read();
-    const left =
-      record === undefined ? [] : await undoOrTell(cause, () => undoSteps(context, record));
-    if (record === undefined) await contents.clear();
-    await removeStateFolder(context);
-    const again = record && (await daemonAgain(context, begunSteps(record)));
-    if (again === undefined) return { outcome: 'rolledBack', cause, left };
-    const told = new InstallError(cause.code, `${cause.message}; then ${again}`, { cause });
+    const { left, undone } = await undoOrTell(cause, () => undo(context));
+    const again = await daemonAgain(context, undone);
+    const told =
+      again === undefined
+        ? cause
+        : new InstallError(cause.code, `${cause.message}; then ${again}`, { cause });
+    await undoOrTell(told, () => removeStateFolder(context));
     return { outcome: 'rolledBack', cause: told, left };
   }
   await recordOrTell(context, plan.steps);
@@ -154,6 +153,17 @@ async function recordOrTell(context: InstallContext, steps: readonly Step[]): Pr
     const message = `cannot record what was installed: ${messageOf(error)}; the next run does`;
     throw new InstallError('stepFailed', message, { cause: error });
   }
+}
+
+/** Undoes what the journal tells, or what came before there was one. */
+async function undo(
+  context: InstallContext,
+): Promise<{ readonly left: readonly Step[]; readonly undone: readonly Step[] }> {
+  const record = await new InstallJournal(context).read();
+  if (record !== undefined)
+    return { left: await undoSteps(context, record), undone: begunSteps(record) };
+  await new ContentStore(context).clear();
+  return { left: [], undone: [] };
 }
 
 /** The first cause is told, also when undoing failed too. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, InstallJournal } from '../journal/install-journal.js';
+import { begunSteps, endOf, InstallJournal } from '../journal/install-journal.js';
 import { commit, ensureStateFolder } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
 import { daemonAgain } from './daemon-again.js';
@@ -10,7 +10,13 @@ import { undoSteps } from './undo-steps.js';
 
 /** What became of an installation that was interrupted. */
 export type Recovered =
-  { readonly outcome: 'finished' } | { readonly outcome: 'undone'; readonly left: readonly Step[] };
+  | { readonly outcome: 'finished' }
+  | {
+      readonly outcome: 'undone';
+      readonly left: readonly Step[];
+      /** What is wrong with the daemon that was started again; absent when it answers, or was not stopped. */
+      readonly problem?: string;
+    };
 
 /**
  * Ends an installation that was interrupted: one that was proven is recorded, any other is undone. To be called with the lock of
@@ -28,14 +34,13 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
     await removeStateFolder(context);
     return undefined;
   }
-  if (record.lines.some((line) => 'proven' in line)) {
+  if (endOf(record) === 'finished') {
     await commit(context, record.steps);
     return { outcome: 'finished' };
   }
   await act(context, 'settle swap', () => context.host.swap.settle());
   const left = await undoSteps(context, record);
   await removeStateFolder(context);
-  // Whoever comes next proves the daemon if it matters to it, and says what is wrong.
-  await daemonAgain(context, begunSteps(record));
-  return { outcome: 'undone', left };
+  const problem = await daemonAgain(context, begunSteps(record));
+  return { outcome: 'undone', left, ...(problem !== undefined && { problem }) };
 }

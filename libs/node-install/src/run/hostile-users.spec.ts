@@ -154,14 +154,45 @@ describe('taking an installation away beside other users', () => {
     return precious;
   }
 
-  it('removes nothing behind a link on the way, and says where it leads', async () => {
+  it('removes nothing behind a link on the way, and says which', async () => {
     using node = new TestNode();
     await node.install(plainWish(node));
     const precious = lead(node);
     const end = await node.uninstall(plainWish(node), { isForced: true });
     expect(end).toMatchObject({ kind: 'refusal', code: 'untrusted' });
-    expect(end).toHaveProperty('reason', expect.stringContaining('theirs'));
+    const above = path.dirname(node.places.dataFolder);
+    expect(end).toHaveProperty(
+      'reason',
+      expect.stringContaining(`"${above}": it is a symbolic link`),
+    );
     expect([existsSync(precious), node.running.has('rancher-wins')]).toEqual([true, true]);
+  });
+
+  it('is refused where they can change a folder further up, and could put another in its place', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    const above = path.dirname(path.dirname(node.places.configFolder));
+    chmodSync(above, 0o777);
+    const end = await node.uninstall(plainWish(node), { isForced: true });
+    expect(end).toMatchObject({ kind: 'refusal', code: 'untrusted' });
+    expect(end).toHaveProperty('reason', expect.stringContaining(`"${above}": `));
+    expect(node.running.has('rancher-wins')).toBe(true);
+  });
+
+  it('removes nothing below a folder that became theirs while the service was stopped', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    const { config, configFolder } = node.places;
+    const runner = {
+      ...node.runner,
+      stop: (name: string) => {
+        chmodSync(path.dirname(path.dirname(configFolder)), 0o777);
+        return node.runner.stop(name);
+      },
+    };
+    const report = await node.uninstall(plainWish(node), { isForced: true }, undefined, { runner });
+    expect(report).toHaveProperty('failed.0.reason', expect.stringContaining('can write to it'));
+    expect(existsSync(config)).toBe(true);
   });
 
   it('removes nothing behind a link that came while the service was stopped', async () => {
@@ -184,7 +215,7 @@ describe('taking an installation away beside other users', () => {
           entry: expect.objectContaining({
             item: { kind: 'folder', path: left, isData: true },
           }) as unknown,
-          reason: expect.stringContaining('leads to') as unknown,
+          reason: expect.stringContaining('it is a symbolic link') as unknown,
         }),
       ]),
     );

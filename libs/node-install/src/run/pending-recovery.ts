@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { stepOf, type Step } from '../item/step.js';
-import { begunSteps, InstallJournal } from '../journal/install-journal.js';
+import { begunSteps, endOf, InstallJournal } from '../journal/install-journal.js';
 import type { Recovered } from './finish-or-undo.js';
 import type { InstallContext } from './install-context.js';
 
@@ -31,8 +31,8 @@ export async function pendingRecovery(
   }
   const record = await new InstallJournal(context).read();
   if (record === undefined) return undefined;
-  const { steps, lines } = record;
-  if (lines.some((line) => 'proven' in line)) return { outcome: 'finished', steps };
+  const outcome = endOf(record);
+  if (outcome === 'finished') return { outcome, steps: record.steps };
   const open = begunSteps(record).toReversed();
-  return { outcome: 'undone', steps: open.map(({ item, from, to }) => stepOf(item, to, from)) };
+  return { outcome, steps: open.map(({ item, from, to }) => stepOf(item, to, from)) };
 }

@@ -4,7 +4,7 @@ import { InstallError } from '../install-error.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
 import { ContentStore } from '../journal/content-store.js';
-import { InstallJournal, type JournalRecord } from '../journal/install-journal.js';
+import { begunSteps, InstallJournal, type JournalRecord } from '../journal/install-journal.js';
 import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
 
 /**
@@ -20,13 +20,11 @@ export async function undoSteps(
 ): Promise<readonly Step[]> {
   const journal = new InstallJournal(context);
   const contents = new ContentStore(context);
-  const { steps, lines } = record;
-  const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
-  const begun = lines.flatMap((line) => ('begin' in line ? [line.begin] : []));
+  const steps = begunSteps(record);
   // The act behind the last line may have been done in part.
-  const half = undone.at(-1) ?? begun.at(-1) ?? -1;
+  const half = steps.length - 1;
   const left: Step[] = [];
-  await stopAsJournalled(context, steps, begun, half);
+  await stopAsJournalled(context, steps.slice(0, -1));
   for (let index = half; index >= 0; index -= 1) {
     const step = steps[index] as Step;
     const { item, from, to } = step;
@@ -61,16 +59,8 @@ export async function undoSteps(
  * Between a stop and a start the daemon may have been started by others: by an upgrade of its program that was rolled back, or by the
  * system after a loss of power. It must not see how files change.
  */
-async function stopAsJournalled(
-  context: InstallContext,
-  steps: readonly Step[],
-  begun: readonly number[],
-  half: number,
-): Promise<void> {
-  const last = begun
-    .filter((index) => steps[index]?.item.kind === 'running' && index < half)
-    .at(-1);
-  const step = last === undefined ? undefined : steps[last];
+async function stopAsJournalled(context: InstallContext, steps: readonly Step[]): Promise<void> {
+  const step = steps.findLast(({ item }) => item.kind === 'running');
   if (step === undefined || step.to !== undefined) return;
   if ((await readItem(context.host, step.item)) === undefined) return;
   try {

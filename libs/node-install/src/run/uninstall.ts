@@ -1,11 +1,12 @@
 import { messageOf, quoteText } from '@wins/wins-program';
-import { detourOf } from '../facts/detour-of.js';
+import { distrustOf } from '../facts/distrust-of.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { readManifest, writeManifest } from '../manifest/manifest-file.js';
 import { folderOf } from '../plan/ancestors.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
+import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
 import { removeStateFolder } from './state-folder.js';
 
@@ -30,7 +31,7 @@ export async function uninstall(
   const full: Step[] = [];
   for (const step of plan.steps) {
     try {
-      await requireNoDetour(context, step.item);
+      requireNoDetour(context, step.item);
       await writeItem(context, step.item, step.to, undefined);
     } catch (error) {
       if (step.item.kind === 'folder' && isNotEmpty(error)) {
@@ -60,10 +61,11 @@ export async function uninstall(
 }
 
 /** While the service was stopped, others may have put a link on the way. */
-async function requireNoDetour({ host }: InstallContext, item: Item): Promise<void> {
+function requireNoDetour({ host }: InstallContext, item: Item): void {
   if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') return;
   const folder = folderOf(item.path, host.platform);
-  const leadsTo = await detourOf(folder, host.platform);
-  if (leadsTo === undefined) return;
-  throw new InstallError('changed', `${quoteText(folder)} leads to ${quoteText(leadsTo)} now`);
+  const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
+  if (distrust === undefined || isListAlone(distrust, folder)) return;
+  const { path, found } = distrust;
+  throw new InstallError('changed', `others could lead it elsewhere: ${quoteText(path)}: ${found}`);
 }

@@ -14,6 +14,9 @@ describe('a place that is chosen', () => {
     ['C:\\Users\\', 'a folder of the system'],
     ['C:\\ProgramData\\rancher-wins-install', 'the folder of the manifest'],
     ['C:\\ProgramData\\RANCHER-wins-install\\x', 'the folder of the manifest'],
+    ['C:\\ProgramData\\rancher-wins-install\\..x', 'the folder of the manifest'],
+    ['C:\\var\\lib\\rancher', 'a folder with that of the programs in it'],
+    ['C:\\var\\lib\\rancher\\rke2', 'a folder with that of the programs in it'],
     ['C:\\usr', 'a folder with that of the programs in it'],
     ['C:\\usr\\local\\bin', 'a folder with that of the programs in it'],
   ])('is not closed for others as %s: %s', (folder, found) => {

@@ -30,18 +30,19 @@ export function judgePlaces(
   const paths = isWindows ? path.win32 : path.posix;
   const isWithin = (inner: string, outer: string): boolean => {
     const way = paths.relative(outer, inner);
-    return !way.startsWith('..') && !paths.isAbsolute(way);
+    return way !== '..' && !way.startsWith(`..${paths.sep}`) && !paths.isAbsolute(way);
   };
   const wanted = 'a folder of its own';
   const closed = [
     ['CATTLE_AGENT_CONFIG_DIR', configFolder],
     ['CATTLE_AGENT_VAR_DIR', dataFolder],
   ] as const;
+  const open = [programFolder, ...places.morePathElements];
   for (const [name, folder] of closed) {
     if (ofSystem.test(folder)) return { name, found: 'a folder of the system', wanted };
     if (isWithin(stateFolder, folder) || isWithin(folder, stateFolder))
       return { name, found: `the folder of the manifest, ${stateFolder}`, wanted };
-    if (isWithin(programFolder, folder))
+    if (open.some((each) => isWithin(each, folder)))
       return { name, found: 'a folder with that of the programs in it', wanted };
   }
   if (dataFolders(places).some((each) => isWithin(configFolder, each)))

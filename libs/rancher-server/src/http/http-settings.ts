@@ -75,9 +75,8 @@ export function withSecret(
 function proxyPasswords(environment: Environment): readonly string[] {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
     // What is before the last @, as a password may hold any character that its author has left as it is.
-    const [, user = '', password] =
-      /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^:]*):(.+)@[^@]*$/is.exec(environment[name]?.trim() ?? '') ??
-      [];
+    const address = (environment[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+    const [, user = '', password] = /^([^:]*):(.+)@[^@]*$/s.exec(address) ?? [];
     if (password === undefined) return [];
     const shown = Buffer.from(`${decoded(user)}:${decoded(password)}`).toString('base64');
     return [password, decoded(password), encodeURIComponent(decoded(password)), shown];

@@ -77,10 +77,10 @@ async function act(
     };
     tellOwners(context);
     await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
-    await recorded;
-    done = await runInstructions(context, oneTime.attempt);
   }
+  // A plan may have no files.
   await recorded;
+  if (oneTime !== undefined) done = await runInstructions(context, oneTime.attempt);
   const periodic = await runPeriodic(context, oneTime !== undefined);
   if (oneTime !== undefined) {
     const durationMs = options.clock.now().getTime() - now.getTime();

@@ -1,0 +1,66 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  applicationServiceDefinition,
+  configServiceDefinition,
+  type ApplicationServiceServer,
+} from '@wins/wins-api/raw';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { loadedFiles } from './loaded-files.js';
+import type { NodeParts } from './node-parts.js';
+
+const CONFIG = '/etc/rancher/wins/config';
+const CONTENT = 'a program';
+const digestOf = (algorithm: string): string => createHash(algorithm).update(CONTENT).digest('hex');
+
+describe('what a running daemon has loaded', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-loaded-'));
+  const program = path.join(folder, 'wins');
+  const pipe = path.join(folder, 'pipe');
+  const server = new Server();
+  const node = {
+    upgrade: {
+      service: {
+        query: () =>
+          Promise.resolve({ state: 'running', command: { imagePath: program, args: [] } }),
+      },
+      pipeOf: () => Promise.resolve(pipe),
+    } as unknown as NodeParts['upgrade'],
+  };
+
+  beforeAll(async () => {
+    const application: ApplicationServiceServer = {
+      info: (_call, done) =>
+        done(null, { Info: { Checksum: digestOf('sha1'), Version: 'v1.0.0', Commit: '' } }),
+    };
+    server.addService(applicationServiceDefinition, application);
+    server.addService(configServiceDefinition, {
+      describe: (_call: unknown, done: (error: null, answer: object) => void) =>
+        done(null, { File: CONFIG, Found: true, SHA256: 'c'.repeat(64) }),
+    });
+    const bind = promisify(server.bindAsync.bind(server));
+    await bind(`unix:${pipe}`, ServerCredentials.createInsecure());
+  });
+  afterAll(() => {
+    server.forceShutdown();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is its config, and the program that lies where it was started from', async () => {
+    writeFileSync(program, CONTENT);
+    expect(await loadedFiles(node)).toEqual(
+      new Map([
+        [CONFIG, 'c'.repeat(64)],
+        [program, digestOf('sha256')],
+      ]),
+    );
+  });
+
+  it('is its config alone when its program was renamed or removed', async () => {
+    rmSync(program, { force: true });
+    expect(await loadedFiles(node)).toEqual(new Map([[CONFIG, 'c'.repeat(64)]]));
+  });
+});

@@ -1,0 +1,90 @@
+import { SERVICE_NAME } from '@wins/wins-program';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { composeNode } from './compose-node.js';
+import type { NodeParts } from './node-parts.js';
+import { changeNode, removeNode, type NodeTask } from './node-task.js';
+
+const SERVICE = { kind: 'service', name: SERVICE_NAME } as const;
+const RUNNING = { kind: 'running', service: SERVICE_NAME } as const;
+const TASK: NodeTask = { isDryRun: false, proofs: [], signal: new AbortController().signal };
+/** It runs, and serves no pipe. */
+const PROGRAM = `#!/bin/sh
+[ "$1" = --version ] && exec echo rancher-wins version v1.0.0
+exec sleep 600
+`;
+
+let root: string;
+let node: NodeParts;
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-task-')));
+  process.env['WINS_NODE_ROOT'] = root;
+  const { system, upgrade, ...parts } = await composeNode(undefined, {
+    waitMs: 5_000,
+    log: () => undefined,
+  });
+  node = { ...parts, system, upgrade: { ...upgrade, waitMs: 1 } };
+  const { program, config, stateFolder } = node.places;
+  for (const folder of [path.dirname(program), path.dirname(config)])
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+  mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
+  writeFileSync(program, PROGRAM, { mode: 0o755 });
+  writeFileSync(config, `listen: ${path.join(root, 'pipe')}\n`, { mode: 0o600 });
+  const command = `"${program}" srv app run --config "${config}"`;
+  await system.rooms.service.write(SERVICE, { command, startType: 'automatic' }, undefined);
+});
+
+afterEach(async () => {
+  await node.system.rooms.running.write(RUNNING, undefined, undefined);
+  delete process.env['WINS_NODE_ROOT'];
+  rmSync(root, { recursive: true });
+});
+
+describe('a command about a node', () => {
+  it('that undid an interrupted one and has nothing to do fails while the daemon does not answer', async () => {
+    const steps = [{ item: RUNNING, from: 'present' }];
+    const lines = [{ format: 1, isProved: true, steps }, { begin: 0 }];
+    const journal = path.join(node.places.stateFolder, 'journal.jsonl');
+    writeFileSync(journal, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const wish = { places: node.places, service: SERVICE_NAME };
+    const said = await changeNode(node, () => Promise.resolve(wish), 'keep', TASK);
+    expect(said).toMatchObject({ outcome: 'failed', recovered: 'undone' });
+    expect(said.reason).toContain('does not answer');
+  });
+});
+
+describe('taking a node away', () => {
+  const remove = (parts: NodeParts, removeCsiProxy: () => Promise<string | undefined>) => {
+    const { places } = parts;
+    const how = { adopts: true, removeCsiProxy };
+    return removeNode(parts, { places, service: SERVICE_NAME }, how, TASK);
+  };
+
+  it('tells that csi-proxy stays when the daemon had not stopped for it', async () => {
+    const { running } = node.system.rooms;
+    await running.write(RUNNING, 'present', undefined);
+    let tries = 0;
+    const write: typeof running.write = async (item, state, content) => {
+      if (state === undefined && (tries += 1) === 1) throw new Error('it is busy');
+      await running.write(item, state, content);
+    };
+    const rooms = { ...node.system.rooms, running: { ...running, write } };
+    const system = { ...node.system, rooms };
+    let asked = 0;
+    const said = await remove({ ...node, system }, () => {
+      asked += 1;
+      return Promise.resolve(undefined);
+    });
+    expect([said.outcome, asked]).toEqual(['uninstalled', 0]);
+    expect(said.kept).toContainEqual(expect.stringMatching(/^csi-proxy: .*: it is busy$/));
+  });
+
+  it('goes on when csi-proxy cannot be taken away, and tells why', async () => {
+    await node.system.rooms.running.write(RUNNING, 'present', undefined);
+    const held = 'EBUSY: resource busy or locked';
+    const said = await remove(node, () => Promise.reject(new Error(held)));
+    expect([said.outcome, said.kept]).toEqual(['uninstalled', [`csi-proxy: ${held}`]]);
+  });
+});
