@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/admission';
+import { EVERYBODY, type ClientIdentity } from '@wins/admission';
 import type { Decision } from '@wins/audit-log';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
@@ -87,6 +87,7 @@ describe('the service of diagnosis', () => {
   it.each([
     ['in a container', CONTAINER],
     ['without the rights of the daemon', USER],
+    ['of whom the system tells nothing', EVERYBODY],
   ])('tells nothing to a client %s, whatever pipe it was given (A78)', async (_who, client) => {
     await as(client, async (daemon) => {
       const seconds = { Seconds: 1 };
