@@ -46,12 +46,16 @@ describe('the files of a bundle', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('have the newest lines of the log, of as many files as it takes', async () => {
-    for (const number of [1, 2, 10])
+  it('have the newest lines of the log, of as many files as it takes, and of no other file', async () => {
+    for (const number of ['000001', '000002', '000010'])
       writeFileSync(path.join(folder, `wins.${number}.log`), `file ${number}\n`);
-    expect(await logTail(folder, 1000)).toBe('file 1\nfile 2\nfile 10\n');
-    expect(await logTail(folder, 15)).toBe('file 2\nfile 10\n');
-    await expect(logTail(path.join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+    for (const other of ['wins.4711.stacks.log', 'other.000011.log', 'wins.9.log'])
+      writeFileSync(path.join(folder, other), 'no log\n');
+    const tail = (bytes: number): Promise<string> => logTail(folder, 'wins', bytes);
+    expect(await tail(1000)).toBe('file 000001\nfile 000002\nfile 000010\n');
+    expect(await tail(24)).toBe('file 000002\nfile 000010\n');
+    const none = logTail(path.join(folder, 'none'), 'wins', 1);
+    await expect(none).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('are packed below one folder', async () => {
