@@ -34,6 +34,23 @@ describe('a cleaner', () => {
     expect(clean('ab http://host/plain')).toBe('ab http://host/plain');
   });
 
+  it('leaves JSON what it is, whatever ordinary value is a secret', () => {
+    const clean = cleanerOf(['true', 'INFO', '8080', '"canary', 'C:\\canary', 'a\ncanary']);
+    const record = {
+      ...{ level: 'info', found: true, port: 8080, at: 180800, key: 'C:\\canary\\x' },
+      ...{ said: 'on 8080: "canary" of\na\ncanary' },
+    };
+    const cleaned = {
+      ...{ level: 'info', found: true, port: '[removed]', at: 180800, key: '[removed]\\x' },
+      ...{ said: 'on [removed]: [removed]" of\n[removed]' },
+    };
+    expect(JSON.parse(clean(JSON.stringify(record, null, 2)))).toEqual(cleaned);
+    const line = JSON.stringify(record);
+    const [cut, whole] = clean(`${line.slice(20)}\n${line}\n`).split('\n');
+    expect(JSON.parse(whole ?? '')).toEqual(cleaned);
+    expect(cut).not.toContain('canary');
+  });
+
   it('shows of an address where it leads', () => {
     expect(addressWithoutSecrets('https://u:p@host/a/b?k=v#x')).toBe('https://host/a/b');
   });
