@@ -1,7 +1,7 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
 import type { Diagnostics } from '@wins/diagnostics';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/raw';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { SET_LEVELS } from '../log/log-level.js';
 import type { Caller, Connections } from '../rpc/connections.js';
 import { rpcError, toRpcError } from '../rpc/rpc-errors.js';
@@ -117,10 +117,12 @@ class InvalidLevelError extends Error {
 
 function requireLevel(wanted: string, seconds: number): void {
   const names: readonly string[] = [...SET_LEVELS, 'default'];
-  const isInTime = wanted === 'default' || (seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS);
-  if (names.includes(wanted) && isInTime) return;
-  const message = `cannot change the log: found another level or ${seconds} s; wanted one of ${names.join(', ')} for 1 s to ${LONGEST_LEVEL_SECONDS} s`;
-  throw new InvalidLevelError(message);
+  const refused = (found: string, range: string): InvalidLevelError =>
+    new InvalidLevelError(`cannot change the log: found ${found}; wanted ${range}`);
+  if (!names.includes(wanted))
+    throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
+  if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
+    throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
 /** Errors of the library are known by their name: it is not loaded until it is asked. */
