@@ -28,9 +28,9 @@ export interface Group extends Node {
 }
 
 /** What a handler gets beside the values of its options. */
-export interface Given {
-  /** In the place of {@link Command.positional}. */
-  readonly word: string | undefined;
+export interface Given<Word = string | undefined> {
+  /** In the place of {@link Command.positional}; undefined for one that is optional and not there. */
+  readonly word: Word;
   /** What follows `--`; undefined when nothing does. */
   readonly rest: readonly string[] | undefined;
 }
@@ -66,13 +66,20 @@ export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet
  * Makes a command; its handler gets the values of its own options, of `Inherited` ones, which a group above has, and of those that
  * every command has.
  */
-export function command<Own extends Options, Inherited extends Options = Options>(
-  node: Omit<Command, 'run' | 'options'> & {
+export function command<
+  Own extends Options,
+  Inherited extends Options = Options,
+  const Place extends NonNullable<Command['positional']> = NonNullable<Command['positional']> & {
+    readonly isOptional: true;
+  },
+>(
+  node: Omit<Command, 'run' | 'options' | 'positional'> & {
+    readonly positional?: Place;
     readonly options: Own;
     readonly inherits?: Inherited;
     readonly run: (
       values: ValuesOf<Own> & ValuesOf<Inherited> & GlobalValues,
-      given: Given,
+      given: Given<Place extends { readonly isOptional: true } ? string | undefined : string>,
       surroundings: CommandSurroundings,
     ) => Promise<number>;
   },

@@ -15,6 +15,5 @@
 export type { ActiveHandles } from './active-handles.js';
 export { createDiagnostics, type Diagnostics, type Pieces } from './create-diagnostics.js';
 export { DiagnosticsError, type DiagnosticsErrorCode } from './diagnostics-error.js';
-export { DIAGNOSTIC_LIMITS } from './limits.js';
 export { startLongProfile, type LongProfile, type LongProfileKind } from './long-profile.js';
 export type { RecordOptions } from './wait-for.js';

@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector';
 import { startLongProfile } from './index.js';
 
 function countUpTo(limit: number): number {
@@ -7,6 +8,22 @@ function countUpTo(limit: number): number {
 }
 
 describe('a profile of a whole run', () => {
+  it.each(['cpu', 'heap'] as const)(
+    'of kind %s that cannot start leaves no session',
+    async (kind) => {
+      const ended = jest.spyOn(Session.prototype, 'disconnect');
+      // What a Node that does not know the method does.
+      jest
+        .spyOn(Session.prototype, 'post')
+        .mockImplementationOnce((_method: string, _parameters?: object, told?: unknown) =>
+          (told as (error: object) => void)({ message: 'not found' }),
+        );
+      await expect(startLongProfile(kind)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(ended).toHaveBeenCalledTimes(1);
+      jest.restoreAllMocks();
+    },
+  );
+
   it('of the processor has the functions that ran', async () => {
     using profile = await startLongProfile('cpu');
     countUpTo(50_000_000);

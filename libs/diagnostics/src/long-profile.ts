@@ -10,6 +10,15 @@ const LONGEST_CPU_MS = 3600 * 1000;
 /** One object is remembered for about so many bytes that are made. */
 const SAMPLED_BYTES = 128 * 1024;
 
+const STARTS: Readonly<Record<LongProfileKind, readonly (readonly [string, object])[]>> = {
+  cpu: [
+    ['Profiler.enable', {}],
+    ['Profiler.setSamplingInterval', { interval: INTERVAL_US }],
+    ['Profiler.start', {}],
+  ],
+  heap: [['HeapProfiler.startSampling', { samplingInterval: SAMPLED_BYTES }]],
+};
+
 /** A profile that is being recorded. */
 export interface LongProfile extends Disposable {
   /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws DiagnosticsError `unavailable`. */
@@ -24,16 +33,17 @@ export interface LongProfile extends Disposable {
  */
 export async function startLongProfile(kind: LongProfileKind): Promise<LongProfile> {
   const session = new InspectorSession(`record the profile ${kind}`);
-  if (kind === 'heap') {
-    await session.ask('HeapProfiler.startSampling', { samplingInterval: SAMPLED_BYTES });
+  try {
+    for (const [method, parameters] of STARTS[kind]) await session.ask(method, parameters);
+  } catch (error) {
+    session[Symbol.dispose]();
+    throw error;
+  }
+  if (kind === 'heap')
     return {
       finish: async () => JSON.stringify(await stopped(session, 'HeapProfiler.stopSampling')),
       [Symbol.dispose]: () => session[Symbol.dispose](),
     };
-  }
-  await session.ask('Profiler.enable');
-  await session.ask('Profiler.setSamplingInterval', { interval: INTERVAL_US });
-  await session.ask('Profiler.start');
   let early: Promise<unknown> | undefined;
   const stop = (): Promise<unknown> => (early ??= stopped(session, 'Profiler.stop'));
   const limit = setTimeout(() => void stop().catch(() => undefined), LONGEST_CPU_MS).unref();

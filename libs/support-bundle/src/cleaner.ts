@@ -10,24 +10,55 @@ export function addressWithoutSecrets(address: string): string {
   return address.replace(CREDENTIALS, '$1').replace(/[?#].*$/s, '');
 }
 
+/** Words that every bundle has of itself: to find one tells nobody that it is the value of something, and without them no line can be read. */
+const WORDS: ReadonlySet<string> = new Set(
+  ['true', 'false', 'null', 'none'].concat('debug', 'info', 'warn', 'warning', 'error', 'fatal'),
+);
+/** A string or a number of JSON. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+type Clean = (text: string) => string;
+
 /**
  * Takes from a text what must not be told, should it be there in spite of all: these secrets, also as JSON escapes them, and users, passwords and
- * queries of addresses by their form. Members are made without them in the first place.
+ * queries of addresses by their form. Members are made without them in the first place. JSON, of the whole text or of a line, stays JSON.
  *
- * @param known - Of four characters or more; what is shorter is left where it is.
+ * @param known - Of four characters or more; what is shorter is left where it is, and so are `true`, `false`, `null`, `none` and the levels of
+ * a log. A number is found as a whole number alone.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known
-    .filter((secret) => secret.length >= SHORTEST)
+    .filter((secret) => secret.length >= SHORTEST && !WORDS.has(secret.toLowerCase()))
     // The longest first: one may be a part of another.
-    .sort((one, other) => other.length - one.length);
+    .sort((one, other) => other.length - one.length)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .map((text) => (/^\d+$/.test(text) ? new RegExp(`(?<!\\d)${text}(?!\\d)`, 'g') : text));
+  const clean: Clean = (text) =>
+    secrets.reduce<string>(
+      (left, secret) => left.replaceAll(secret, REMOVED),
+      text.replace(CREDENTIALS, `$1${REMOVED}@`).replace(QUERY, `$1${REMOVED}`),
+    );
+  const cleanJson = (text: string): string => (isJson(text) ? cleanTokens(text, clean) : text);
   return (text) => {
-    let clean = text.replace(CREDENTIALS, `$1${REMOVED}@`).replace(QUERY, `$1${REMOVED}`);
-    for (const secret of secrets) {
-      clean = clean.replaceAll(secret, REMOVED);
-      const escaped = JSON.stringify(secret).slice(1, -1);
-      if (escaped !== secret) clean = clean.replaceAll(escaped, REMOVED);
-    }
-    return clean;
+    const json = isJson(text) ? cleanJson(text) : text.split('\n').map(cleanJson).join('\n');
+    // What is no JSON, and a secret that is more than one string of it.
+    return clean(json);
   };
+}
+
+function cleanTokens(json: string, clean: Clean): string {
+  return json.replace(TOKEN, (token) => {
+    const value = token.startsWith('"') ? String(JSON.parse(token)) : token;
+    const cleaned = clean(value);
+    return cleaned === value ? token : JSON.stringify(cleaned);
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,17 +1,19 @@
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 
-const FILE = /\.log$/;
+const NUMBER = /^\.(\d{6,9})\.log$/;
 
 /**
- * The newest lines of the log files of a folder, the oldest first.
+ * The newest lines of a log in files `NAME.NUMBER.log`, the oldest first. What else is in the folder is not read.
  *
  * @param mostBytes - As many bytes are read at most, of the newest files.
  * @throws what Node throws for a folder that cannot be read.
  */
-export async function logTail(folder: string, mostBytes: number): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => FILE.test(name));
-  const numbered = names.map((name) => ({ name, number: Number(/\d+/.exec(name)?.[0] ?? 0) }));
+export async function logTail(folder: string, log: string, mostBytes: number): Promise<string> {
+  const numbered = (await readdir(folder)).flatMap((name) => {
+    const number = name.startsWith(log) ? NUMBER.exec(name.slice(log.length))?.[1] : undefined;
+    return number === undefined ? [] : [{ name, number: Number(number) }];
+  });
   const parts: Buffer[] = [];
   let leftBytes = mostBytes;
   for (const { name } of numbered.sort((one, other) => other.number - one.number)) {

@@ -34,6 +34,23 @@ describe('a cleaner', () => {
     expect(clean('ab http://host/plain')).toBe('ab http://host/plain');
   });
 
+  it('leaves JSON what it is, whatever ordinary value is a secret', () => {
+    const clean = cleanerOf(['true', 'INFO', '8080', '"canary', 'C:\\canary', 'a\ncanary']);
+    const record = {
+      ...{ level: 'info', found: true, port: 8080, at: 180800, key: 'C:\\canary\\x' },
+      ...{ said: 'on 8080: "canary" of\na\ncanary' },
+    };
+    const cleaned = {
+      ...{ level: 'info', found: true, port: '[removed]', at: 180800, key: '[removed]\\x' },
+      ...{ said: 'on [removed]: [removed]" of\n[removed]' },
+    };
+    expect(JSON.parse(clean(JSON.stringify(record, null, 2)))).toEqual(cleaned);
+    const line = JSON.stringify(record);
+    const [cut, whole] = clean(`${line.slice(20)}\n${line}\n`).split('\n');
+    expect(JSON.parse(whole ?? '')).toEqual(cleaned);
+    expect(cut).not.toContain('canary');
+  });
+
   it('shows of an address where it leads', () => {
     expect(addressWithoutSecrets('https://u:p@host/a/b?k=v#x')).toBe('https://host/a/b');
   });
@@ -46,12 +63,16 @@ describe('the files of a bundle', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('have the newest lines of the log, of as many files as it takes', async () => {
-    for (const number of [1, 2, 10])
+  it('have the newest lines of the log, of as many files as it takes, and of no other file', async () => {
+    for (const number of ['000001', '000002', '000010'])
       writeFileSync(path.join(folder, `wins.${number}.log`), `file ${number}\n`);
-    expect(await logTail(folder, 1000)).toBe('file 1\nfile 2\nfile 10\n');
-    expect(await logTail(folder, 15)).toBe('file 2\nfile 10\n');
-    await expect(logTail(path.join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+    for (const other of ['wins.4711.stacks.log', 'other.000011.log', 'wins.9.log'])
+      writeFileSync(path.join(folder, other), 'no log\n');
+    const tail = (bytes: number): Promise<string> => logTail(folder, 'wins', bytes);
+    expect(await tail(1000)).toBe('file 000001\nfile 000002\nfile 000010\n');
+    expect(await tail(24)).toBe('file 000002\nfile 000010\n');
+    const none = logTail(path.join(folder, 'none'), 'wins', 1);
+    await expect(none).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('are packed below one folder', async () => {

@@ -10,7 +10,6 @@
  * if (context?.isSampled) sender.send({ ...call, context });
  * @module
  */
-export { otlpAddress } from './otlp-address.js';
 export { SpanSender, type ServerSpan, type SpanSenderOptions } from './span-sender.js';
 export { parseTraceparent, type TraceContext } from './trace-context.js';
 export { TracingError, type TracingErrorCode } from './tracing-error.js';

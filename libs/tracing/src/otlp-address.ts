@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { isPlainAddress } from '@wins/wins-program';
 import { TracingError } from './tracing-error.js';
 
 /** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
@@ -11,16 +11,12 @@ const PATH = '/v1/traces';
  *   logged.
  */
 export function otlpAddress(endpoint: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isPlain =
-    url !== undefined &&
-    /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === '');
-  if (!isPlain) {
-    const shown = url === undefined ? quoteText(endpoint) : 'another address';
-    const message = `cannot send spans: found ${shown}; wanted an address with http or https and no user, password, query or fragment`;
+  if (!isPlainAddress(endpoint)) {
+    const message =
+      'cannot send spans: found another address; wanted one with http or https and no user, password, query or fragment';
     throw new TracingError('invalidEndpoint', message);
   }
+  const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;
   return url.href;
 }

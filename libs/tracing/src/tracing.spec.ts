@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { otlpAddress, parseTraceparent, SpanSender, type ServerSpan } from './index.js';
+import { parseTraceparent, SpanSender, type ServerSpan } from './index.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -33,34 +33,20 @@ describe('a traceparent', () => {
   });
 });
 
-describe('the address of a collector', () => {
-  it('gets the path of the standard when it has none', () => {
-    expect(otlpAddress('http://127.0.0.1:4318')).toBe('http://127.0.0.1:4318/v1/traces');
-    expect(otlpAddress('https://collector/a/b')).toBe('https://collector/a/b');
-  });
-
-  it.each([
-    'collector:4318',
-    'ftp://collector',
-    'http://u:canary@collector',
-    'http://c/?k=canary',
-    'nonsense',
-  ])('is not %s', (endpoint) => {
-    expect(() => otlpAddress(endpoint)).toThrow(/^cannot send spans: found (?!.*canary)/);
-  });
-});
-
 describe('a sender of spans', () => {
   let collector: Server;
   let bodies: string[];
+  let paths: (string | undefined)[];
   let status: number;
   beforeEach(async () => {
     bodies = [];
+    paths = [];
     status = 200;
     collector = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
+        paths.push(request.url);
         bodies.push(Buffer.concat(parts).toString());
         response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
         collector.emit('spans');
@@ -113,6 +99,26 @@ describe('a sender of spans', () => {
         },
       ],
     });
+  });
+
+  it.each([
+    ['', '/v1/traces'],
+    ['/', '/v1/traces'],
+    ['/a/b', '/a/b'],
+  ])('posts to an endpoint that ends with %j at %s', async (ending, path) => {
+    const sender = new SpanSender({ endpoint: `${endpoint()}${ending}`, service });
+    sender.send(span);
+    await sender.close();
+    expect(paths).toEqual([path]);
+  });
+
+  it.each([
+    ...['ftp://collector', 'http://u:canary@collector', 'http://c/?k=canary', 'canary'],
+    'http://u:canary@collector:99999',
+  ])('is not made for %s, and does not repeat it', (address) => {
+    expect(() => new SpanSender({ endpoint: address, service })).toThrow(
+      /^cannot send spans: found (?!.*canary)/,
+    );
   });
 
   it('posts what waits when it is closed, once', async () => {

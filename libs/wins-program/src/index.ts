@@ -50,5 +50,6 @@ export {
   type RouteDestinations,
 } from './route-destinations.js';
 export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
+export { hasUser, isPlainAddress } from './network/plain-address.js';
 export { ProxyAddressError, proxyOf, type Environment } from './network/proxy-of.js';
 export { systemRoots } from './network/system-roots.js';

@@ -23,13 +23,13 @@ export interface Question {
   readonly asker?: string;
   /** Whether the answer comes when something has been done, however long that takes. Default: no; then it has 15 s. */
   readonly takesItsTime?: boolean;
-  /** What an answer of the daemon itself comes to, which needs no words about the pipe; undefined for one that does. */
   /** The pipe to ask on, from that of the API. Default: that one. */
   readonly pipeOf?: (pipe: string) => string;
   /** What to do when no daemon answers there. */
   readonly nextStep?: string;
   /** Ends it before it is over. Default: nothing does but the time. */
   readonly signal?: AbortSignal;
+  /** What an answer of the daemon itself comes to, which needs no words about the pipe; undefined for one that does. */
   readonly answered?: (error: WinsClientError) => DaemonCallError | undefined;
 }
 

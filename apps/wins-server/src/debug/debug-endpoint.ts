@@ -32,18 +32,13 @@ export interface DebugEndpointOptions extends DebugSources {
   readonly logger: Logger;
 }
 
-/** The pipe, while it is served. */
-export interface DebugEndpoint extends AsyncDisposable {
-  readonly address: string;
-}
-
 /**
  * Serves the pipe of diagnosis, with limits of its own: eight connections. Until somebody comes there is a pipe, and nothing behind it.
  * Disposing breaks off what is under way.
  *
  * @throws PipeError when it cannot be served.
  */
-export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<DebugEndpoint> {
+export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<AsyncDisposable> {
   const { logger, identify = () => EVERYBODY } = options;
   const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
@@ -79,8 +74,5 @@ export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<
     await listener.close();
     turnedAway[Symbol.dispose]();
   };
-  return {
-    address: listener.path.address,
-    [Symbol.asyncDispose]: () => (closing ??= close()),
-  };
+  return { [Symbol.asyncDispose]: () => (closing ??= close()) };
 }

@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/admission';
+import { EVERYBODY, type ClientIdentity } from '@wins/admission';
 import type { Decision } from '@wins/audit-log';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
@@ -87,6 +87,7 @@ describe('the service of diagnosis', () => {
   it.each([
     ['in a container', CONTAINER],
     ['without the rights of the daemon', USER],
+    ['of whom the system tells nothing', EVERYBODY],
   ])('tells nothing to a client %s, whatever pipe it was given (A78)', async (_who, client) => {
     await as(client, async (daemon) => {
       const seconds = { Seconds: 1 };
@@ -126,13 +127,16 @@ describe('the service of diagnosis', () => {
       expect(Date.parse(answer.Until)).toBeGreaterThan(Date.now());
       await daemon.call(logLevel, { Level: 'default', Seconds: 0 });
       expect(logger.level).toBe('info');
-      for (const [Level, Seconds] of [
-        ['debug', 0],
-        ['debug', 86_401],
-        ['silent', 60],
-        ['\u001b[2J', 60],
+      for (const [Level, Seconds, found] of [
+        ['debug', 0, '0 s; wanted more than 0 and at most 86400 s'],
+        ['debug', 86_401, '86401 s; wanted'],
+        ['silent', 60, 'the level "silent"; wanted one of'],
+        ['\u001b[2J', 60, String.raw`the level "\u001b[2J"; wanted`],
       ] as const)
-        expect(await codeOf(daemon.call(logLevel, { Level, Seconds }))).toBe('invalidArgument');
+        await expect(daemon.call(logLevel, { Level, Seconds })).rejects.toMatchObject({
+          reason: 'invalidArgument',
+          message: expect.stringContaining(`cannot change the log: found ${found}`) as string,
+        });
     });
     expect(decisions.map(({ action, name }) => [action, name])).toEqual([
       ['debugLogLevel', 'debug'],

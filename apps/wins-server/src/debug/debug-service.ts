@@ -1,14 +1,16 @@
-import { status, type sendUnaryData, type ServerWritableStream } from '@grpc/grpc-js';
+import { status, type ServerWritableStream } from '@grpc/grpc-js';
 import type { Diagnostics } from '@wins/diagnostics';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/raw';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { SET_LEVELS } from '../log/log-level.js';
 import type { Caller, Connections } from '../rpc/connections.js';
 import { rpcError, toRpcError } from '../rpc/rpc-errors.js';
+import { administratorsOnly, refusalOf } from '../rpc/services/administrators-only.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 import type { DebugSources } from './debug-sources.js';
 import { sendPieces } from './send-pieces.js';
 
+const WHAT = 'diagnose the daemon';
 const MOST_ROWS = 1024;
 /** How long a level may stay: a day. */
 const LONGEST_LEVEL_SECONDS = 86_400;
@@ -33,11 +35,7 @@ export function createDebugService(
   const diagnostics = (): Promise<Diagnostics> =>
     (loaded ??= import('@wins/diagnostics').then(({ createDiagnostics }) => createDiagnostics()));
 
-  const requireAdministrator = (call: Caller): void => {
-    const { isAdministrator, isEverybody } = connections.clientOf(call);
-    if (isAdministrator || (isEverybody && process.platform !== 'win32')) return;
-    throw new NotAdministratorError();
-  };
+  const answer = administratorsOnly(connections, WHAT, debugError);
   const record = async (call: Caller, action: string, name?: string): Promise<void> => {
     const { description, key } = connections.clientOf(call);
     const who = { requester: call.getPeer(), client: description };
@@ -49,31 +47,18 @@ export function createDebugService(
     make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer>,
     before: () => Promise<void> = () => Promise.resolve(),
   ): void => {
-    Promise.resolve()
+    const refusal = refusalOf(connections, call, WHAT);
+    if (refusal !== undefined) {
+      call.emit('error', refusal);
+      return;
+    }
+    before()
       .then(async () => {
-        requireAdministrator(call);
-        await before();
         const parts = await diagnostics();
         await sendPieces(call, (gone) => make(parts, gone));
       })
       .catch((error: unknown) => call.emit('error', debugError(error)));
   };
-  const answer = <Answer>(
-    call: Caller,
-    respond: sendUnaryData<Answer>,
-    make: () => Answer | Promise<Answer>,
-  ): void => {
-    Promise.resolve()
-      .then(() => {
-        requireAdministrator(call);
-        return make();
-      })
-      .then(
-        (message) => respond(null, message),
-        (error: unknown) => respond(debugError(error)),
-      );
-  };
-
   return {
     stacks: (call) =>
       send(call, async function* (parts, signal) {
@@ -126,29 +111,22 @@ async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
   yield await Promise.resolve(Buffer.from(make()));
 }
 
-class NotAdministratorError extends Error {
-  override readonly name = 'NotAdministratorError';
-}
-
 class InvalidLevelError extends Error {
   override readonly name = 'InvalidLevelError';
 }
 
 function requireLevel(wanted: string, seconds: number): void {
   const names: readonly string[] = [...SET_LEVELS, 'default'];
-  const isInTime = wanted === 'default' || (seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS);
-  if (names.includes(wanted) && isInTime) return;
-  const message = `cannot change the log: found another level or ${seconds} s; wanted one of ${names.join(', ')} for 1 s to ${LONGEST_LEVEL_SECONDS} s`;
-  throw new InvalidLevelError(message);
+  const refused = (found: string, range: string): InvalidLevelError =>
+    new InvalidLevelError(`cannot change the log: found ${found}; wanted ${range}`);
+  if (!names.includes(wanted))
+    throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
+  if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
+    throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
 /** Errors of the library are known by their name: it is not loaded until it is asked. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
-  if (error instanceof NotAdministratorError) {
-    const details =
-      'cannot diagnose the daemon: found a caller that is no administrator of the host; wanted one';
-    return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
-  }
   if (error instanceof InvalidLevelError)
     return rpcError(status.INVALID_ARGUMENT, 'invalidArgument', error.message);
   if (!(error instanceof Error) || error.name !== 'DiagnosticsError') return toRpcError(error);

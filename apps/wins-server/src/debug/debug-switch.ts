@@ -1,10 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import { debugPipeOf } from './debug-pipe-of.js';
-import {
-  openDebugEndpoint,
-  type DebugEndpoint,
-  type DebugEndpointOptions,
-} from './debug-endpoint.js';
+import { openDebugEndpoint, type DebugEndpointOptions } from './debug-endpoint.js';
 
 /** What the switch works with. */
 export interface DebugSwitchOptions extends Omit<DebugEndpointOptions, 'pipe'> {
@@ -20,17 +16,12 @@ export class DebugSwitch implements AsyncDisposable {
   readonly #options: DebugSwitchOptions;
   #isWanted = false;
   #isClosing = false;
-  #endpoint: DebugEndpoint | undefined;
+  #endpoint: AsyncDisposable | undefined;
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
   constructor(options: DebugSwitchOptions) {
     this.#options = options;
-  }
-
-  /** Where it is served; undefined while it is not. */
-  get address(): string | undefined {
-    return this.#endpoint?.address;
   }
 
   /** Applies the config; resolves when that is done, and never rejects. The same again changes nothing, but tries again what failed. */

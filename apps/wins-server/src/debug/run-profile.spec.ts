@@ -20,10 +20,11 @@ describe('the profile of a whole run', () => {
     log = '';
   });
   afterEach(() => rmSync(folder, { recursive: true }));
-  const record = (options: ProfileOptions): Promise<AsyncDisposable> =>
+  const record = (options: ProfileOptions): Promise<AsyncDisposable> => recordIn(folder, options);
+  const recordIn = (place: string | undefined, options: ProfileOptions): Promise<AsyncDisposable> =>
     startRunProfile(
       options,
-      folder,
+      place,
       createLoggerTo({ debug: false, quiet: false }, { write: (line) => void (log += line) }),
     );
 
@@ -58,6 +59,17 @@ describe('the profile of a whole run', () => {
       expect(readdirSync(folder)).toEqual([]);
     },
   );
+
+  it('is not recorded where no folder is safe and it has no absolute name', async () => {
+    const recording = await recordIn(undefined, { profile: 'heap' });
+    await recording[Symbol.asyncDispose]();
+    expect(log).toContain('found no folder for it that is safe');
+    expect(existsSync('wins.heapprofile')).toBe(false);
+    const file = path.join(folder, 'named.heapprofile');
+    const named = await recordIn(undefined, { profile: 'heap', 'profile-output': file });
+    await named[Symbol.asyncDispose]();
+    expect(existsSync(file)).toBe(true);
+  });
 
   it('that cannot be written is a line of the log', async () => {
     const recording = await record({ profile: 'cpu', 'profile-output': 'missing/p.cpuprofile' });

@@ -18,11 +18,11 @@ export interface ProfileOptions {
  * Records the profile that is asked for, until it is disposed of: then it is written, in place of the one of the run before. A kind that this
  * runtime has not, and a profile that cannot be recorded or written, are lines of the log: the daemon serves without.
  *
- * @param folder - Where a relative name is; a service does not run in a folder of its own.
+ * @param folder - Where a relative name is; a service does not run in a folder of its own. Undefined when there is no place for one.
  */
 export async function startRunProfile(
   { profile: kind = 'none', 'profile-output': output }: ProfileOptions,
-  folder: string,
+  folder: string | undefined,
   logger: Logger,
 ): Promise<AsyncDisposable> {
   if (kind === 'none') return NOTHING;
@@ -33,7 +33,15 @@ export async function startRunProfile(
     );
     return NOTHING;
   }
-  const file = path.resolve(folder, output ?? `wins.${kind}profile`);
+  const name = output ?? `wins.${kind}profile`;
+  if (folder === undefined && !path.isAbsolute(name)) {
+    logger.error(
+      { profile: kind, name },
+      'cannot record the profile: found no folder for it that is safe; wanted an absolute name in --profile-output',
+    );
+    return NOTHING;
+  }
+  const file = folder === undefined ? name : path.resolve(folder, name);
   try {
     const { startLongProfile } = await import('@wins/diagnostics');
     const recording = await startLongProfile(kind);

@@ -10,15 +10,20 @@ const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 
 /**
- * Writes where the thread is for a second, what is waited for, and the report of the runtime, over the file of this process: 2 MiB at most.
+ * Writes where the thread is, what is waited for, and the report of the runtime, over the file of this process: 2 MiB at most.
  * Of older processes seven files are kept.
  *
+ * @param seconds - How long the thread is looked at. Default: 1.
  * @returns The file.
  * @throws TrustedFileError, DiagnosticsError.
  */
-export async function writeStackDump(diagnostics: Diagnostics, folder: string): Promise<string> {
+export async function writeStackDump(
+  diagnostics: Diagnostics,
+  folder: string,
+  seconds = 1,
+): Promise<string> {
   const file = path.join(folder, stackDumpFile(process.pid));
-  const stacks = await diagnostics.stacks({ seconds: 1 });
+  const stacks = await diagnostics.stacks({ seconds });
   const report = diagnostics.report();
   const parts = [new Date().toISOString(), stacks, report].map((part) =>
     part.slice(0, LONGEST_PART),

@@ -15,6 +15,8 @@ export type SecureFolder = (folder: string) => void | Promise<void>;
 /** The log of a service; its opener closes it. */
 export interface ServiceLog {
   readonly logger: Logger;
+  /** Of its files; undefined when others can change it or lead it elsewhere, so that nothing may be written there. */
+  readonly folder: string | undefined;
   /** Writes what is buffered. Idempotent. */
   close(): Promise<void>;
 }
@@ -38,9 +40,11 @@ export async function openServiceLog(
     log.report({ type: 'error', id: 11, lines: [tried, `problem: ${messageOf(error)}`] });
   };
   let files: RotatingLog | undefined;
-  const folder = serviceLogFolder();
+  let folder: string | undefined;
   try {
-    await secureFolder(folder);
+    const wanted = serviceLogFolder();
+    await secureFolder(wanted);
+    folder = wanted;
     files = openRotatingLog({
       folder,
       name: SERVICE_NAME,
@@ -60,6 +64,7 @@ export async function openServiceLog(
   });
   return {
     logger,
+    folder,
     close: async () => {
       await files?.close();
       isOpen = false;

@@ -4,19 +4,14 @@ import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogFileOptions, LogOptions, Logger } from '../log/logger.js';
 import { listenForStackDump } from './windows-stack-dump.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import {
-  openServiceLog,
-  serviceLogFolder,
-  type SecureFolder,
-  type ServiceLog,
-} from '../log/windows-service-log.js';
+import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */
 export interface Surroundings {
   /** The service that this daemon is, if it is one. */
   readonly service: string | undefined;
-  /** Where a file is that an option names without a folder. */
-  readonly folder: string;
+  /** Where a file is that an option names without a folder; undefined when there is no place for one. */
+  readonly folder: string | undefined;
   readonly logger: Logger;
   /** Resolves when the daemon must end; the first request counts. */
   readonly shutdown: Promise<ShutdownRequest>;
@@ -45,14 +40,14 @@ export async function runAsWindowsService(
 ): Promise<number | undefined> {
   let log: ServiceLog | undefined;
   const run = async (service: RunningService): Promise<number> => {
-    const { logger } = (log = await openServiceLog(options, secureFolder));
+    const { logger, folder } = (log = await openServiceLog(options, secureFolder));
     using signals = listenForShutdown('service');
-    await using _stacks = listenForStackDump(serviceLogFolder(), logger);
+    await using _stacks = folder === undefined ? undefined : listenForStackDump(folder, logger);
     const stopped = service.stopRequested.then((control) => ({ control }));
     const shutdown = Promise.race([signals.requested, stopped]);
     try {
       return await serve({
-        ...{ service: service.name, folder: serviceLogFolder(), logger, shutdown },
+        ...{ service: service.name, folder, logger, shutdown },
         ready: () => service.ready(),
       });
     } catch (err) {

@@ -1,5 +1,5 @@
 import { loadConfig } from '@wins/config';
-import { serviceControlManager } from '@wins/windows-host';
+import { serviceControlManager, signalEvent } from '@wins/windows-host';
 import { SERVICE_NAME } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { stackDumpEvent } from '../debug/stack-dump-names.js';
 import { registerService, unregisterService } from '../commands/app-register.js';
 import { serviceLogFolder } from '../log/windows-service-log.js';
 import { runAsWindowsService } from './windows-service.js';
@@ -24,7 +25,10 @@ import { runAsWindowsService } from './windows-service.js';
 async function beTheDaemon(): Promise<void> {
   const config = process.argv[process.argv.indexOf('--config') + 1] ?? '';
   process.env['ProgramData'] = path.dirname(config);
-  const secureFolder = (folder: string): void => void mkdirSync(folder, { recursive: true });
+  const secureFolder = (folder: string): void => {
+    if (existsSync(`${config}.refuse`)) throw new Error('found a folder that others may change');
+    mkdirSync(folder, { recursive: true });
+  };
   const exitCode = await runAsWindowsService(
     { debug: false, quiet: false, secureFolder },
     async ({ logger, shutdown, ready }) => {
@@ -115,6 +119,25 @@ function theSuite(): void {
         logged().map(({ level, msg }) => [level, msg]),
         [['fatal', 'the daemon cannot serve']],
       );
+    });
+
+    it('writes no stacks into a folder that it has refused (A81)', async () => {
+      writeFileSync(config, '');
+      await registerService(options());
+      const dump = (): void => signalEvent(stackDumpEvent(services.status(SERVICE_NAME).pid));
+      await services.start(SERVICE_NAME);
+      dump();
+      await services.stop(SERVICE_NAME);
+      rmSync(logFolder, { recursive: true });
+      writeFileSync(`${config}.refuse`, '');
+      try {
+        await services.start(SERVICE_NAME);
+        assert.throws(dump, { code: 'notFound' });
+        const { win32ExitCode, serviceExitCode } = await services.stop(SERVICE_NAME);
+        assert.deepEqual([win32ExitCode, serviceExitCode, existsSync(logFolder)], [0, 0, false]);
+      } finally {
+        rmSync(`${config}.refuse`);
+      }
     });
 
     it('is none when a person starts it', async () => {

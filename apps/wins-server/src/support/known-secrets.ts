@@ -16,7 +16,7 @@ function secretsOf(config: WinsConfig | undefined): readonly string[] {
   const query = csiProxy?.url.split('?')[1];
   return [
     ...Object.values(processEnvironment),
-    ...(csiProxy?.args ?? []),
+    ...(csiProxy?.args ?? []).flatMap((argument) => [argument, valueOf(argument)]),
     ...(query === undefined ? [] : [query, ...query.split('&').map(valueOf)]),
   ];
 }

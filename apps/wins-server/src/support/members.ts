@@ -2,7 +2,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { logTail, type SupportMember } from '@wins/support-bundle';
 import type { WinsClientError } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
@@ -102,7 +102,7 @@ function offError(error: WinsClientError): DaemonCallError | undefined {
 function log(): Promise<string> {
   if (process.platform !== 'win32')
     throw new Error('cannot read the log: found a daemon that writes it to its standard error');
-  return logTail(serviceLogFolder(), 4 * MIB);
+  return logTail(serviceLogFolder(), SERVICE_NAME, 4 * MIB);
 }
 
 async function network(): Promise<object> {

@@ -40,7 +40,7 @@ white_list:
         PATH: '/bin',
       }),
     );
-    const said = `canary-variable canary-query -token=canary-argument canary-proxy
+    const said = `canary-variable canary-query -token=canary-argument "canary-argument" canary-proxy
       https://me:canary-password@host/x?sig=canary-other#top http://host/plain`;
     expect(clean(said)).not.toContain('canary');
     expect(clean(said)).toContain('http://host/plain');

@@ -43,7 +43,7 @@ function send(sender: SpanSender, event: Extract<DaemonEvent, { type: 'call' }>)
   const { method: name, code, ms: durationMs, trace: context } = event;
   if (context?.isSampled !== true) return;
   const [service = '', method = ''] = name.split('/');
-  const startedAtMs = performance.timeOrigin + performance.now() - durationMs;
+  const startedAtMs = Date.now() - durationMs;
   const attributes = {
     ...{ 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
     ...(code !== undefined && { 'rpc.grpc.status_code': code }),

@@ -78,7 +78,7 @@ const stop = command({
   positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
   options: { output: dataOutput, ...daemonOptions() },
   examples: [['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it']],
-  run: (values, { word = '' }, more) => client().stopProcess({ ...values, name: word }, more),
+  run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
 const stats = command({

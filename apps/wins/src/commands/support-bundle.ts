@@ -1,5 +1,4 @@
 import { command, textOption } from '@wins/command-line';
-import { UsageError } from '@wins/wins-program';
 import { server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
@@ -23,8 +22,5 @@ export const supportBundle = command({
     output: textOutput,
   },
   examples: [['support-bundle node-7.tar.gz', 'the node of this host']],
-  run: (values, { word }, more) => {
-    if (word === undefined) throw new UsageError('found no file; wanted the archive to write');
-    return server().makeSupportBundle({ ...values, file: word }, more);
-  },
+  run: (values, { word }, more) => server().makeSupportBundle({ ...values, file: word }, more),
 });

@@ -1,3 +1,4 @@
+import { isPlainAddress } from '@wins/wins-program';
 import { about } from './notation.js';
 import { section, someText } from './value-schemas.js';
 
@@ -8,7 +9,7 @@ const ADDRESS =
 export function tracingSection() {
   return section({
     endpoint: someText(ADDRESS)
-      .refine(isPlain, { error: ADDRESS })
+      .refine(isPlainAddress, { error: ADDRESS })
       .meta(
         about('Collector that takes spans by OTLP over HTTP: http://127.0.0.1:4318.', {
           absent: 'required',
@@ -22,11 +23,4 @@ export function tracingSection() {
       }),
     )
     .optional();
-}
-
-function isPlain(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  const isHttp = protocol === 'http:' || protocol === 'https:';
-  return isHttp && username === '' && password === '' && !/[?#\s]/.test(text);
 }

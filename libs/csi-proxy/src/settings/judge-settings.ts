@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { hasUser, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { expandUrl } from './expand-url.js';
 import { judgeVersion } from './judge-version.js';
@@ -124,11 +124,11 @@ function faultOfAddress(
   url: string,
   hasDigest: boolean,
 ): { readonly found: string; readonly wanted: string } | undefined {
-  if (!URL.canParse(url)) return { found: quoteText(url), wanted: 'an address' };
-  const { protocol, username, password } = new URL(url);
-  // It would be in logs, and in what this daemon tells.
-  if (username !== '' || password !== '')
-    return { found: 'a user or password', wanted: 'an address without them' };
+  // It may have a password in it all the same, and would be in logs.
+  if (!URL.canParse(url)) return { found: 'a text that is none', wanted: 'an address' };
+  const address = new URL(url);
+  if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
+  const { protocol } = address;
   if (protocol === 'https:' || (protocol === 'http:' && hasDigest)) return undefined;
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }

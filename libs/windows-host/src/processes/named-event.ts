@@ -63,6 +63,7 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
     } catch (error) {
       failed(error);
     } finally {
+      isOpen = false;
       eventWaits.close();
       event.close();
     }

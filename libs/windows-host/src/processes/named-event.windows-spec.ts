@@ -67,6 +67,19 @@ describe('an event with a name', () => {
     assert.deepEqual(failures, [failure, failure]);
   });
 
+  it('that can be listened to no more says why, and closes', async () => {
+    const failure = new Error('no promise was made');
+    const found = new Promise((resolve) => {
+      listen(() => {
+        throw failure;
+      }, resolve);
+    });
+    signalEvent(name);
+    assert.equal(await found, failure);
+    await listeners.at(-1)?.close();
+    assert.throws(() => signalEvent(name), { code: 'notFound' });
+  });
+
   it('is for those of its access list', () => {
     listen(noLonger);
     const { entries = [] } = parseSecurityDescriptor(eventAccess(name));

@@ -26,6 +26,13 @@ export function askForDiagnosis<Answer>(
   });
 }
 
+/** Refuses the rest of an answer that is larger than one of a daemon is. @throws DaemonCallError with the exit code 70. */
+export function requireEnd(sizeBytes: number, mostBytes: number): void {
+  if (sizeBytes <= mostBytes) return;
+  const message = `cannot take the answer of the daemon: found ${sizeBytes} bytes and no end; wanted at most ${mostBytes}`;
+  throw new DaemonCallError(message, EXIT.server.internal);
+}
+
 function answered(error: WinsClientError): DaemonCallError | undefined {
   if (error.code === 'refused') return undefined;
   const { usage, internal } = EXIT.server;

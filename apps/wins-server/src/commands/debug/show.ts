@@ -4,7 +4,7 @@ import {
   type DebugLogLevelResponse,
 } from '@wins/wins-api/raw';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { askForDiagnosis, type SecondsOptions } from './ask-about-debug.js';
+import { askForDiagnosis, requireEnd, type SecondsOptions } from './ask-about-debug.js';
 import { lines } from '../plan/plan-text.js';
 import type { RunningDaemonOptions } from '../running-daemon.js';
 
@@ -160,7 +160,7 @@ async function wholeText(
       let sizeBytes = 0;
       for await (const { Data } of ask(client, signal)) {
         sizeBytes += Data.length;
-        if (sizeBytes > MOST_TEXT_BYTES) throw new Error('the answer of the daemon has no end');
+        requireEnd(sizeBytes, MOST_TEXT_BYTES);
         parts.push(Buffer.from(Data));
       }
     },

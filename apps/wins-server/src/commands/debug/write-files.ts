@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { listenForShutdown } from '../../service/shutdown-signal.js';
 import { thisSystem } from '../../this-system.js';
-import { askForDiagnosis, type SecondsOptions } from './ask-about-debug.js';
+import { askForDiagnosis, requireEnd, type SecondsOptions } from './ask-about-debug.js';
 import type { RunningDaemonOptions } from '../running-daemon.js';
 
 /** Where an answer goes. */
@@ -71,8 +71,7 @@ async function writeAnswer<Request>(
             for await (const { Data } of client.stream(method, request, { signal })) {
               await write(Data, sizeBytes);
               sizeBytes += Data.length;
-              if (sizeBytes > LARGEST_FILE_BYTES)
-                throw new Error('the answer of the daemon has no end');
+              requireEnd(sizeBytes, LARGEST_FILE_BYTES);
             }
           },
           { takesItsTime: true, signal },

@@ -10,9 +10,24 @@ export type AnswerAdministrators = <Answer>(
 ) => void;
 
 /**
- * Makes what answers the calls that are for administrators alone.
+ * Why a caller is refused; undefined for an administrator of the host. Where the system does not tell clients apart, nobody is one.
  *
  * @param what - What cannot be done for others: `tell about the config`.
+ */
+export function refusalOf(
+  connections: Pick<Connections, 'clientOf'>,
+  call: Caller,
+  what: string,
+): ReturnType<typeof rpcError> | undefined {
+  if (connections.clientOf(call).isAdministrator) return undefined;
+  const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
+  return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
+}
+
+/**
+ * Makes what answers the calls that are for administrators alone.
+ *
+ * @param what - As {@link refusalOf} takes it.
  * @param failure - The error of the wire for what an answer throws.
  */
 export function administratorsOnly(
@@ -21,9 +36,9 @@ export function administratorsOnly(
   failure = toRpcError,
 ): AnswerAdministrators {
   return (call, respond, answer) => {
-    if (!connections.clientOf(call).isAdministrator) {
-      const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
-      respond(rpcError(status.PERMISSION_DENIED, 'notAdministrator', details));
+    const refusal = refusalOf(connections, call, what);
+    if (refusal !== undefined) {
+      respond(refusal);
       return;
     }
     Promise.resolve()

@@ -56,7 +56,7 @@ const heap = command({
   positional: file,
   options: { ...ofDaemon, output: textOutput },
   examples: [['srv debug heap wins.heapsnapshot', 'for the memory panel of Chrome']],
-  run: (values, { word }, more) => server().writeHeap({ ...values, file: word ?? '' }, more),
+  run: (values, { word }, more) => server().writeHeap({ ...values, file: word }, more),
 });
 
 const cpu = command({
@@ -67,7 +67,7 @@ const cpu = command({
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug cpu --seconds 30 wins.cpuprofile', 'for Chrome or VS Code']],
-  run: (values, { word }, more) => server().writeCpu({ ...values, file: word ?? '' }, more),
+  run: (values, { word }, more) => server().writeCpu({ ...values, file: word }, more),
 });
 
 const trace = command({
@@ -78,7 +78,7 @@ const trace = command({
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug trace wins-trace.json', 'for Perfetto']],
-  run: (values, { word }, more) => server().writeTrace({ ...values, file: word ?? '' }, more),
+  run: (values, { word }, more) => server().writeTrace({ ...values, file: word }, more),
 });
 
 const handles = command({

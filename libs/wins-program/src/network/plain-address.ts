@@ -1,0 +1,14 @@
+/**
+ * Whether a text is an address with http or https that may be told: without user, password, query and fragment, each of which may be a secret, and
+ * without white space. One that is not is not repeated in a message. Pure.
+ */
+export function isPlainAddress(text: string): boolean {
+  if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && !hasUser(url);
+}
+
+/** Whether an address has a user or a password, and so would be a secret in logs and messages. Pure. */
+export function hasUser({ username, password }: Pick<URL, 'username' | 'password'>): boolean {
+  return username !== '' || password !== '';
+}
