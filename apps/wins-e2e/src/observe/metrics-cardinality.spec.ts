@@ -29,7 +29,7 @@ async function forEachBelow(count: number, act: (index: number) => Promise<unkno
 
 /** The path of each method of the contract, those of other pipes included. */
 const METHODS: readonly string[] = Object.values(contract)
-  .flatMap((each) => (typeof each === 'object' ? Object.values<unknown>(each) : []))
+  .flatMap((each) => (typeof each === 'object' ? Object.values<unknown>({ ...each }) : []))
   .flatMap((each) =>
     typeof each === 'object' && each !== null && 'path' in each ? [String(each.path)] : [],
   );
