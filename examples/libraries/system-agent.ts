@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AgentError, createSystemAgent, posixPlanFiles } from '@wins/system-agent';
+import { AgentError, createSystemAgent, parsePlan, posixPlanFiles } from '@wins/system-agent';
 import { groupRunner } from '@wins/system-agent/testing';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
@@ -30,7 +30,7 @@ const plan = {
   instructions: [{ name: 'greet', command: 'echo', args: ['hello'], saveOutput: true }],
 };
 const { succeeded, outputs } = await agent.applyOnce(
-  JSON.stringify(plan),
+  parsePlan(Buffer.from(JSON.stringify(plan))),
   AbortSignal.timeout(10_000),
 );
 console.log(succeeded, outputs['greet']?.toString());

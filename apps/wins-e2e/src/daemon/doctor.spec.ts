@@ -170,6 +170,9 @@ describe('wins doctor', () => {
   it('leaves no file and no record in the log of the daemon', async () => {
     const files = () => readdirSync(workspace.folder, { recursive: true }).map(String).sort();
     await using daemon = await Daemon.start(workspace, config, '--debug');
+    // That the daemon has started is kept a moment later.
+    while (!files().some((file) => /\bevents\.\d+\.jsonl$/.test(file)))
+      await new Promise((resolve) => setTimeout(resolve, 5));
     const before = files();
     const lines = daemon.log.length;
     await doctor();
