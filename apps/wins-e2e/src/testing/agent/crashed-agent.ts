@@ -116,10 +116,9 @@ export class CrashedAgent implements AsyncDisposable {
     const connectionInfoFile = workspace.write('connection_info.json', api.connectionInfo());
     this.#config = this.node.config({ remoteEnabled: true, connectionInfoFile });
     this.#driver = workspace.write('driver.cjs', DRIVER);
-    const say = workspace.script(
-      'say',
-      `echo "$1 $CATTLE_AGENT_ATTEMPT_NUMBER" | tee -a ${this.#runs}; exit $2`,
-    );
+    // The daemon dies at what it says: by then its line is there.
+    const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';
+    const say = workspace.script('say', `echo ${line} >>${this.#runs}; echo ${line}; exit $2`);
     const plan = JSON.stringify({
       files: NAMES.map((name) => ({
         ...{ path: workspace.path('etc', name), content: base64(name), uid: -1, gid: -1 },
