@@ -4,7 +4,11 @@
 // has no effect on whether the cache is accepted. A name is an argument as it stands: part of a longer string would take that along into the cache.
 'use strict';
 const { readFileSync, utimesSync, writeFileSync } = require('node:fs');
+const { setFlagsFromString } = require('node:v8');
 const { loadProgram } = require('./runtime/load-program.cjs');
+
+// A cache says which functions are hot enough for the quick compiler, and a busy machine makes others hot.
+setFlagsFromString('--no-sparkplug');
 
 /** The program that is started; it requires the others. */
 const MAIN = 'wins.cjs';
@@ -39,6 +43,8 @@ process.once('beforeExit', () => {
   // The command ends the process.
   process.on('exit', (code) => {
     if (code !== 0) return;
+    // A cache is good for the flags alone with which it is made.
+    setFlagsFromString('--sparkplug');
     for (const name of names)
       writeFileSync(`${name}.cache`, loaded.get(name).script.createCachedData());
   });
