@@ -85,9 +85,10 @@ describe('LinuxProcessTable', () => {
     const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
     // Its title is written over its environment; then it runs a program that has none.
     const script =
-      '$| = 1; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
+      '$| = 1; print "up"; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
     const child = spawn('/usr/bin/perl', ['-e', script], { stdio: 'pipe', env });
-    await once(child, 'spawn');
+    // A look in the middle of its start tells where the environment of the program before lay.
+    await once(child.stdout, 'data');
     const markIn = async (table: LinuxProcessTable) => {
       const entry = (await table.processes()).get(child.pid ?? 0);
       return entry && (await createMarkReader()(entry));
