@@ -1,8 +1,8 @@
 // Everything CI runs, in the order that finds a mistake soonest; the last lines say what failed and the total of all
 // projects' tests. A check that is not a test (format, lint, types, …) counts as one test each.
 //
-// The Windows suite waits half of its time, in its two lanes, and so do the end-to-end tests, which take its place beside the unit tests where it
-// does not run; format and lint are one process each, and run beside others too.
+// The Windows suite waits half of its time, in its two lanes, and so do the end-to-end tests; format and lint are one process each. All of these run
+// beside others.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -93,24 +93,17 @@ if (missingForMonitoring !== undefined && !isRequired)
     `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
   );
 
-const ofProjects = await runJestProjects(async () => {
-  const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
-  const units = () => titled('tests', many('test', '--parallel=3', `--exclude=${others}`, ...ARGS));
-  const programs = async (beside) => {
-    prepare('package');
-    const endings = [];
-    for (const name of OF_PROGRAMS) {
-      const title = `tests of apps/${name}`;
-      if (!beside) console.log(`\n── ${title}`);
-      const cwd = path.join(root, 'apps', name);
-      endings.push(await runShown([jest, ...ARGS], { cwd, ...(beside && { besideAs: title }) }));
-    }
-    return endings;
-  };
-  // Two suites of programs at once are enough for a machine.
-  if (onWindows === undefined) return (await Promise.all([programs(true), units()])).flat();
-  return [await units(), ...(await programs(false))];
-});
+const ofProjects = await runJestProjects([
+  () => {
+    const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
+    return titled('tests', many('test', '--parallel=3', `--exclude=${others}`, ...ARGS));
+  },
+  ...OF_PROGRAMS.map((name) => () => {
+    if (name === 'wins-e2e') prepare('package');
+    console.log(`\n── tests of apps/${name}`);
+    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });
+  }),
+]);
 if (onWindows !== undefined) results.push(await onWindows);
 results.push(...ofProjects);
 if (onChart !== undefined) results.push(await onChart);

@@ -21,12 +21,13 @@ const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.
 /**
  * Runs the specs of all projects.
  *
- * @param run - Runs the projects, and says how each part of that ended; each project leaves its summary.
+ * @param runs - Run the projects, one after the other, and say how that ended; each project leaves its summary.
  * @returns One result for each project.
  */
-export async function runJestProjects(run) {
+export async function runJestProjects(runs) {
   for (const project of projects) rmSync(summaryOf(project), { force: true });
-  const endings = await run();
+  const endings = [];
+  for (const run of runs) endings.push(await run());
   const results = [];
   for (const project of projects) results.push(await resultOf(project, summaryOf(project), {}));
   const isExplained =
