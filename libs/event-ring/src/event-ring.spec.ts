@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventRing, readEvents, type EventRingOptions, type RingEvent } from './index.js';
 
+// A folder of /proc can be opened and not written, as a full disk; other systems have none.
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {
