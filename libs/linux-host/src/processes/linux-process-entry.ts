@@ -64,6 +64,11 @@ export class LinuxProcessEntry {
     return this.#marker;
   }
 
+  /** Whether {@link marker} is known without a look at the environment, which may be large. */
+  get isMarkRead(): boolean {
+    return this.#marker !== null;
+  }
+
   /**
    * Takes over what an earlier look found in the environment, which may be large, when it is the same one: of the same process, that
    * has not changed its program since.

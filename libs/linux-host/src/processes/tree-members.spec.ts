@@ -5,7 +5,7 @@ const LEADER = { mark: RUN_ID, pid: 100, startTicks: 5000 };
 const MARKER = { mark: RUN_ID, lineage: 'cd'.repeat(8), daemon: '7:1.2.x' };
 
 async function membersAmong(...processes: Partial<TreeProcess>[]): Promise<number[]> {
-  const unmarked = { marker: undefined, isBetweenPrograms: false };
+  const unmarked = { marker: undefined, isBetweenPrograms: false, isMarkRead: false };
   const stranger = { parentPid: 1, sessionId: 1, startTicks: 6000, ...unmarked };
   const entries = processes.map((process, index) => ({
     pid: 200 + index,

@@ -1,4 +1,5 @@
-import { inTurns } from './in-turns.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
@@ -10,7 +11,7 @@ export const ENVIRONMENTS_PER_TURN = 4;
 
 /** What decides whether a process belongs to a run. */
 export type TreeProcess = MarkedProcess &
-  Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks'>;
+  Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'isMarkRead'>;
 
 /** The leader of a run, which may have ended already. */
 export interface TreeLeader {
@@ -42,14 +43,19 @@ export interface TreeIndex<Process> {
   membersOf(leader: TreeLeader): Process[];
 }
 
-/** Reads the mark of each process, so that many trees cost one look at each environment. */
+/** Reads the mark of each process where it is not known yet, so that many trees cost one look at each environment. */
 export async function indexTrees<Process extends TreeProcess>(
   processes: readonly Process[],
 ): Promise<TreeIndex<Process>> {
   const markerOf = createMarkReader();
   const byMark = new Map<string, Process[]>();
-  for await (const entry of inTurns(processes, ENVIRONMENTS_PER_TURN)) {
-    const marker = await markerOf(entry);
+  let environments = 0;
+  for (const entry of processes) {
+    if (!entry.isMarkRead) {
+      environments += 1;
+      if (environments % ENVIRONMENTS_PER_TURN === 0) await nextTurn();
+    }
+    const marker = entry.isMarkRead ? entry.marker : await markerOf(entry);
     if (marker !== undefined) addTo(byMark, marker.mark, entry);
   }
   const byPid = new Map<number, Process>();
