@@ -36,6 +36,12 @@ export function processorMs(pid) {
   return nanoseconds / 1e6;
 }
 
+/** Of the first thread of a running program: of a program of Node, what its event loop works. */
+export function eventLoopMs(pid) {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1);
+  return Number(nanoseconds) / 1e6;
+}
+
 /** What a running program has in memory, in MiB. */
 export function residentMebibytes(pid) {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -1,10 +1,10 @@
-// The rows of metrics: a daemon that keeps them against one that does not, and what a scrape of a busy daemon takes of its processor.
+// The rows of metrics: a daemon that keeps them against one that does not, and what a scrape of a busy daemon takes of its event loop.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { download, MEGABYTE, rate, startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
-import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
+import { eventLoopMs, mapValues, residentMebibytes } from './costs.mjs';
 import { medianCall, ROUNDS } from './measure.mjs';
 import { freePort } from '../free-port.mjs';
 
@@ -91,7 +91,7 @@ export async function measureMetrics({ run, programs, wins, folder }) {
   for (const { client } of [off, on]) await client.close();
 }
 
-/** What a scrape takes of the processors of a busy daemon more than the time around it, in ms. */
+/** What the event loop of a busy daemon works for a scrape, more than in the time around it, in ms. */
 async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) {
   // A connection has 128 runs at most.
   const clients = [0, 1].map(() => createWinsClient({ address: on.address }));
@@ -115,12 +115,12 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
     [MEASURING, 50, APART_SCRAPES, APART_MS],
   ]) {
     const spent = async (act) => {
-      const before = processorMs(on.pid);
+      const before = eventLoopMs(on.pid);
       for (let count = 0; count < scrapes; count += 1) {
         await delay(betweenMs);
         await act();
       }
-      return processorMs(on.pid) - before;
+      return eventLoopMs(on.pid) - before;
     };
     const rounds = [];
     for (let round = 0; round < ROUNDS && run.wants(name); round += 1) {
