@@ -1,7 +1,7 @@
 // node tools/api-reports.mjs [--check]
 // Writes etc/<library>.api.md by API Extractor: what each library exports at its main door, from the declarations in its dist/. A change
 // of a public face is then a change of a file that is reviewed. With --check it writes nothing, and fails when a committed report differs.
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,15 @@ const temporary = mkdtempSync(path.join(tmpdir(), 'wins-api-reports-'));
 const problems = [];
 try {
   mkdirSync(reports, { recursive: true });
-  for (const library of libraries) report(library);
+  for (const library of libraries.filter((each) => !existsSync(entryPoint(each))))
+    problems.push(`libs/${library} is not built: npm run build`);
+  const built = libraries.filter((each) => existsSync(entryPoint(each)));
+  const configs = built.map(configOf);
+  // One program for all libraries: each of its own would read the types of Node and of the others again.
+  const compilerState = CompilerState.create(configs[0], {
+    additionalEntryPoints: built.slice(1).map(entryPoint),
+  });
+  for (const [index, library] of built.entries()) report(library, configs[index], compilerState);
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
@@ -27,60 +35,60 @@ for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function report(library) {
-  const projectFolder = path.join(root, 'libs', library);
-  const mainEntryPointFilePath = path.join(projectFolder, 'dist/index.d.ts');
-  if (!existsSync(mainEntryPointFilePath)) {
-    problems.push(`libs/${library} is not built: npm run build`);
-    return;
-  }
-  const { apiReportChanged, succeeded } = Extractor.invoke(
-    ExtractorConfig.prepare({
-      configObjectFullPath: undefined,
-      packageJsonFullPath: path.join(projectFolder, 'package.json'),
-      configObject: {
-        newlineKind: 'lf',
-        projectFolder,
+function entryPoint(library) {
+  return path.join(root, 'libs', library, 'dist/index.d.ts');
+}
 
-        mainEntryPointFilePath,
-        compiler: {
-          // Other libraries are seen as they were built: the condition that leads to sources is not set.
-          overrideTsconfig: {
-            extends: path.join(root, 'tsconfig.base.json'),
-            compilerOptions: {
-              customConditions: [],
-              typeRoots: [path.join(root, 'node_modules/@types')],
-            },
-            files: [mainEntryPointFilePath],
+function configOf(library) {
+  const projectFolder = path.join(root, 'libs', library);
+  return ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: path.join(projectFolder, 'package.json'),
+    configObject: {
+      newlineKind: 'lf',
+      projectFolder,
+      mainEntryPointFilePath: entryPoint(library),
+      compiler: {
+        // Other libraries are seen as they were built: the condition that leads to sources is not set.
+        overrideTsconfig: {
+          extends: path.join(root, 'tsconfig.base.json'),
+          compilerOptions: {
+            customConditions: [],
+            typeRoots: [path.join(root, 'node_modules/@types')],
           },
-        },
-        apiReport: {
-          enabled: true,
-          reportFileName: `${library}.api.md`,
-          reportFolder: reports,
-          reportTempFolder: temporary,
-        },
-        docModel: { enabled: false },
-        dtsRollup: { enabled: false },
-        tsdocMetadata: { enabled: false },
-        messages: {
-          compilerMessageReporting: { default: { logLevel: 'error' } },
-          extractorMessageReporting: {
-            default: { logLevel: 'none' },
-            'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
-          },
-          tsdocMessageReporting: { default: { logLevel: 'none' } },
+          files: [entryPoint(library)],
         },
       },
-    }),
-    {
-      localBuild: !isCheck,
-      // What it prints beyond errors is about its own files.
-      messageCallback: (message) => {
-        if (message.logLevel !== 'error') message.handled = true;
+      apiReport: {
+        enabled: true,
+        reportFileName: `${library}.api.md`,
+        reportFolder: reports,
+        reportTempFolder: temporary,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        compilerMessageReporting: { default: { logLevel: 'error' } },
+        extractorMessageReporting: {
+          default: { logLevel: 'none' },
+          'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
+        },
+        tsdocMessageReporting: { default: { logLevel: 'none' } },
       },
     },
-  );
+  });
+}
+
+function report(library, config, compilerState) {
+  const { apiReportChanged, succeeded } = Extractor.invoke(config, {
+    compilerState,
+    localBuild: !isCheck,
+    // What it prints beyond errors is about its own files.
+    messageCallback: (message) => {
+      if (message.logLevel !== 'error') message.handled = true;
+    },
+  });
   if (isCheck && apiReportChanged)
     problems.push(
       `etc/${library}.api.md is not what the library exports: run npm run api, and look at what changed`,
