@@ -21,5 +21,7 @@ module.exports = {
       },
     ],
   },
+  // A bound for what hangs, not a measure: real processes and connections on a busy machine take their time.
+  testTimeout: 60_000,
   reporters: ['default', path.join(__dirname, 'tools/jest-summary-reporter.js')],
 };

@@ -21,8 +21,7 @@ const binOf = (name, file) =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const nx = require.resolve('nx/bin/nx.js');
 const jest = require.resolve('jest/bin/jest');
-const many = (target, ...more) => [nx, 'run-many', '-t', target, '--outputStyle=static', ...more];
-/** By Jest alone: Nx would place the programs anew before their own tests, while the Windows suite runs them. */
+/** Each by itself: they run the programs, which are placed before, and their specs are not translated like those of others. */
 const OF_PROGRAMS = ['wins', 'wins-e2e'];
 
 const results = [];
@@ -44,7 +43,7 @@ await check('project references', nx, 'sync:check');
 // By one process, for the reason that lint is one: what each project builds then is there.
 const libraries = filesOf('libs', 'tsconfig.lib.json');
 await check('libraries', binOf('typescript', 'bin/tsc'), '--build', ...libraries);
-await check('build', ...many('build'));
+await check('build', nx, 'run-many', '-t', 'build', '--outputStyle=static');
 
 // One process for all projects: each of its own would read the types of all libraries again, which takes three times as long. Nx knows the
 // projects by now, which a rule asks it for.
@@ -94,10 +93,8 @@ if (missingForMonitoring !== undefined && !isRequired)
   );
 
 const ofProjects = await runJestProjects([
-  () => {
-    const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
-    return titled('tests', many('test', '--parallel=3', `--exclude=${others}`, ...ARGS));
-  },
+  // By one Jest, for the reason that lint is one process.
+  () => titled('tests', [jest, '--config', 'tools/suite/jest-together.config.cjs', ...ARGS]),
   ...OF_PROGRAMS.map((name) => () => {
     if (name === 'wins-e2e') prepare('package');
     console.log(`\n── tests of apps/${name}`);

@@ -1,6 +1,4 @@
 module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'tracing',
-  // A bound for what hangs, not a measure: real processes on a busy machine take their time.
-  testTimeout: 60_000,
 };

@@ -1,4 +1,4 @@
-// The specs of all projects, which run in Jest; Nx runs them, and keeps what passed.
+// The specs of all projects, which run in Jest.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
