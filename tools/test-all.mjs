@@ -21,8 +21,6 @@ const binOf = (name, file) =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const nx = require.resolve('nx/bin/nx.js');
 const jest = require.resolve('jest/bin/jest');
-/** Each by itself: they run the programs, which are placed before, and their specs are not translated like those of others. */
-const OF_PROGRAMS = ['wins', 'wins-e2e'];
 
 const results = [];
 const ofChecks = emptyResult('checks');
@@ -64,6 +62,11 @@ const onWindows = hasWindows
     })
   : undefined;
 
+// The end-to-end tests need it later. The Windows suite makes it too.
+const packaging = hasWindows
+  ? undefined
+  : runShown(['tools/prepare.mjs', 'package'], { besideAs: 'package' });
+
 const hasChart = missingForChart === undefined || isRequired;
 if (!hasChart) ofChecks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
 const onChart = hasChart
@@ -95,11 +98,12 @@ if (missingForMonitoring !== undefined && !isRequired)
 const ofProjects = await runJestProjects([
   // By one Jest, for the reason that lint is one process.
   () => titled('tests', [jest, '--config', 'tools/suite/jest-together.config.cjs', ...ARGS]),
-  ...OF_PROGRAMS.map((name) => () => {
-    if (name === 'wins-e2e') prepare('package');
-    console.log(`\n── tests of apps/${name}`);
-    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });
-  }),
+  async () => {
+    await packaging;
+    prepare('package');
+    console.log('\n── end-to-end tests');
+    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps/wins-e2e') });
+  },
 ]);
 if (onWindows !== undefined) results.push(await onWindows);
 results.push(...ofProjects);

@@ -1,9 +1,8 @@
-// The specs of all projects but those of programs, in one run: the files are looked for once, and the workers keep what they have compiled.
+// The specs of all projects but the end-to-end tests, in one run: the files are looked for once, and the workers keep what they have compiled.
 const { existsSync, readdirSync } = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '../..');
-const others = new Set(['apps/wins', 'apps/wins-e2e']);
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`))
   .filter(
