@@ -5,9 +5,8 @@ const path = require('node:path');
 const root = path.resolve(__dirname, '../..');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`))
-  .filter(
-    (project) => !others.has(project) && existsSync(path.join(root, project, 'jest.config.js')),
-  );
+  .filter((project) => project !== 'apps/wins-e2e')
+  .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
 
 module.exports = {
   projects: projects.map((project) => path.join(root, project)),
