@@ -95,9 +95,15 @@ if (missingForMonitoring !== undefined && !isRequired)
     `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
   );
 
+let diagnostics;
 const ofProjects = await runJestProjects([
-  // By one Jest, for the reason that lint is one process.
-  () => titled('tests', [jest, '--config', 'tools/suite/jest-together.config.cjs', ...ARGS]),
+  // By one Jest, for the reason that lint is one process, but for two projects.
+  () => {
+    const cwd = path.join(root, 'libs/diagnostics');
+    diagnostics = runShown([jest, ...ARGS], { cwd, besideAs: 'tests of libs/diagnostics' });
+    return titled('tests', [jest, '--config', 'tools/suite/jest-together.config.cjs', ...ARGS]);
+  },
+  () => diagnostics,
   async () => {
     await packaging;
     prepare('package');
