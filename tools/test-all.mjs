@@ -21,6 +21,9 @@ const binOf = (name, file) =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const nx = require.resolve('nx/bin/nx.js');
 const jest = require.resolve('jest/bin/jest');
+const many = (target, ...more) => [nx, 'run-many', '-t', target, '--outputStyle=static', ...more];
+/** By Jest alone: Nx would place the programs anew before their own tests, while the Windows suite runs them. */
+const OF_PROGRAMS = ['wins', 'wins-e2e'];
 
 const results = [];
 const ofChecks = emptyResult('checks');
@@ -41,7 +44,7 @@ await check('project references', nx, 'sync:check');
 // By one process, for the reason that lint is one: what each project builds then is there.
 const libraries = filesOf('libs', 'tsconfig.lib.json');
 await check('libraries', binOf('typescript', 'bin/tsc'), '--build', ...libraries);
-await check('build', nx, 'run-many', '-t', 'build', '--outputStyle=static');
+await check('build', ...many('build'));
 
 // One process for all projects: each of its own would read the types of all libraries again, which takes three times as long. Nx knows the
 // projects by now, which a rule asks it for.
@@ -95,21 +98,19 @@ if (missingForMonitoring !== undefined && !isRequired)
     `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
   );
 
-let diagnostics;
 const ofProjects = await runJestProjects([
-  // By one Jest, for the reason that lint is one process, but for two projects.
   () => {
-    const cwd = path.join(root, 'libs/diagnostics');
-    diagnostics = runShown([jest, ...ARGS], { cwd, besideAs: 'tests of libs/diagnostics' });
-    return titled('tests', [jest, '--config', 'tools/suite/jest-together.config.cjs', ...ARGS]);
+    const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
+    return titled('tests', many('test', '--parallel=3', `--exclude=${others}`, ...ARGS));
   },
-  () => diagnostics,
-  async () => {
-    await packaging;
-    prepare('package');
-    console.log('\n── end-to-end tests');
-    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps/wins-e2e') });
-  },
+  ...OF_PROGRAMS.map((name) => async () => {
+    if (name === 'wins-e2e') {
+      await packaging;
+      prepare('package');
+    }
+    console.log(`\n── tests of apps/${name}`);
+    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });
+  }),
 ]);
 if (onWindows !== undefined) results.push(await onWindows);
 results.push(...ofProjects);

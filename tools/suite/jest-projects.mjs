@@ -1,4 +1,4 @@
-// The specs of all projects, which run in Jest.
+// The specs of all projects, which run in Jest; Nx runs them, and keeps what passed.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
