@@ -25,6 +25,8 @@ export interface AuditLogOptions {
   readonly onChange?: (isAvailable: boolean, reason?: AuditError) => void;
   /** Told of records that were lost, and of acts that were refused since their record could not be written. It must not throw. */
   readonly onLost?: (count: number) => void;
+  /** Told of each record that stands for many: at most one a second, and one at the end. It must not throw. */
+  readonly onCounted?: (record: AuditFacts) => void;
 }
 
 /** What became of the records since the log was opened. */
@@ -50,8 +52,12 @@ export interface AuditLog extends AsyncDisposable {
    * `closed`.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void>;
-  /** Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws. */
-  note(record: AuditFacts, flood?: Flood): void;
+  /**
+   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
+   *
+   * @returns False for one of a flood, of which only the number is written.
+   */
+  note(record: AuditFacts, flood?: Flood): boolean;
   /** Writes what was taken, and closes. Idempotent. */
   close(): Promise<void>;
 }
@@ -69,6 +75,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
     prepareDirectory: options.prepareDirectory ?? preparePrivateDirectory,
     onChange: options.onChange ?? (() => undefined),
     onLost: options.onLost ?? (() => undefined),
+    onCounted: options.onCounted ?? (() => undefined),
   });
   await log.begin();
   return log;
@@ -123,29 +130,30 @@ class FileAuditLog implements AuditLog {
     return new Promise((resolve, reject) => {
       const settle = (error?: AuditError): void =>
         error === undefined ? resolve() : reject(error);
-      const text = this.#encode(record);
-      if (this.#isCounted(record.kind, text, flood)) {
+      const encode = this.#encoder(record);
+      if (this.#isCounted(record.kind, encode, flood)) {
         if (this.isAvailable) settle();
         else settle(this.#unavailable('it could not be written'));
         return;
       }
-      if (!this.#take(text, 1, settle)) {
+      if (!this.#take(encode(), 1, settle)) {
         this.#lose({ refused: 1 });
         throw this.#unavailable(`${this.#waiting.length} records wait for the disk`);
       }
     });
   }
 
-  note(record: AuditFacts, flood?: Flood): void {
+  note(record: AuditFacts, flood?: Flood): boolean {
     try {
-      const text = this.#encode(record);
-      if (this.#isCounted(record.kind, text, flood)) return;
+      const encode = this.#encoder(record);
+      if (this.#isCounted(record.kind, encode, flood)) return false;
       // Half of the room is for those who wait.
-      if (this.#take(text, 0.5)) return;
+      if (this.#take(encode(), 0.5)) return true;
     } catch {
       // It is counted, and the number told: no one waits for this one.
     }
     this.#lose({ lost: 1 });
+    return true;
   }
 
   close(): Promise<void> {
@@ -165,18 +173,21 @@ class FileAuditLog implements AuditLog {
     await this.#writer.close().catch(() => undefined);
   }
 
-  #encode(record: AuditFacts): string {
+  /** The text of a record, made when it is first wanted: of most in a flood it never is. */
+  #encoder(record: AuditFacts): () => string {
     if (this.#closing !== undefined) {
       throw new AuditError('closed', `cannot record ${record.kind}: the audit log is closed`);
     }
-    return encodeFacts(record, new Date());
+    const time = new Date();
+    let text: string | undefined;
+    return () => (text ??= encodeFacts(record, time));
   }
 
-  #isCounted(kind: string, text: string, flood: Flood | undefined): boolean {
+  #isCounted(kind: string, encode: () => string, flood: Flood | undefined): boolean {
     if (flood === undefined) return false;
     const nowMs = performance.now();
     this.#tellCounted(false, nowMs);
-    if (this.#gate.admit(kind, text.length, flood, nowMs)) return false;
+    if (this.#gate.admit(kind, () => encode().length, flood, nowMs)) return false;
     const waitMs = this.#gate.dueInMs(nowMs);
     if (waitMs !== undefined && this.#turn === undefined) {
       this.#turn = setTimeout(() => {
@@ -193,6 +204,7 @@ class FileAuditLog implements AuditLog {
     clearTimeout(this.#turn);
     this.#turn = undefined;
     if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lose({ lost: 1 });
+    this.#options.onCounted(counted);
   }
 
   /** @param share - How much of the room there is for such a record. */

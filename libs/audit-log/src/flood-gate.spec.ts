@@ -8,7 +8,8 @@ describe('the gate of floods', () => {
     of: Parameters<FloodGate['admit']>[2],
     ms = 0,
   ) =>
-    Array.from({ length: times }, () => gate.admit('connect', 300, of, ms)).filter(Boolean).length;
+    Array.from({ length: times }, () => gate.admit('connect', () => 300, of, ms)).filter(Boolean)
+      .length;
 
   it('lets ten of a second through, for each client and verdict', () => {
     const gate = new FloodGate();
@@ -29,7 +30,7 @@ describe('the gate of floods', () => {
 
   it('remembers a bounded number of clients and counts the others together', () => {
     const gate = new FloodGate();
-    for (let n = 0; n < 3000; n += 1) gate.admit('connect', 100, flood(`c${n}`), 0);
+    for (let n = 0; n < 3000; n += 1) gate.admit('connect', () => 100, flood(`c${n}`), 0);
     expect(gate.turn(1000)).toEqual({
       ...{ kind: 'counted', count: 3000 - 1024 },
       groups: [{ kind: 'connect', client: '*others', verdict: 'refused', count: 3000 - 1024 }],
@@ -42,17 +43,18 @@ describe('the gate of floods', () => {
     for (let ms = 0; ms < 100_000; ms += 1000) {
       gate.turn(ms);
       for (let n = 0; n < 100; n += 1) {
-        if (gate.admit('start', 1000, flood(`${ms} ${n}`), ms)) written += 1000;
+        if (gate.admit('start', () => 1000, flood(`${ms} ${n}`), ms)) written += 1000;
       }
     }
     expect(written).toBeLessThanOrEqual(1024 * 1024 + 100_000 * 4);
     expect(written).toBeGreaterThan(1024 * 1024);
-    expect(gate.admit('start', 1000, flood('x', 'allowed'), 100_000)).toBe(true);
+    expect(gate.admit('start', () => 1000, flood('x', 'allowed'), 100_000)).toBe(true);
   });
 
   it('writes an act whatever else there is, but for more than ten a second of the same', () => {
     const gate = new FloodGate();
-    for (let n = 0; n < 3000; n += 1) gate.admit('connect', 2000, flood(`c${n}`, 'allowed'), 0);
+    for (let n = 0; n < 3000; n += 1)
+      gate.admit('connect', () => 2000, flood(`c${n}`, 'allowed'), 0);
     const stop = (act: string) => ({ client: 'a', verdict: 'allowed', act });
     expect(admitted(gate, 5, stop('run 1'))).toBe(5);
     gate.turn(1000);

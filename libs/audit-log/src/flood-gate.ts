@@ -37,8 +37,12 @@ export class FloodGate {
   #counted = 0;
   readonly #shares = new Map<boolean, { bytes: number; atMs: number }>();
 
-  /** Whether a record is to be written; else it is counted. */
-  admit(kind: string, sizeBytes: number, flood: Flood, nowMs: number): boolean {
+  /**
+   * Whether a record is to be written; else it is counted.
+   *
+   * @param sizeOf - Its size in bytes; asked for only when it depends on that, so that what is counted need not be encoded.
+   */
+  admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, act } = flood;
     const group = this.#groupOf(JSON.stringify([kind, verdict, client, act]), {
       ...{ client, kind, verdict },
@@ -47,7 +51,7 @@ export class FloodGate {
     if (group === undefined) return true;
     group.seen += 1;
     const isFew = group.client !== OTHERS && group.seen <= FULL_PER_WINDOW;
-    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeBytes, nowMs))) {
+    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs))) {
       return true;
     }
     group.counted += 1;

@@ -36,10 +36,27 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
     return createLoggerTo(options, createTerminalLog(process.stderr));
   }
   const maxLength = LONGEST_BACKLOG;
-  return createLoggerTo(
-    options,
-    pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength }),
-  );
+  const destination = pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength });
+  return createLoggerTo(options, joinLines(destination));
+}
+
+/** Writes the lines of one turn of the event loop together: each write is a job for another thread, which costs more than its line. */
+function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
+  let lines = '';
+  const flush = (): void => {
+    if (lines !== '') destination.write(lines);
+    lines = '';
+  };
+  process.once('exit', () => {
+    flush();
+    destination.flushSync();
+  });
+  return {
+    write: (line) => {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+    },
+  };
 }
 
 /** A log of JSON lines, to wherever. */

@@ -5,6 +5,7 @@ import {
   type AuditLog,
   type AuditLogOptions,
 } from '../audit-log.js';
+import type { AuditFacts } from '../audit-record.js';
 import { decisionMessage } from './decision-message.js';
 import { recordRule, type Decision } from './record-policy.js';
 
@@ -21,14 +22,15 @@ export interface TrailLog {
 }
 
 /** Where and how the trail is kept, and who is told of it. */
-export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange'> {
+export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
   /** Told of each decision once it is recorded, or counted as one of a flood. It must not throw. Default: nobody is told. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
 /**
  * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
- * lines. What must not happen without a record is refused while none can be written.
+ * lines. Of a flood both have the first lines and then numbers. What must not happen without a record is refused while none can be
+ * written.
  */
 export class AuditTrail {
   #log: AuditLog | undefined;
@@ -60,6 +62,7 @@ export class AuditTrail {
           );
         onChange(isAvailable);
       },
+      onCounted: (record) => this.#copyCounted(record),
     });
   }
 
@@ -81,8 +84,8 @@ export class AuditTrail {
     if (when === 'with' && !this.isAvailable) {
       throw new AuditError('unavailable', 'the audit log cannot be written now');
     }
-    this.#log?.note(record, flood);
-    this.#copy(decision);
+    if (this.#log?.note(record, flood) === false) this.#options.onDecision?.(decision);
+    else this.#copy(decision);
     return undefined;
   }
 
@@ -122,6 +125,10 @@ export class AuditTrail {
     const level = decision.verdict === 'refused' ? 'warn' : 'info';
     if (!this.#logger.isLevelEnabled(level)) return;
     this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));
+  }
+
+  #copyCounted({ count, groups, others }: AuditFacts): void {
+    this.#logger.info({ log: AUDIT, count, groups, others }, 'counted decisions of a flood');
   }
 }
 
