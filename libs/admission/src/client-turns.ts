@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
 import { ProcessorAccount } from './processor-account.js';
 
+const SETTLED = Promise.resolve();
 /** Another client counts as served when it sent something within this time before a turn. */
 const OTHERS_MS = 1000;
 
@@ -64,6 +65,13 @@ export class ClientTurns implements Disposable {
   readonly #now: () => number;
   readonly #after: NonNullable<ClientTurnsOptions['after']>;
   #open: OpenTurn | undefined;
+  #endsSoon = false;
+  // The promises that are settled by now run before the next tick.
+  readonly #afterPromises = (): void => process.nextTick(this.#endOpen);
+  readonly #endOpen = (): void => {
+    this.#endsSoon = false;
+    this.#end(this.#open);
+  };
   /** Who was served last, and when the last one before that was another client. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
@@ -80,10 +88,11 @@ export class ClientTurns implements Disposable {
     const { client, what } = connection;
     socket.prependListener('data', () => {
       this.#end(this.#open);
-      const turn: OpenTurn = { what, client, party, socket, beganAt: this.#now() };
-      this.#open = turn;
-      // The promises that are settled by now run before the next tick.
-      queueMicrotask(() => process.nextTick(() => this.#end(turn)));
+      this.#open = { what, client, party, socket, beganAt: this.#now() };
+      if (this.#endsSoon) return;
+      this.#endsSoon = true;
+      // For each read, so without the object for asynchronous hooks that a microtask of Node has.
+      void SETTLED.then(this.#afterPromises);
     });
     if (party?.pause !== undefined) socket.pause();
   }
@@ -130,7 +139,7 @@ export class ClientTurns implements Disposable {
   }
 
   #end(turn: OpenTurn | undefined): void {
-    if (turn === undefined || this.#open !== turn) return;
+    if (turn === undefined) return;
     this.#open = undefined;
     const { what, client, party, socket } = turn;
     const now = this.#now();
