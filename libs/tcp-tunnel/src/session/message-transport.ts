@@ -27,11 +27,8 @@ export interface MessageTransport {
 
 /** What a transport tells its session. */
 export interface TransportEvents {
-  message(bytes: Buffer): void;
-  /** The beginning of a message, with its header. False: it is wanted as a whole. */
-  messageBegins(bytes: Buffer): boolean;
-  /** More of the message that began; nothing else comes before all of it was there. */
-  messageGoesOn(bytes: Buffer): void;
+  /** A message in one part or more; the first has its header. */
+  message(parts: readonly Buffer[]): void;
   /** A sign of life without content. */
   heard(): void;
   /** The transport broke a rule of its own, such as a text frame. */

@@ -96,12 +96,12 @@ describe('what a session sends', () => {
       session.connect('tcp/localhost:2'),
     ];
     paused.write(Buffer.alloc(10 * MESSAGE));
-    session.message(encode.pause(1));
+    session.message([encode.pause(1)]);
     other.write('x');
     const order = sent(link);
     expect(order.filter((entry) => entry === 'data 1')).toHaveLength(2);
     expect(order).toContain('data 2');
-    session.message(encode.resume(1));
+    session.message([encode.resume(1)]);
     expect(sent(link)).toEqual(Array(8).fill('data 1'));
     await settle();
   });
@@ -110,13 +110,13 @@ describe('what a session sends', () => {
     const { session, link } = client();
     const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     sent(link);
-    large.write(Buffer.alloc(8 * MESSAGE));
+    large.write(Buffer.alloc(12 * MESSAGE));
     link.restsOn = true;
-    for (let message = 0; message < 8; message += 1) link.handOn();
+    for (let message = 0; message < 12; message += 1) link.handOn();
     small.write('x');
     link.restsOn = false;
-    const first = Array<string>(4).fill('data 1');
-    expect(sent(link)).toEqual([...first, 'data 2', ...first]);
+    const first = Array<string>(8).fill('data 1');
+    expect(sent(link)).toEqual([...first, 'data 2', ...Array<string>(4).fill('data 1')]);
     expect(link.rests[0]).toBe('turn');
   });
 
@@ -124,10 +124,10 @@ describe('what a session sends', () => {
     const { session, link } = client();
     const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     small.write('x');
-    large.write(Buffer.alloc(10 * MESSAGE));
+    large.write(Buffer.alloc(18 * MESSAGE));
     sent(link);
     expect(link.rests).toEqual(['idle', 'idle']);
-    large.write(Buffer.alloc(70 * 4 * MESSAGE));
+    large.write(Buffer.alloc(70 * 8 * MESSAGE));
     sent(link);
     expect(new Set(link.rests.slice(0, 64))).toEqual(new Set(['idle']));
     expect(link.rests.at(-1)).toBe('turn');
@@ -150,7 +150,7 @@ describe('what a server answers', () => {
     const { message } = new MessageEncoder().data(77, 0);
     let answered = 0;
     while (session.state.kind === 'open') {
-      session.message(message);
+      session.message([message]);
       link.endTurn();
       answered += 1;
     }
@@ -164,12 +164,12 @@ describe('what a server answers', () => {
   it('delivers what a stream holds before it fails because the client no longer lists it', async () => {
     const { session, opened } = server();
     const encode = new MessageEncoder();
-    session.message(encode.connect(1, 'tcp/localhost:1'));
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
     const { message, bodyOffset } = encode.data(1, 4);
     message.write('held', bodyOffset);
-    session.message(message);
+    session.message([message]);
     for (let tick = 0; tick < 3; tick += 1) session.tick(5_000);
-    session.message(encode.sync([]));
+    session.message([encode.sync([])]);
     let text = '';
     opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const error = await new Promise<unknown>((resolve) => opened[0]?.once('error', resolve));
@@ -183,50 +183,48 @@ describe('a message that comes in parts', () => {
     message.write(text, bodyOffset);
     return message;
   };
+  const cut = (message: Buffer, ...ends: number[]): Buffer[] =>
+    [0, ...ends].map((from, index) => message.subarray(from, ends[index]));
 
   it('is given to its stream part by part, and to none once that is over', () => {
     const { session, opened, link } = server();
     const encode = new MessageEncoder();
-    session.message(encode.connect(1, 'tcp/localhost:1'));
-    let text = '';
-    opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    opened[0]?.on('error', () => undefined);
-    opened[0]?.resume().read(0);
-    const message = data(encode, 1, 'one two three');
-    expect(session.messageBegins(message.subarray(0, -10))).toBe(true);
-    session.messageGoesOn(message.subarray(-10, -6));
-    expect(opened[0]?.bytesRead).toBe(7);
-    opened[0]?.destroy();
-    session.messageGoesOn(message.subarray(-6));
-    expect(opened[0]?.bytesRead).toBe(7);
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
+    const stream = opened[0];
+    const texts: string[] = [];
+    stream?.on('data', (chunk: Buffer) => {
+      texts.push(chunk.toString());
+      if (texts.length === 2) stream.destroy();
+    });
+    stream?.on('error', () => undefined);
+    stream?.resume().read(0);
+    session.message(cut(data(encode, 1, 'one two three'), -10, -6));
+    expect([texts, stream?.bytesRead]).toEqual([['one', ' two'], 7]);
     expect(sent(link)).toEqual(['error 1']);
   });
 
-  it('is wanted as a whole when it is no data, or for no stream, and then answered once', () => {
-    const { session, link } = server();
+  it('is put together when it is no data, or for no stream, and answered once', () => {
+    const { session, opened, link } = server();
     const encode = new MessageEncoder();
-    expect(session.messageBegins(encode.sync([1, 2]).subarray(0, -3))).toBe(false);
-    const message = data(encode, 7, 'x'.repeat(100));
-    expect(session.messageBegins(message.subarray(0, 50))).toBe(false);
-    session.message(message);
+    session.message(cut(encode.connect(3, 'tcp/localhost:1'), -4));
+    expect(opened.map(({ id }) => id)).toEqual([3]);
+    session.message(cut(data(encode, 7, 'x'.repeat(100)), 50));
     expect(sent(link)).toEqual(['error 7']);
   });
 
-  it('is wanted as a whole while messages wait that came before it', () => {
+  it('waits as a whole behind messages that came before it', () => {
     const { session, opened, link } = server();
     const encode = new MessageEncoder();
-    for (let id = 1; id <= 40; id += 1) session.message(encode.connect(id, 'tcp/localhost:1'));
+    for (let id = 1; id <= 40; id += 1) session.message([encode.connect(id, 'tcp/localhost:1')]);
     expect(opened.length).toBeLessThan(40);
-    const message = data(encode, 40, 'some text');
-    expect(session.messageBegins(message.subarray(0, -3))).toBe(false);
-    session.message(message);
+    session.message(cut(data(encode, 40, 'some text'), -3));
     while (opened.length < 40) link.endTurn();
     expect(opened[39]?.bytesRead).toBe(9);
   });
 
   it('ends the session when its beginning is malformed', () => {
     const { session } = server();
-    expect(session.messageBegins(Buffer.alloc(50, 0xff))).toBe(true);
+    session.message(cut(Buffer.alloc(60, 0xff), 50));
     expect(session.state).toMatchObject({
       kind: 'closing',
       end: { reason: 'failed', error: { code: 'protocolViolation' } },
@@ -249,12 +247,12 @@ describe('what a session holds for readers', () => {
   ])('keeps no more of a read alive than it counts, %s', async (_when, begin) => {
     const { session, opened } = server();
     const encode = new MessageEncoder();
-    session.message(encode.connect(1, 'tcp/localhost:1'));
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
     const [stream] = opened;
     if (stream === undefined) throw new Error('no stream was opened');
     begin(stream);
     for (let sentBytes = 0; sentBytes < 50 * 16_384; sentBytes += 16_384)
-      session.message(received(encode, 16_384));
+      session.message([received(encode, 16_384)]);
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     await settle();
@@ -268,7 +266,7 @@ describe('what a session holds for readers', () => {
     const { session, link } = client();
     const stream = session.connect('tcp/localhost:1').resume();
     const encode = new MessageEncoder();
-    const answer = (): void => session.message(encode.data(stream.id, 100).message);
+    const answer = (): void => session.message([encode.data(stream.id, 100).message]);
     answer();
     stream.end();
     expect(sent(link)).toEqual(['hello', 'connect 1']);
@@ -284,11 +282,11 @@ describe('what a session holds for readers', () => {
   it('copies nothing for a reader that keeps up', () => {
     const { session, opened } = server();
     const encode = new MessageEncoder();
-    session.message(encode.connect(1, 'tcp/localhost:1'));
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
     const chunks: Buffer[] = [];
     opened[0]?.on('data', (chunk: Buffer) => chunks.push(chunk)).read(0);
     const message = received(encode, 20_000);
-    for (let count = 0; count < 5; count += 1) session.message(message);
+    for (let count = 0; count < 5; count += 1) session.message([message]);
     expect(chunks.map((chunk) => chunk.buffer === message.buffer)).toEqual(Array(5).fill(true));
     opened[0]?.destroy();
   });

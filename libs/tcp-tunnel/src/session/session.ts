@@ -16,6 +16,7 @@ import type { TunnelMessage } from '../wire/message.js';
 import { writeRefusal } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 
+const NOTHING = Buffer.alloc(0);
 const CLOSE_NORMAL = 1000;
 const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
@@ -54,8 +55,6 @@ export class Session implements TransportEvents, SessionLink {
   #nextId = 1;
   #ticks = 0;
   #silentMs = 0;
-  /** Whose message has begun; undefined when nobody wants the rest of it. */
-  #receiving: SessionStream | undefined;
   #heardTick = 0;
 
   constructor(options: {
@@ -195,25 +194,13 @@ export class Session implements TransportEvents, SessionLink {
 
   // Called by the transport.
 
-  message(bytes: Buffer): void {
+  message(parts: readonly Buffer[]): void {
     if (!this.#active) return;
     this.#hear();
-    this.#intake.take(bytes);
-  }
-
-  messageBegins(bytes: Buffer): boolean {
-    this.#receiving = undefined;
-    if (!this.#active) return true;
-    if (!this.#intake.isFree) return false;
-    this.#hear();
-    return this.#guard(() => this.#beginData(bytes)) ?? true;
-  }
-
-  messageGoesOn(bytes: Buffer): void {
-    const stream = this.#receiving;
-    if (!this.#active) return;
-    this.#hear();
-    if (stream !== undefined && this.#live.get(stream.id) === stream) stream.acceptData(bytes);
+    const [first = NOTHING] = parts;
+    if (parts.length === 1) this.#intake.take(first);
+    else if (!this.#intake.isFree || !this.#takeData(first, parts.slice(1)))
+      this.#intake.take(Buffer.concat(parts));
   }
 
   heard(): void {
@@ -274,13 +261,12 @@ export class Session implements TransportEvents, SessionLink {
     return this.#guard(() => this.#dispatch(decodeMessage(bytes))) ?? 0;
   }
 
-  /** Only data is of use in parts. */
-  #beginData(bytes: Buffer): boolean {
-    const data = decodeData(bytes);
+  /** Data need not be put together. False: it is no data, or for no stream. */
+  #takeData(beginning: Buffer, rest: readonly Buffer[]): boolean {
+    const data = this.#guard(() => decodeData(beginning));
     const stream = data && this.#live.get(data.id);
     if (data === undefined || stream === undefined) return false;
-    this.#receiving = stream;
-    stream.acceptData(data.payload);
+    stream.acceptData(data.payload, ...rest);
     return true;
   }
 

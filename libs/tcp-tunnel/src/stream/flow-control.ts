@@ -37,7 +37,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   streamCapBytes: 16 * MIB,
   sessionCapBytes: 128 * MIB,
   inFlightBytes: MIB,
-  turnBytes: 256 * KIB,
+  turnBytes: 512 * KIB,
   sparseBytes: 4 * KIB,
   unsentCapBytes: 8 * MIB,
 };

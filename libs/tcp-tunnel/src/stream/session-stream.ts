@@ -155,7 +155,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     return chunk;
   }
 
-  acceptData(payload: Buffer): void {
+  /** Takes the payload of one message. */
+  acceptData(...parts: readonly Buffer[]): void {
     if (this.#state.kind === 'remote-ended') {
       this.destroy(
         new TunnelError('streamReset', 'the peer sent data after its end', { streamId: this.id }),
@@ -164,12 +165,14 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     }
     if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
     this.#receiveGate.heard();
-    this.bytesRead += payload.length;
-    this.#link.traffic.receivedBytes += payload.length;
-    for (let at = 0; at < payload.length; at += READ_AHEAD_BYTES) {
-      const whole = payload.length <= READ_AHEAD_BYTES;
-      this.#acceptPiece(whole ? payload : payload.subarray(at, at + READ_AHEAD_BYTES));
-      if (this.destroyed) return;
+    for (const part of parts) {
+      this.bytesRead += part.length;
+      this.#link.traffic.receivedBytes += part.length;
+      for (let at = 0; at < part.length; at += READ_AHEAD_BYTES) {
+        const whole = part.length <= READ_AHEAD_BYTES;
+        this.#acceptPiece(whole ? part : part.subarray(at, at + READ_AHEAD_BYTES));
+        if (this.destroyed) return;
+      }
     }
   }
 

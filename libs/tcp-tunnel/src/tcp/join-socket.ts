@@ -36,7 +36,8 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
 
   stream.on('data', (chunk: Buffer) => {
     // A socket that has sent all before is likely to send this within the call.
-    if (socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk))) return;
+    const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
+    if (mayGoOn || socket.writableLength === 0) return;
     stream.pause();
     socket.once('drain', () => stream.resume());
   });

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { dialError } from '../node-errors.js';
 import { TunnelError } from '../tunnel-error.js';
 
@@ -17,8 +17,14 @@ const SOCKET_BUFFER_BYTES = 128 * 1024;
 
 /** The real dialler: TCP without delay, half-open allowed. */
 export const dialTcp: Dial = ({ host, port }) => {
-  const options = { host, port, allowHalfOpen: true, noDelay: true };
-  return connect({ ...options, highWaterMark: SOCKET_BUFFER_BYTES } as typeof options);
+  const highWaterMark = SOCKET_BUFFER_BYTES;
+  return connect({
+    host,
+    port,
+    allowHalfOpen: true,
+    noDelay: true,
+    highWaterMark,
+  } as NetConnectOpts);
 };
 
 /**

@@ -128,8 +128,6 @@ export class MemoryLink implements MessageTransport {
     this.#delivered += 1;
     const middle = bytes.length >> 1;
     const mayCut = bytes.length >= PARTS_FROM_BYTES && this.#delivered % 2 === 0;
-    if (mayCut && this.peer.messageBegins(bytes.subarray(0, middle)))
-      this.peer.messageGoesOn(bytes.subarray(middle));
-    else this.peer.message(bytes);
+    this.peer.message(mayCut ? [bytes.subarray(0, middle), bytes.subarray(middle)] : [bytes]);
   }
 }

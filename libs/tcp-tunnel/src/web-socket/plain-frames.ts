@@ -6,17 +6,15 @@ const FIN = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
 const CLOSE = 8;
-/** The beginning of a message that has at least its header, whatever it is. */
-const LEAST_PART_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
+/** A beginning of a message that has at least its header, whatever it is. */
+const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
+/** A message that comes in smaller parts is put together: each part is an object, and keeps the read alive that it came with. */
+const LEAST_PART_BYTES = 4 * 1024;
 
 /** Who gets what a {@link PlainFrameReader} finds. */
 export interface PlainFrameEvents {
-  /** A whole message. */
-  message(bytes: Buffer): void;
-  /** The beginning of a message whose rest has not come yet. False: it is wanted as a whole. */
-  messageBegins(bytes: Buffer): boolean;
-  /** More of the message that began. */
-  messageGoesOn(bytes: Buffer): void;
+  /** A message, in as many parts as it came; the first has its header. */
+  message(parts: readonly Buffer[]): void;
   /** Bytes of a frame of any other kind, in their order. */
   other(bytes: Buffer): void;
 }
@@ -32,8 +30,11 @@ export class PlainFrameReader {
   #cut: Buffer | undefined;
   /** Bytes of the present frame that have not come yet. */
   #left = 0;
-  #kind: 'other' | 'parts' | 'whole' = 'other';
-  #whole: Buffer = Buffer.alloc(0);
+  #isPlain = false;
+  /** What came of the present message, */
+  #parts: Buffer[] = [];
+  /** unless it is put together here. */
+  #whole: Buffer | undefined;
   /** A message in several frames has begun. */
   #isFragmented = false;
 
@@ -81,23 +82,20 @@ export class PlainFrameReader {
     if (!isPlain) {
       const opcode = first & 0x0f;
       if (opcode < CLOSE) this.#isFragmented = first < FIN;
-      this.#kind = 'other';
+      this.#isPlain = false;
       this.#left = opcode === CLOSE ? Infinity : body - at + length;
       return this.#goOn(bytes, at);
     }
     const end = body + length;
     if (end <= bytes.length) {
-      this.#events.message(bytes.subarray(body, end));
+      this.#events.message([bytes.subarray(body, end)]);
       return end;
     }
+    this.#isPlain = true;
     this.#left = end - bytes.length;
-    const part = bytes.subarray(body);
-    if (part.length >= LEAST_PART_BYTES && this.#events.messageBegins(part)) this.#kind = 'parts';
-    else {
-      this.#kind = 'whole';
-      this.#whole = Buffer.allocUnsafeSlow(length);
-      part.copy(this.#whole);
-    }
+    const beginning = bytes.subarray(body);
+    this.#parts = [beginning];
+    if (beginning.length < LEAST_BEGINNING_BYTES) this.#putTogether();
     return bytes.length;
   }
 
@@ -105,16 +103,34 @@ export class PlainFrameReader {
   #goOn(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
     const part = bytes.subarray(at, end);
-    const whole = this.#whole;
-    if (this.#kind === 'whole') part.copy(whole, whole.length - this.#left);
-    this.#left -= part.length;
-    if (this.#kind === 'other') this.#events.other(part);
-    else if (this.#kind === 'parts') this.#events.messageGoesOn(part);
-    else if (this.#left === 0) {
-      this.#whole = Buffer.alloc(0);
-      this.#events.message(whole);
+    if (this.#isPlain) this.#takePart(part);
+    else {
+      this.#left -= part.length;
+      this.#events.other(part);
     }
     return end;
+  }
+
+  #takePart(part: Buffer): void {
+    const isLast = part.length === this.#left;
+    if (!isLast && part.length < LEAST_PART_BYTES) this.#putTogether();
+    const whole = this.#whole;
+    if (whole === undefined) this.#parts.push(part);
+    else part.copy(whole, whole.length - this.#left);
+    this.#left -= part.length;
+    if (!isLast) return;
+    const parts = whole === undefined ? this.#parts : [whole];
+    this.#parts = [];
+    this.#whole = undefined;
+    this.#events.message(parts);
+  }
+
+  #putTogether(): void {
+    if (this.#whole !== undefined) return;
+    const came = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#whole = Buffer.allocUnsafeSlow(came.length + this.#left);
+    came.copy(this.#whole);
   }
 }
 

@@ -45,7 +45,7 @@ export class WebSocketTransport implements MessageTransport {
     const socket = this.#socket;
     let failure: Error | undefined;
     socket.on('message', (data, isBinary) => {
-      if (isBinary && Buffer.isBuffer(data)) receiver.message(data);
+      if (isBinary && Buffer.isBuffer(data)) receiver.message([data]);
       else
         receiver.violated(
           'cannot decode a tunnel message: found a text frame; wanted binary frames',
@@ -119,9 +119,7 @@ export class WebSocketTransport implements MessageTransport {
   #readPlainFrames(connection: Duplex, receiver: TransportEvents): void {
     const listeners = connection.listeners('data') as ((this: Duplex, bytes: Buffer) => void)[];
     const reader = new PlainFrameReader(!this.#options.isClient, {
-      message: (bytes) => receiver.message(bytes),
-      messageBegins: (bytes) => receiver.messageBegins(bytes),
-      messageGoesOn: (bytes) => receiver.messageGoesOn(bytes),
+      message: (parts) => receiver.message(parts),
       other: (bytes) => {
         for (const listener of listeners) listener.call(connection, bytes);
       },

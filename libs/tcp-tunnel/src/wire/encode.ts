@@ -63,7 +63,9 @@ export class MessageEncoder {
 
   #bare(type: number, id: Int64): Buffer {
     const end = this.#writeHeader(type, id);
-    return Buffer.from(this.#header.subarray(0, end));
+    const message = Buffer.allocUnsafe(end);
+    this.#header.copy(message, 0, 0, end);
+    return message;
   }
 
   #withText(type: number, id: Int64, text: string, limit: number): Buffer {
