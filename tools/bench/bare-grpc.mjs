@@ -1,7 +1,9 @@
 // The floor that wins is measured against: grpc-js and nothing else, on a Unix socket or a named pipe.
 //   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
 //   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of that size
+//   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    prints what a program prints that is run with BYTES
 import grpc from '@grpc/grpc-js';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -17,7 +19,11 @@ const method = (name, responseStream) => ({
   responseSerialize: identity,
   responseDeserialize: identity,
 });
-const definition = { stream: method('Stream', true), echo: method('Echo', false) };
+const definition = {
+  stream: method('Stream', true),
+  output: method('Output', true),
+  echo: method('Echo', false),
+};
 
 export const BareClient = grpc.makeGenericClientConstructor(definition, 'Bare');
 
@@ -40,6 +46,10 @@ async function serve(socket) {
         call.end();
       };
       pump();
+    },
+    output: (call) => {
+      const [program, ...args] = JSON.parse(call.request.toString());
+      spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout.pipe(call);
     },
   });
   // Not bound by grpc-js itself, which takes a named pipe for a relative path.
@@ -64,6 +74,22 @@ function stream(socket, bytes, window) {
     });
 }
 
-const [command, socket, bytes, window] = process.argv.slice(2);
+function output(socket, bytes, window, program) {
+  const client = bareClient(socket, { 'grpc-node.flow_control_window': Number(window) });
+  let received = 0;
+  client
+    .output(Buffer.from(JSON.stringify([...program, String(bytes)])))
+    .on('data', (chunk) => {
+      received += chunk.length;
+    })
+    .on('end', () => {
+      if (received < bytes) throw new Error(`received ${received} of ${bytes} bytes`);
+      client.close();
+    })
+    .pipe(process.stdout);
+}
+
+const [command, socket, bytes, window, ...program] = process.argv.slice(2);
 if (command === 'serve') await serve(socket);
 if (command === 'stream') stream(socket, Number(bytes), window);
+if (command === 'output') output(socket, Number(bytes), window, program);

@@ -1,6 +1,7 @@
 // The rows of the daemon's pipe: the built programs against grpc-js and nothing else, on the same kind of endpoint. The targets are set against
-// grpc-js with its default windows. With large ones it does not wait for the reader between 64 KiB. Plain sockets have no protocol at all;
-// there a program writes the output, and the client prints it, as with wins; the messages of bare grpc-js come from memory and go nowhere.
+// grpc-js with its default windows. With large ones it does not wait for the reader between 64 KiB. Those messages come from memory and go
+// nowhere; of `a program's output` a program writes them and the client prints them, as with wins, and so with plain sockets, which have no
+// protocol at all.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
@@ -42,6 +43,10 @@ export async function measureOutput(options) {
   const ways = {
     'grpc-js, default windows': stream(),
     'grpc-js, large windows': stream(String(LARGE_WINDOW_BYTES)),
+    "grpc-js, a program's output": way(grpc.pid, (bytes) => [
+      ...[bareGrpc, 'output', grpc.endpoint, String(bytes), String(LARGE_WINDOW_BYTES)],
+      ...[writer.path, ...writer.args],
+    ]),
   };
   for (const [name, endpoint] of Object.entries(sockets?.endpoints ?? {}))
     ways[name] = way(sockets.pid, (bytes) => [bareSockets, 'output', endpoint, String(bytes)]);
