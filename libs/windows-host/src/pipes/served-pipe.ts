@@ -27,7 +27,10 @@ import { WindowsError } from '../windows-error.js';
 
 /** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
 const WAITING_INSTANCES = 8;
-const BUFFER_BYTES = 64 * 1024;
+/** What was received and not read yet, of each connection; a client that has filled it waits. */
+const RECEIVED_BYTES = 64 * 1024;
+/** What was sent and its client has not read yet, of each connection: two rounds of output, so that the next is under way meanwhile. */
+const SENT_BYTES = 256 * 1024;
 const FIRST_REST_MS = 10;
 const LONGEST_REST_MS = 1000;
 const ACCESS_DENIED = 5;
@@ -188,8 +191,8 @@ class ServedPipe implements SecuredPipe {
       PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
       PIPE_REJECT_REMOTE_CLIENTS,
       PIPE_UNLIMITED_INSTANCES,
-      BUFFER_BYTES,
-      BUFFER_BYTES,
+      SENT_BYTES,
+      RECEIVED_BYTES,
       0,
       this.#attributes,
     );
