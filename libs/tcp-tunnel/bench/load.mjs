@@ -45,6 +45,8 @@ async function target() {
         } else if (kind === 'k') {
           let left = first.readDoubleLE(1) - (first.length - 9);
           const count = (chunk) => {
+            // More than was wanted may come; a second answer would be a write after the end, which resets the connection.
+            if (left <= 0) return;
             left -= chunk.length;
             if (left <= 0) socket.end('k');
           };

@@ -35,6 +35,6 @@ describe('the trail of decisions', () => {
     ]);
     const kinds: unknown[] = [];
     for await (const { kind } of readAuditLog(directory)) kinds.push(kind);
-    expect(kinds).toEqual(['opened', ...Array(10).fill('connect'), 'counted']);
+    expect(kinds).toEqual(['opened', ...Array<string>(10).fill('connect'), 'counted']);
   });
 });
