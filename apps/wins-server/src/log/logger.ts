@@ -44,10 +44,11 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
 function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
   let lines = '';
   const flush = (): void => {
-    if (lines !== '') destination.write(lines);
+    destination.write(lines);
     lines = '';
   };
   process.once('exit', () => {
+    if (lines === '') return;
     flush();
     destination.flushSync();
   });
