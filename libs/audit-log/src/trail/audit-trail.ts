@@ -29,11 +29,13 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 
 /**
  * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
- * lines. Of a flood both have the first lines and then numbers. What must not happen without a record is refused while none can be
- * written.
+ * lines. Of a flood of what is allowed both have the first lines and then numbers; each refusal is a line there. What must not
+ * happen without a record is refused while none can be written.
  */
 export class AuditTrail {
   #log: AuditLog | undefined;
+  /** Decisions that the audit log has counted, and the daemon's log has not heard of yet. */
+  #notCopied = 0;
 
   readonly #options: AuditTrailOptions;
   readonly #logger: TrailLog;
@@ -84,8 +86,11 @@ export class AuditTrail {
     if (when === 'with' && !this.isAvailable) {
       throw new AuditError('unavailable', 'the audit log cannot be written now');
     }
-    if (this.#log?.note(record, flood) === false) this.#options.onDecision?.(decision);
-    else this.#copy(decision);
+    const isCounted = this.#log?.note(record, flood) === false;
+    if (isCounted && decision.verdict === 'allowed') {
+      this.#notCopied += 1;
+      this.#options.onDecision?.(decision);
+    } else this.#copy(decision);
     return undefined;
   }
 
@@ -127,8 +132,11 @@ export class AuditTrail {
     this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));
   }
 
-  #copyCounted({ count, groups, others }: AuditFacts): void {
-    this.#logger.info({ log: AUDIT, count, groups, others }, 'counted decisions of a flood');
+  #copyCounted({ groups }: AuditFacts): void {
+    const count = this.#notCopied;
+    this.#notCopied = 0;
+    if (count > 0)
+      this.#logger.info({ log: AUDIT, count, groups }, 'allowed more than is written out');
   }
 }
 

@@ -148,10 +148,10 @@ describe('a secured pipe', () => {
     await close();
     const [first, ...others] = create.mock.calls.map(({ arguments: args }) => args);
     assert.equal(others.length, 7);
-    assert.deepEqual(first?.slice(0, 7), [address, 0x4008_0003, 8, 255, 65_536, 65_536, 0]);
+    assert.deepEqual(first?.slice(0, 7), [address, 0x4008_0003, 8, 255, 256 * 1024, 64 * 1024, 0]);
     const descriptor = descriptorFromText('O:BAD:P(A;;GA;;;BA)(A;;GA;;;SY)');
     for (const args of others) {
-      assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 65_536, 65_536, 0]);
+      assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 256 * 1024, 64 * 1024, 0]);
       assert.ok(args[7].subarray(24).equals(descriptor));
     }
     assert.ok(first[7].subarray(24).equals(descriptor));
