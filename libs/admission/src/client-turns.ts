@@ -67,10 +67,13 @@ export class ClientTurns implements Disposable {
   #open: OpenTurn | undefined;
   #endsSoon = false;
   // The promises that are settled by now run before the next tick.
-  readonly #afterPromises = (): void => process.nextTick(this.#endOpen);
-  readonly #endOpen = (): void => {
+  readonly #afterPromises = (): void => {
     this.#endsSoon = false;
-    this.#end(this.#open);
+    process.nextTick(this.#endIfOpen, this.#open);
+  };
+  // Another turn may have begun before the tick; it has a tick of its own.
+  readonly #endIfOpen = (turn: OpenTurn | undefined): void => {
+    if (this.#open === turn) this.#end();
   };
   /** Who was served last, and when the last one before that was another client. */
   #last: { key: string; at: number } | undefined;
@@ -87,7 +90,7 @@ export class ClientTurns implements Disposable {
     const party = this.#join(socket, connection);
     const { client, what } = connection;
     socket.prependListener('data', () => {
-      this.#end(this.#open);
+      this.#end();
       this.#open = { what, client, party, socket, beganAt: this.#now() };
       if (this.#endsSoon) return;
       this.#endsSoon = true;
@@ -138,7 +141,8 @@ export class ClientTurns implements Disposable {
     });
   }
 
-  #end(turn: OpenTurn | undefined): void {
+  #end(): void {
+    const turn = this.#open;
     if (turn === undefined) return;
     this.#open = undefined;
     const { what, client, party, socket } = turn;
