@@ -68,6 +68,18 @@ describe('the turns of clients', () => {
     return { socket, done, send };
   }
 
+  it('last as long when the next read comes before the tick that would end them', async () => {
+    const [one, next] = [connect(HOSTILE), connect(OTHER)];
+    const read = (): boolean => next.socket.emit('data', Buffer.alloc(6));
+    void Promise.resolve().then(() => process.nextTick(read));
+    one.socket.emit('data', Buffer.alloc(10));
+    await settled();
+    expect(ended.map(({ client, ms }) => [client, ms])).toEqual([
+      [HOSTILE, 10],
+      [OTHER, 6],
+    ]);
+  });
+
   it('last until what a read caused is done, and have the name of what they began', async () => {
     const { send, socket } = connect(HOSTILE);
     await send(10);
