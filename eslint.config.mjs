@@ -88,7 +88,10 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true } },
+    // One program of all sources: with one for each project, each library is read by all that import it.
+    languageOptions: {
+      parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-unused-vars': [
