@@ -24,6 +24,11 @@ export interface GrpcRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** The message, without the octets that gRPC puts before it. */
   readonly message: Buffer;
+  /**
+   * Whether the call may be made twice without harm, as one that only asks. It goes out with the first words of a connection, which saves the
+   * time of a way there and back, and is `notTaken` when the connection ends before the server has spoken. Default: false.
+   */
+  readonly isRepeatable?: boolean;
 }
 
 /** What is known when the client is made. */
@@ -59,7 +64,7 @@ export class ClientConnection implements GrpcCallLink {
   readonly #output: Output;
   readonly #others = new TokenBucket(OTHER_FRAMES);
   readonly #calls = new Map<number, GrpcCall>();
-  /** Of calls that were made before the server spoke. */
+  /** Of calls that wait for the server to speak. */
   readonly #unsent: (() => void)[] = [];
   #nextId = 1;
   #isGreeted = false;
@@ -98,6 +103,9 @@ export class ClientConnection implements GrpcCallLink {
     const more = Math.max(1, windowOctets - wire.DEFAULT_WINDOW_OCTETS);
     this.#receiveWindow += more;
     const widen = wire.frameOfNumbers(FRAME.windowUpdate, 0, more);
+    // A call that is made in this turn of the event loop goes out with the first words.
+    socket.cork();
+    setImmediate(() => socket.uncork());
     this.#output.send(Buffer.concat([wire.PREFACE, settings, widen]));
     if (socket.destroyed) this.end('serverGone');
   }
@@ -123,7 +131,7 @@ export class ClientConnection implements GrpcCallLink {
     this.#calls.set(call.id, call);
     call.sendWindow = this.#theirWindow;
     call.receiveWindow = this.#parts.windowOctets;
-    if (this.#isGreeted) this.#send(call, request);
+    if (this.#isGreeted || request.isRepeatable === true) this.#send(call, request);
     else this.#unsent.push(() => this.#calls.has(call.id) && this.#send(call, request));
     return cancel;
   }
@@ -144,8 +152,8 @@ export class ClientConnection implements GrpcCallLink {
     this.#calls.delete(call.id);
     this.#output.remove(call);
     if (this.#ended !== undefined) return;
-    // Of a call that was not sent the server knows nothing.
-    if (resetCode !== undefined && this.#isGreeted)
+    // Of a call that has not begun the server knows nothing.
+    if (resetCode !== undefined && call.hasBegun)
       this.#output.send(wire.frameOfNumbers(FRAME.rstStream, call.id, resetCode));
     if (this.#isDraining && this.#calls.size === 0) this.end('closed');
   }
@@ -160,7 +168,7 @@ export class ClientConnection implements GrpcCallLink {
     if (reason === 'serverGone' || !socket.writable) {
       socket.destroy();
     } else {
-      for (const { id } of this.#isGreeted ? calls : [])
+      for (const { id } of calls.filter(({ hasBegun }) => hasBegun))
         socket.write(wire.frameOfNumbers(FRAME.rstStream, id, HTTP2_CODE.cancel));
       const goaway = Buffer.alloc(8);
       goaway.writeUInt32BE(http2CodeOf(reason), 4);
@@ -287,7 +295,7 @@ export class ClientConnection implements GrpcCallLink {
   #widen(call: GrpcCall, octets: number): void {
     call.sendWindow += octets;
     if (call.sendWindow > wire.LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
-    if (this.#isGreeted) this.#output.add(call);
+    if (call.hasBegun) this.#output.add(call);
   }
 
   /** The server takes no more calls than it has. */
@@ -299,6 +307,7 @@ export class ClientConnection implements GrpcCallLink {
   }
 
   #send(call: GrpcCall, { path, headers }: GrpcRequest): void {
+    call.hasBegun = true;
     const fields = answerFields({
       ':method': 'POST',
       ':scheme': 'http',

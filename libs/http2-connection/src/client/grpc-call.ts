@@ -27,7 +27,7 @@ export type GrpcOutcome =
       readonly kind: 'failed';
       readonly trailers: ReadonlyMap<string, string>;
     } & GrpcStatus)
-  /** The server has not begun with it, and never will. */
+  /** The server has not begun with it, and never will; or it may be made again all the same. */
   | { readonly kind: 'notTaken'; readonly reason: string }
   /** The connection ended before the answer did: whether the server has done it nobody knows. */
   | { readonly kind: 'lost'; readonly reason: string };
@@ -48,6 +48,8 @@ export class GrpcCall implements OutputStream {
   receiveWindow = 0;
   sendWindow = 0;
   unreturned = 0;
+  /** Whether the headers of the request are on their way. */
+  hasBegun = false;
   /** Whether all of the request is on its way. */
   isSent = false;
 

@@ -30,8 +30,13 @@ const END: HeaderField[] = [['grpc-status', '0']];
 const HEADERS_END = FLAG.endHeaders | FLAG.endStream;
 
 /** Makes a call; resolves with how it ended. */
-function ask(connection: GrpcConnection, message = Buffer.from('ask')): Promise<GrpcOutcome> {
-  return new Promise((resolve) => void connection.call({ path: PATH, message }, resolve));
+function ask(
+  connection: GrpcConnection,
+  message = Buffer.from('ask'),
+  isRepeatable = false,
+): Promise<GrpcOutcome> {
+  const request = { path: PATH, message, isRepeatable };
+  return new Promise((resolve) => void connection.call(request, resolve));
 }
 
 /** The HTTP/2 server of Node. */
@@ -106,8 +111,9 @@ class Speaker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#far.destroy();
+    // The goodbye is read: the connection would wait for that otherwise.
     await this.connection.close();
+    this.#far.destroy();
   }
 
   #frames(): [number, number, Buffer][] {
@@ -139,11 +145,14 @@ describe('a call', () => {
     });
     await using connection = openGrpcConnection(server.connect());
     expect(await connection.ready).toBeUndefined();
+    const isEchoed = async (message: Buffer): Promise<boolean> => {
+      const outcome = await ask(connection, message);
+      return outcome.kind === 'answered' && outcome.message.equals(message);
+    };
     for (const message of [Buffer.from('ask'), Buffer.alloc(0), Buffer.alloc(2 ** 21, 7)])
-      expect(await ask(connection, message)).toEqual({ kind: 'answered', message });
+      expect(await isEchoed(message)).toBe(true);
     const many = Array.from({ length: 20 }, (_, at) => Buffer.alloc(70_000, at));
-    const outcomes = await Promise.all(many.map((message) => ask(connection, message)));
-    expect(outcomes).toEqual(many.map((message) => ({ kind: 'answered', message })));
+    expect(await Promise.all(many.map(isEchoed))).toEqual(many.map(() => true));
   });
 
   it('is answered by the other half of this library, and sends its headers', async () => {
@@ -183,6 +192,47 @@ describe('a call', () => {
     await speaker.until((type, flags) => type === FRAME.data && flags === FLAG.endStream);
     speaker.headers(OK).data(grpcMessage('b')).headers(END, HEADERS_END);
     expect(await outcome).toEqual({ kind: 'answered', message: Buffer.from('b') });
+  });
+
+  it('goes out before the server has spoken if it may be made twice', async () => {
+    await using speaker = new Speaker();
+    const outcome = ask(speaker.connection, Buffer.from('ask'), true);
+    await speaker.until((type, flags) => type === FRAME.data && flags === FLAG.endStream);
+    expect(speaker.connection.isReady).toBe(false);
+    speaker.greet().headers(OK).data(grpcMessage('b')).headers(END, HEADERS_END);
+    expect(await outcome).toEqual({ kind: 'answered', message: Buffer.from('b') });
+  });
+
+  it('of which more is waiting than a server allows that has not spoken goes on once that has', async () => {
+    await using speaker = new Speaker();
+    const outcome = ask(speaker.connection, Buffer.alloc(70_000, 1), true);
+    // The last frame of what the default window allows.
+    await speaker.until(
+      (type, _flags, { length }) => type === FRAME.data && length === 65_535 % 16_384,
+    );
+    speaker.greet([SETTING.initialWindowSize, 100_000]);
+    speaker.write(frameOfNumbers(FRAME.windowUpdate, 0, 100_000));
+    await speaker.until((type, flags) => type === FRAME.data && flags === FLAG.endStream);
+    speaker.headers(OK).data(grpcMessage('b')).headers(END, HEADERS_END);
+    expect(await outcome).toMatchObject({ kind: 'answered' });
+  });
+
+  it('that has gone out is not taken when the server leaves before it has spoken', async () => {
+    await using speaker = new Speaker();
+    const outcome = ask(speaker.connection, Buffer.from('ask'), true);
+    await speaker.until((type) => type === FRAME.headers);
+    speaker.hangUp();
+    expect(await outcome).toEqual({ kind: 'notTaken', reason: 'serverGone' });
+  });
+
+  it('that has gone out is reset when it is cancelled before the server has spoken', async () => {
+    await using speaker = new Speaker();
+    const outcome = new Promise((resolve) => {
+      const request = { path: PATH, message: Buffer.alloc(0), isRepeatable: true };
+      speaker.connection.call(request, resolve)();
+    });
+    expect(await outcome).toEqual({ kind: 'lost', reason: 'cancelled' });
+    expect((await speaker.until((type) => type === FRAME.rstStream)).readUInt32BE()).toBe(8);
   });
 
   it('is reset when it is cancelled, and what still comes of it does no harm', async () => {

@@ -21,7 +21,7 @@ export interface GrpcConnection extends AsyncDisposable {
   /** Resolves once the socket is gone. */
   readonly closed: Promise<void>;
   /**
-   * Makes a call; it goes out once the server has spoken. `done` is told once how it ended, at the earliest before this returns.
+   * Makes a call; it goes out once the server has spoken, or at once if it is repeatable. `done` is told once how it ended, at the earliest before this returns.
    * Has no time limit of its own.
    *
    * @returns What cancels the call, which is `lost` then. Without effect on one that has ended.

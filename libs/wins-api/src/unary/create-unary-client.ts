@@ -12,6 +12,17 @@ import type { CallOptions, UnaryClient, WinsClientOptions } from '../wins-client
 /** How long `close` lets a connection end in good order before it cuts it. */
 const CLOSE_GRACE_MS = 1000;
 
+/** Calls that change nothing, by their paths: they may be made twice. What is not here is sent to a daemon that has spoken, and once. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  '/wins.ApplicationService/Info',
+  '/wins.HnsService/GetNetwork',
+  '/wins.HostService/GetVersion',
+  '/wins.NetworkService/Get',
+  '/wins.ProcessService/List',
+  '/wins.RouteService/List',
+  '/wins.RunStats/Stats',
+]);
+
 /** How to reach a daemon by a transport; `address` only names it. */
 export interface UnaryClientOptions extends Omit<WinsClientOptions, 'dial'> {
   /** Carries the calls, and belongs to the client from now on. */
@@ -43,12 +54,12 @@ class TransportClient extends UnaryCalls {
   ): Promise<Answer> {
     const call = { method: name, address: this.address };
     const message = orFail('invalidRequest', call, () => requestSerialize(request));
-    const headers = this.#headers;
+    const asked = { path, headers: this.#headers, message, isRepeatable: REPEATABLE.has(path) };
     const answer = await this.#calls.begin(
       name,
       signal,
       (done: CallDone<Buffer>) => ({
-        cancel: this.#transport.call({ path, headers, message }, (outcome) =>
+        cancel: this.#transport.call(asked, (outcome) =>
           outcome.kind === 'answered'
             ? done(null, outcome.message)
             : done(outcomeError(outcome, call)),

@@ -6,6 +6,8 @@ export interface UnaryRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The encoded message. */
   readonly message: Buffer;
+  /** Whether it changes nothing: it may go out before the daemon has spoken, and be `notTaken` although the daemon has it. */
+  readonly isRepeatable: boolean;
 }
 
 /** How a call with one message each way ended. */
@@ -20,7 +22,7 @@ export type UnaryOutcome =
       readonly details: string;
       readonly trailers: ReadonlyMap<string, string>;
     }
-  /** The daemon has not begun with it and never will: for want of a connection, or because it takes no calls. */
+  /** The daemon has not begun with it and never will, for want of a connection or because it takes no calls; or the call is repeatable. */
   | { readonly kind: 'notTaken'; readonly reason: string; readonly cause?: unknown }
   /** The connection ended before the answer did. */
   | { readonly kind: 'lost'; readonly reason: string };
