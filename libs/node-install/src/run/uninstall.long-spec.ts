@@ -1,0 +1,2 @@
+// Every effect.
+import './uninstall.spec.js';
