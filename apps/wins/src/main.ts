@@ -1,18 +1,16 @@
 /**
  * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
-import type { ShowAnswer, ValueSources } from '@wins/command-line';
+import type { Group, ShowAnswer, ValueSources } from '@wins/command-line';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
+import { rootOf } from './commands/root-of.js';
 import { client, upgradeHelper } from './load-applications.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-/**
- * What is over when it has its exit code. Node takes as long to take apart what such a command has made as the command took to read its words, and
- * need not: the process ends with it.
- */
-const CLIENT_WORDS = new Set(['cli', 'client', ...VERSION_WORDS]);
+/** What the client begins with. */
+const CLIENT_WORDS = new Set(['cli', 'client']);
 
 const commandLine = () => import('./run-words.js');
 
@@ -23,15 +21,15 @@ async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, async (words, inside) => {
-      const { rootInRun } = await import('./commands/root.js');
-      return (await commandLine()).runCommandLine(rootInRun(inside), words, showAnswer);
+      const { upIn } = await import('./commands/up.js');
+      return (await commandLine()).runCommandLine(rootOf([upIn(inside)]), words, showAnswer);
     });
   const [first = ''] = typed;
   if (typed.length === 1 && VERSION_WORDS.has(first)) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
   }
-  const { root } = await import('./commands/root.js');
+  const root = await rootFor(first);
   if (first.startsWith('--get-')) {
     const { completeWords } = await commandLine();
     if (await completeWords(root, typed, sources)) return EXIT.client.ok;
@@ -44,6 +42,12 @@ async function run(typed: readonly string[]): Promise<number> {
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
   return (await commandLine()).runCommandLine(root, argv, showAnswer);
+}
+
+/** The commands that words may mean which begin with this one. To make all of them takes longer than to read the words of most. */
+async function rootFor(first: string): Promise<Group> {
+  if (CLIENT_WORDS.has(first)) return rootOf([(await import('./commands/cli.js')).cli]);
+  return (await import('./commands/root.js')).root;
 }
 
 const sources: ValueSources = {
@@ -64,6 +68,9 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 void run(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
+  const [first = ''] = process.argv.slice(2);
   const isPrinted = process.stdout.writableLength + process.stderr.writableLength === 0;
-  if (isPrinted && CLIENT_WORDS.has(process.argv[2] ?? '')) process.exit();
+  // These are over when they have their exit code. Node takes as long to take apart what such a command has made as the command took to read its
+  // words, and need not.
+  if (isPrinted && (CLIENT_WORDS.has(first) || VERSION_WORDS.has(first))) process.exit();
 });

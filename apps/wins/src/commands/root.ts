@@ -1,14 +1,15 @@
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { command, type Group } from '@wins/command-line';
+import { command } from '@wins/command-line';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { nodeCommands } from './node.js';
+import { rootOf } from './root-of.js';
 import { srv } from './srv/srv.js';
 import { stackdump } from './stackdump.js';
 import { supportBundle } from './support-bundle.js';
-import { upIn, type Inside } from './up.js';
+import { upIn } from './up.js';
 
 const version = command({
   name: 'version',
@@ -27,28 +28,14 @@ const version = command({
 });
 
 /** Every command of wins. */
-export const root: Group = {
-  name: 'wins',
-  summary: 'Operates the Windows host from inside a Windows container.',
-  details: 'Options take one dash or two, and their value as --name value or --name=value.',
-  page: 'commands.md',
-  commands: [
-    cli,
-    srv,
-    upIn(),
-    ...nodeCommands,
-    doctor,
-    supportBundle,
-    completion,
-    version,
-    stackdump,
-  ],
-  examples: [
-    ['cli prc run --path c:/etc/nginx/nginx.exe', 'run a program of the host'],
-    ['srv app run --config ./config', 'run the daemon'],
-    ['help cli prc run', 'the help of a command, as with --help or -h after it'],
-  ],
-};
-
-/** All that a program may do that a daemon has started for a client. */
-export const rootInRun = (inside: Inside): Group => ({ ...root, commands: [upIn(inside)] });
+export const root = rootOf([
+  cli,
+  srv,
+  upIn(),
+  ...nodeCommands,
+  doctor,
+  supportBundle,
+  completion,
+  version,
+  stackdump,
+]);
