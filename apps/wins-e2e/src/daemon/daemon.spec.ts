@@ -1,11 +1,10 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { chmodSync, mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import { once } from 'node:events';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
-import { processesWith } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
+import { drainsRuns } from './drained-runs.js';
 
 describe('the daemon', () => {
   let workspace: Workspace;
@@ -149,50 +148,7 @@ describe('the daemon', () => {
     expect((await patient.outcome).code).toBe(0);
   });
 
-  it('survives clients that connect and vanish, send garbage, or say nothing', async () => {
-    await using daemon = await Daemon.start(workspace, workspace.config([]));
-    const ready = await daemon.logged(({ msg }) => msg === 'ready');
-    const address = String(ready['address']);
-    for (const bytes of [
-      '',
-      'GET / HTTP/1.1\r\n\r\n',
-      '\0'.repeat(70_000),
-      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxx',
-    ]) {
-      const socket = connect(address);
-      socket.on('error', () => undefined);
-      await once(socket, 'connect');
-      socket.end(bytes);
-      socket.resume();
-      await once(socket, 'close');
-    }
-    // These are closed by the deadlines of their handshake.
-    for (const bytes of ['', 'P', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
-      const silent = connect(address);
-      silent.write(bytes);
-      silent.resume();
-      await once(silent, 'close');
-    }
-    expect((await info()).code).toBe(0);
-  });
-
-  it('drains a hundred runs and their clients when told to end', async () => {
-    const programs = Array.from({ length: 100 }, (_, index) =>
-      workspace.script(`many-${index}`, 'echo up; exec sleep 1000'),
-    );
-    await using daemon = await Daemon.start(workspace, workspace.config(programs));
-    const clients = programs.map((program) =>
-      startWins(['cli', 'prc', 'run', '--path', program], workspace.environment),
-    );
-    await Promise.all(clients.map((client) => client.printed('up')));
-    const { code } = await daemon.stop();
-    expect(code).toBe(0);
-    const outcomes = await Promise.all(clients.map(({ outcome }) => outcome));
-    expect(new Set(outcomes.map((outcome) => outcome.code))).toEqual(new Set([143]));
-    expect(processesWith(workspace.path('rancher-wins-many'))).toEqual([]);
-    const stopping = daemon.log.findIndex(({ msg }) => msg === 'stopping');
-    expect(stopping).toBeGreaterThan(-1);
-  });
+  it('drains ten runs and their clients when told to end', () => drainsRuns(workspace, 10));
 
   it('says that it takes no new work before it stops what runs', async () => {
     const mayEnd = workspace.path('may-end');

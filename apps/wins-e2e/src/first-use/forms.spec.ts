@@ -1,19 +1,6 @@
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
-import { namedCommands } from '../testing/named-commands.js';
 import { Workspace } from '../testing/workspace.js';
-
-/** What prints no data: the output of a program, a log, a script, or nothing. */
-const WITHOUT = [
-  'cli prc run',
-  'cli proxy',
-  'cli route add',
-  'cli route rm',
-  'srv app run',
-  'completion',
-];
-/** A schema is JSON: a table of it would be none. */
-const JSON_ALONE = ['srv config schema'];
 
 describe('the forms of an answer', () => {
   const workspace = new Workspace();
@@ -28,22 +15,6 @@ describe('the forms of an answer', () => {
     workspace[Symbol.dispose]();
   });
   const wins = (...args: string[]) => runWins(args, workspace.environment);
-
-  it('are json, yaml, table and name for every command that prints data (finding 25)', async () => {
-    const commands = await namedCommands((args) => wins(...args));
-    const data = commands.filter(
-      ({ name, below }) => below.length === 0 && !WITHOUT.includes(name),
-    );
-    expect(data.length).toBeGreaterThan(15);
-    const lacking = data.flatMap(({ name, help }) => {
-      const [, choices = ''] = /-o, --output .*?\[choices: ([^\]]*)\]/s.exec(help) ?? [];
-      const wanted = JSON_ALONE.includes(name)
-        ? ['json', 'yaml']
-        : ['json', 'yaml', 'table', 'name'];
-      return wanted.every((form) => choices.includes(`"${form}"`)) ? [] : [name];
-    });
-    expect(lacking).toEqual([]);
-  });
 
   it.each<[string[], RegExp, RegExp]>([
     [['version'], /^FIELD +VALUE\nVersion +v\d.*\nCommit /, /^v\d+\.\d+\.\d+\n$/],

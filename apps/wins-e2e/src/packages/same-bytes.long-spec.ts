@@ -1,8 +1,25 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { copyCheckout, runAsAnotherUser } from '../testing/checkout-copy.js';
 import { packageFolder } from '../testing/package-folder.js';
-import { Workspace } from '../testing/workspace.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
+
+it('has the same bytes in its bundles when the same commit is built elsewhere, by another user', () => {
+  using workspace = new Workspace();
+  const checkout = workspace.path('another checkout');
+  copyCheckout(checkout);
+  for (const name of ['wins', 'wins-upgrade', 'wins-cli', 'wins-server'])
+    runAsAnotherUser(workspace.folder, path.join(checkout, 'tools', 'bundle.mjs'), `apps/${name}`);
+  const bundles = readdirSync(path.join(checkout, 'dist')).filter((name) => name.endsWith('.cjs'));
+  expect(bundles).toHaveLength(15);
+  for (const name of bundles) {
+    const [here, there] = [ROOT, checkout].map((root) =>
+      readFileSync(path.join(root, 'dist', name)),
+    );
+    // If it is not, dist/ may be older than the commit: npm run build.
+    expect([name, there?.equals(here ?? Buffer.of())]).toEqual([name, true]);
+  }
+});
 
 it('packages the same bytes when the same commit is packaged elsewhere, by another user', () => {
   using workspace = new Workspace();

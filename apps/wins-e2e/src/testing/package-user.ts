@@ -58,6 +58,11 @@ export const LIBRARIES: readonly Library[] = readdirSync(path.join(ROOT, 'libs')
   return { folder, manifest, name: manifest.name, first, doors };
 });
 
+/** What a library says of itself. */
+export function readmeOf({ folder }: Library): string {
+  return readFileSync(path.join(folder, 'README.md'), 'utf8');
+}
+
 /** The example of a library in a folder: a program. */
 export function exampleOf(folder: string): string {
   return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);

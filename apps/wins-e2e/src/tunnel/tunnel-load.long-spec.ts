@@ -1,5 +1,5 @@
 import { Daemon } from '../testing/daemon.js';
-import { descriptorsOf, PatternTunnel } from '../testing/tunnel/pattern-tunnel.js';
+import { descriptorsOf, PatternTunnel, sendPattern } from '../testing/tunnel/pattern-tunnel.js';
 import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
 import { until } from '../testing/process-table.js';
 import { Tunnel } from '../testing/tunnel/tunnel.js';
@@ -17,6 +17,12 @@ describe('the tunnel under load', () => {
     await using _daemon = await Daemon.start(world.workspace, world.config());
     await using _tunnel = await Tunnel.start(world.workspace, world.publish);
     expect(await world.download(1024 * MIB)).toBe(1024 * MIB);
+  });
+
+  it('carries a request of 1 GiB unchanged', async () => {
+    await using _daemon = await Daemon.start(world.workspace, world.config());
+    await using _tunnel = await Tunnel.start(world.workspace, world.publish);
+    expect(await sendPattern(world.port, 1024 * MIB)).toBe(String(1024 * MIB));
   });
 
   it('brings 1 GiB to a reader that stalls and then goes on', () => world.stallAndGoOn(1024 * MIB));

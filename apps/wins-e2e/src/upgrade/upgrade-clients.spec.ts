@@ -1,13 +1,8 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
-import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { connect } from 'node:net';
+import { runWins, startWins } from '../testing/built-program.js';
 import { processesWith, until } from '../testing/process-table.js';
-import { singleFile } from '../testing/upgrade/single-file.js';
-import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
-import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { Clients, NAP, say, WELL } from '../testing/upgrade/upgraded-clients.js';
 
-const WELL = singleFile('v1.1.0');
 /** Its daemon serves, as a release that no one wanted. */
 const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
 /** Its program is of no use before a file named `go` is beside the config; until then no daemon serves. */
@@ -20,70 +15,6 @@ while (process.argv.includes('run') && !require('node:fs').existsSync(go))
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
 `,
 );
-/** A name for what the host program of a test runs, to be found among all processes. */
-const NAP = `${process.pid}.25`;
-
-/** Sends a text and gives what comes back for it. */
-async function say(socket: Socket, text: string): Promise<string> {
-  socket.write(text);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return answer.toString();
-}
-
-/** A node with a daemon that may run `sleeper`, an echo that the tunnel leads to, and clients of both. */
-class Clients implements AsyncDisposable {
-  readonly #echo: HostProgram;
-
-  private constructor(
-    readonly world: UpgradeWorld,
-    echo: HostProgram,
-    readonly tunnel: Tunnel,
-    readonly port: number,
-    readonly sleeper: string,
-  ) {
-    this.#echo = echo;
-  }
-
-  static async start(source = `echo started; exec sleep ${NAP}`): Promise<Clients> {
-    const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    const world = await nodeWithDaemon({ proxyPorts: [echo.port] });
-    const [port = 0] = await freePorts(1);
-    const proxy = world.workspace.path('proxy');
-    const publish = `TCP:${port}:${echo.port}`;
-    const tunnel = await Tunnel.start(world.workspace, publish, '--proxy', proxy);
-    const sleeper = world.workspace.script('sleeper', source);
-    return new Clients(world, echo, tunnel, port, sleeper);
-  }
-
-  run(...more: string[]): RunningProgram {
-    return startWins(
-      ['cli', 'prc', 'run', '--server', this.world.pipe, '--path', this.sleeper, ...more],
-      this.world.workspace.environment,
-    );
-  }
-
-  /** A run that has started, and how a stream ends that has carried something. */
-  async begin(): Promise<{ readonly run: RunningProgram; readonly cut: Promise<unknown> }> {
-    const open = connect(this.port, '127.0.0.1');
-    expect(await say(open, 'before')).toBe('before');
-    const cut = new Promise((resolve) => open.once('error', resolve));
-    const run = this.run();
-    await run.printed('started');
-    return { run, cut };
-  }
-
-  upgrade(release: string, wait = '30s'): RunningProgram {
-    const offered = this.world.workspace.write('next', release, 0o755);
-    const args = ['up', '--service', this.world.definition, `--wait=${wait}`];
-    return startProgram(offered, args, this.world.workspace.environment);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.tunnel[Symbol.asyncDispose]();
-    await this.world[Symbol.asyncDispose]();
-    await this.#echo[Symbol.asyncDispose]();
-  }
-}
 
 describe('clients of a daemon that is upgraded', () => {
   it.each([
@@ -184,24 +115,5 @@ describe('clients of a daemon that is upgraded', () => {
       stderr: expect.stringContaining('daemonStopping') as string,
     });
     expect((await upgrade.outcome).code).toBe(0);
-  });
-
-  it('learn that their daemon is gone when it hangs and is ended by force', async () => {
-    await using clients = await Clients.start();
-    const { world, tunnel } = clients;
-    const { cut, run } = await clients.begin();
-    process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
-
-    expect((await clients.upgrade(WELL, '15s').outcome).code).toBe(0);
-    expect(await run.outcome).toMatchObject({
-      code: 125,
-      stderr: expect.stringMatching(
-        /^wins: the connection to the daemon [^\n]* was lost: [^\n]*\n$/,
-      ) as string,
-    });
-    expect(await cut).toMatchObject({ code: 'ECONNRESET' });
-    await tunnel.program.said('the tunnel is back');
-    expect(await world.rest()).toBe('v1.1.0');
-    expect(processesWith(`sleep\0${NAP}`)).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease, type Misbehaviour } from '../testing/upgrade/fake-release.js';
+import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** A program for Windows, as far as its header goes. */
@@ -12,14 +13,6 @@ function windowsProgram(): Buffer {
   header.write('PE\0\0', 0x80, 'latin1');
   header.writeUInt16LE(0x8664, 0x84);
   return header;
-}
-
-/** Checks that the service was never touched. */
-function expectUntouched(world: UpgradeWorld): void {
-  expect(world.supervisor.started).toHaveLength(1);
-  expect(world.installed).toBe(sha256(fakeRelease('v1.0.0')));
-  expect(world.supervisor.command[0]).toBe(world.target);
-  expect(world.leftovers).toEqual([]);
 }
 
 // What waits for something that never comes is tested while the others are.
@@ -65,15 +58,6 @@ describe('wins up', () => {
     expectUntouched(world);
   });
 
-  it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
-    await using world = await UpgradeWorld.running();
-    await world.rest();
-    process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
-    expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '10s'])).code).toBe(0);
-    expect(world.supervisor.started).toHaveLength(2);
-    expect(await world.rest()).toBe('v1.0.0');
-  });
-
   it('says what it would do, and does not', async () => {
     await using world = await UpgradeWorld.running();
     const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);
@@ -88,16 +72,6 @@ describe('wins up', () => {
     const args = ['--path', world.release('v0.9.0'), '--allow-downgrade'];
     expect((await world.up(args)).code).toBe(0);
     expect(await world.rest()).toBe('v0.9.0');
-  });
-
-  it.concurrent('ends an old daemon that does not end by itself', async () => {
-    await using world = await UpgradeWorld.empty();
-    writeFileSync(world.target, fakeRelease('v1.0.0', 'ignores SIGTERM'), { mode: 0o755 });
-    world.define(`"${world.target}" srv app run --config "${world.config}"`);
-    world.supervisor.start();
-    await world.rest();
-    expect((await world.up(['--path', world.release('v1.1.0'), '--wait', '10s'])).code).toBe(0);
-    expect(await world.rest()).toBe('v1.1.0');
   });
 });
 
@@ -135,24 +109,6 @@ describe('a release that is not well', () => {
       expect(await world.rest()).toBe('v1.0.0');
     },
   );
-
-  it.concurrent('is not even started when it cannot be run', async () => {
-    for (const [misbehaviour, reason] of [
-      ['crashes when asked for its version', 'does not say which release it is'],
-      ['hangs when asked for its version', 'did not end within'],
-      ['does not accept the config', 'out of order'],
-    ] as const) {
-      await using world = await UpgradeWorld.running();
-      const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '10s'];
-      const { code, stderr } = await world.up(args);
-      expect([misbehaviour, code, stderr]).toEqual([
-        misbehaviour,
-        misbehaviour.startsWith('hangs') ? 70 : 65,
-        expect.stringContaining(reason),
-      ]);
-      expectUntouched(world);
-    }
-  });
 });
 
 describe('what is refused', () => {

@@ -1,83 +1,22 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
-import { Daemon, type LogRecord } from '../testing/daemon.js';
-import { processesWith, until } from '../testing/process-table.js';
+import { Daemon } from '../testing/daemon.js';
+import { until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
-import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { sha256, type UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import {
+  begun,
+  logged,
+  logOf,
+  offer,
+  served,
+  settled,
+  states,
+  watchingNode,
+} from '../testing/upgrade/watching-node.js';
 
 const UNWELL = (version: string) =>
   singleFile(version).replace('\n', "\nif (process.argv.includes('run')) process.exit(7);\n");
-
-/** A release that does not say whether it takes the config until this file is there. */
-const HELD_UP = (version: string, gate: string) =>
-  singleFile(version).replace(
-    '\n',
-    `
-const moment = new Int32Array(new SharedArrayBuffer(4));
-const { existsSync } = require('node:fs');
-while (process.argv[3] === 'config' && !existsSync(${JSON.stringify(gate)})) Atomics.wait(moment, 0, 0, 20);
-`,
-  );
-
-/** A node whose daemon is v1.0.0 and watches a file, unless the config says otherwise. */
-async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
-  const world = await UpgradeWorld.empty('program files/wins');
-  const watched = world.workspace.path('offered/wins');
-  world.workspace.write('offered/other', '');
-  writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
-  const configure = (wanted: typeof mode, watchingPath = watched): void => {
-    const pipes = { listen: world.pipe, proxy: world.workspace.path('proxy') };
-    const upgrade = wanted === 'absent' ? {} : { upgrade: { mode: wanted, watchingPath } };
-    const config = { debug: true, ...pipes, ...upgrade };
-    const whole = world.workspace.write('next config', JSON.stringify(config));
-    renameSync(whole, world.config);
-  };
-  configure(mode);
-  world.define(`"${world.target}" srv app run --config "${world.config}"`);
-  world.supervisor.start();
-  await world.rest();
-  return { world, watched, configure };
-}
-
-/** Puts a file in place as one act. */
-function offer(world: UpgradeWorld, content: string, mode = 0o644): void {
-  const whole = world.workspace.write('offered/next', content, mode);
-  renameSync(whole, world.workspace.path('offered/wins'));
-}
-
-function logOf(world: UpgradeWorld): LogRecord[] {
-  const lines = world.supervisor.said.split('\n').filter((line) => line.endsWith('}'));
-  return lines.map((line) => JSON.parse(line) as LogRecord);
-}
-
-async function logged(world: UpgradeWorld, message: string, times = 1): Promise<LogRecord> {
-  const found = () => logOf(world).filter(({ msg }) => msg === message);
-  await until(() => found().length >= times);
-  return found()[times - 1] as LogRecord;
-}
-
-/** The states of the watches of all daemons so far, in order; what is not new is not there. */
-const states = (world: UpgradeWorld) =>
-  logOf(world)
-    .filter(({ msg }) => msg === 'the watched file changed its state')
-    .map(({ state }) => state as string);
-
-/** Waits until the file, as it is after the first `known` states, is one of which nothing more will come. */
-async function settled(world: UpgradeWorld, known = 0): Promise<void> {
-  await until(() => states(world).length > known && states(world).at(-1) === 'settled');
-}
-
-const begun = (world: UpgradeWorld) =>
-  logOf(world).filter(({ msg }) => msg === 'the upgrade to the watched file begins');
-
-/** Waits until the upgrade to this release has come to its end, and the service to rest. */
-async function served(world: UpgradeWorld, version: string): Promise<void> {
-  const isUpgraded = () =>
-    world.result.outcome === 'upgraded' && world.result.to?.version === version;
-  await until(() => existsSync(`${world.folder}/result.json`) && isUpgraded());
-  await until(() => processesWith('--apart', world.definition).length === 0);
-  expect(await world.rest()).toBe(version);
-}
 
 /** What the doctor says of upgrades: levels and findings. */
 async function doctor(world: UpgradeWorld) {
@@ -113,22 +52,6 @@ describe('a daemon that watches a file', () => {
     },
   );
 
-  it.concurrent('does not take a file that is still being written', async () => {
-    const { world, watched } = await watchingNode();
-    await using _world = world;
-    const program = singleFile('v1.1.0');
-    const part = Math.ceil(program.length / 5);
-    for (let at = 0; at < program.length; at += part) {
-      const known = states(world).length;
-      writeFileSync(watched, program.slice(at, at + part), { flag: 'a' });
-      await until(() => states(world).length > known);
-    }
-    expect(states(world).slice(0, 5)).toEqual(Array(5).fill('changing'));
-    await served(world, 'v1.1.0');
-    expect(world.installed).toBe(sha256(program));
-    expect(begun(world)).toHaveLength(1);
-  });
-
   it.concurrent(
     'goes back from a release that is not well, once, also after a restart, and takes the next',
     async () => {
@@ -158,19 +81,6 @@ describe('a daemon that watches a file', () => {
       await served(world, 'v1.2.0');
     },
   );
-
-  it.concurrent('refuses an older release, once, and goes on', async () => {
-    const { world } = await watchingNode();
-    await using _world = world;
-    offer(world, singleFile('v0.9.0'));
-    const { ended, reason } = await logged(world, 'the upgrade to the watched file has ended');
-    expect([ended, reason]).toEqual(['refused', expect.stringContaining('is older than')]);
-    await settled(world);
-    expect(begun(world)).toHaveLength(1);
-    expect(world.supervisor.started).toHaveLength(1);
-    // The helper tidies up, and goes, once it has told its result.
-    await until(() => world.leftovers.length === 0);
-  });
 
   it.concurrent(
     'takes nothing from who else may write there, says so once, and goes on when that is mended',
@@ -212,40 +122,6 @@ describe('a daemon that watches a file', () => {
     const { found } = await logged(world, 'cannot upgrade to the watched file now');
     expect(found).toContain('it is the program of the service itself');
     expect(world.supervisor.started).toHaveLength(1);
-  });
-
-  it.concurrent(
-    'tries again when its helper was killed, and the service was restarted',
-    async () => {
-      const { world } = await watchingNode();
-      await using _world = world;
-      const journal = `${world.folder}/journal.json`;
-      const gate = world.workspace.path('gate');
-      offer(world, HELD_UP('v1.1.0', gate));
-      // Staging cannot come to its end, so the helper is killed within it.
-      await until(() => existsSync(journal));
-      for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
-      writeFileSync(gate, '');
-      await world.supervisor.powerCycle();
-      await served(world, 'v1.1.0');
-      expect(world.result).toMatchObject({ attempt: 2 });
-    },
-  );
-
-  it.concurrent('does not try a fourth time what was interrupted three times', async () => {
-    const { world } = await watchingNode();
-    await using _world = world;
-    const [id, reason] = ['x', 'the power failed'];
-    const to = { sha256: sha256(singleFile('v1.1.0')) };
-    mkdirSync(world.folder, { mode: 0o700 });
-    const result = JSON.stringify({
-      ...{ id, outcome: 'rolledBack', reason, to, interrupted: true, attempt: 3 },
-    });
-    writeFileSync(`${world.folder}/result.json`, result);
-    offer(world, singleFile('v1.1.0'));
-    const said = await logged(world, 'the watched file was tried before, and is not tried again');
-    expect(said['reason']).toBe(reason);
-    expect(begun(world)).toEqual([]);
   });
 });
 

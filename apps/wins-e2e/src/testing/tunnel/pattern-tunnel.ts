@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { request, type IncomingMessage } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { Daemon } from '../daemon.js';
 import { readPattern, writePattern } from './pattern.js';
 import { until } from '../process-table.js';
-import { freePorts, HostProgram, Tunnel } from './tunnel.js';
+import { freePorts, HostProgram, textOf, Tunnel } from './tunnel.js';
 import { Workspace } from '../workspace.js';
 
 const KIB = 1024;
@@ -16,7 +16,30 @@ export function descriptorsOf(pid: number | undefined): number {
   return readdirSync(`/proc/${pid ?? 0}/fd`).length;
 }
 
-/** A program of the host that answers a path like /1000 with so many bytes, and the port that leads to it. */
+/** Answers a path like /1000 with so many bytes of the pattern, and a POST of the pattern with the number of bytes that came. */
+export function answerPattern(incoming: IncomingMessage, response: ServerResponse): void {
+  const url = incoming.url ?? '';
+  if (incoming.method === 'POST') {
+    void readPattern(incoming).then(
+      (sizeBytes) => response.end(String(sizeBytes)),
+      (error: unknown) => response.end(String(error)),
+    );
+    return;
+  }
+  const sizeBytes = Number(url.slice(1));
+  response.setHeader('content-length', sizeBytes);
+  void writePattern(response, sizeBytes).then(() => response.end());
+}
+
+/** Sends so many bytes of the pattern to a port, and gives what is answered. */
+export async function sendPattern(port: number, sizeBytes: number): Promise<string> {
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', agent: false });
+  void writePattern(sent, sizeBytes).then(() => sent.end());
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return textOf(answer);
+}
+
+/** A program of the host that answers as `answerPattern` does, and the port that leads to it. */
 export class PatternTunnel implements AsyncDisposable {
   readonly workspace: Workspace;
   readonly web: HostProgram;
@@ -30,10 +53,7 @@ export class PatternTunnel implements AsyncDisposable {
   }
 
   static async make(): Promise<PatternTunnel> {
-    const web = await HostProgram.http((incoming, response) => {
-      const sizeBytes = Number((incoming.url ?? '').slice(1));
-      void writePattern(response, sizeBytes).then(() => response.end());
-    });
+    const web = await HostProgram.http(answerPattern);
     const [port = 0] = await freePorts(1);
     return new PatternTunnel(new Workspace(), web, port);
   }

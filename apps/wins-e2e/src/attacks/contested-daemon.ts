@@ -1,0 +1,85 @@
+import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { get } from 'node:http';
+import path from 'node:path';
+import type { RunningProgram } from '../testing/built-program.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { Workspace } from '../testing/workspace.js';
+
+/** The name that the client gives itself. */
+export const CLAIMED = 'system:node-admin (trusted)';
+const programs = path.join(__dirname, '../fixtures/programs');
+
+/** For tests whose hostile client must be in a container: as `wherePossible`. */
+export function whereContainersCanBe<Test extends { readonly skip: Test }>(test: Test): Test {
+  const skipped = 'clients in containers, since this user may make no mounts';
+  return wherePossible(test, mayMakeContainer(), skipped);
+}
+
+/** Who asked for what is recorded, as the system knows him. */
+export function clientOf(record: LogRecord): Readonly<Record<string, unknown>> {
+  return record['client'] as Readonly<Record<string, unknown>>;
+}
+
+/** A daemon that a client wants to itself, in a container if there can be one, and another client that wants to be served. */
+export class ContestedDaemon implements AsyncDisposable {
+  readonly client: RawClient;
+  readonly #hostile: RunningProgram[] = [];
+
+  private constructor(
+    readonly workspace: Workspace,
+    readonly web: HostProgram,
+    readonly daemon: Daemon,
+    readonly address: string,
+    readonly tunnelAddress: string,
+  ) {
+    this.client = createRawClient({ address, clientName: CLAIMED });
+  }
+
+  static async start(): Promise<ContestedDaemon> {
+    const workspace = new Workspace();
+    const web = await HostProgram.http((_incoming, response) => response.end('served'));
+    const hello = workspace.script('hello', 'echo hello');
+    const white_list = { processPaths: [hello], proxyPorts: [web.port] };
+    const daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
+    const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
+    return new ContestedDaemon(workspace, web, daemon, String(address), String(tunnelAddress));
+  }
+
+  /** Starts a program of the hostile client, which ends with the rest. */
+  attack(command: readonly string[]): RunningProgram {
+    const program = startInContainer(command, this.workspace.environment);
+    this.#hostile.push(program);
+    return program;
+  }
+
+  /** Starts a hostile program, and waits until it says that it is at work. */
+  async play(name: string, says: string, ...args: (string | number)[]): Promise<void> {
+    const program = this.attack([path.join(programs, name), ...args.map(String)]);
+    await program.printed(says);
+  }
+
+  /** What the other client gets through a tunnel of its own. */
+  async fetchThroughTunnel(): Promise<string> {
+    const [port = 0] = await freePorts(1);
+    await using _tunnel = await Tunnel.start(this.workspace, `TCP:${port}:${this.web.port}`);
+    return await new Promise((resolve, reject) => {
+      get({ host: '127.0.0.1', port, agent: false }, (answer) => {
+        textOf(answer).then(resolve, reject);
+      }).once('error', reject);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { child, outcome } of this.#hostile) {
+      child.kill('SIGKILL');
+      await outcome;
+    }
+    await this.client.close();
+    await this.daemon[Symbol.asyncDispose]();
+    await this.web[Symbol.asyncDispose]();
+    this.workspace[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,93 @@
+import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram, type Outcome } from '../testing/built-program.js';
+import { EVERY_COMMAND } from '../testing/every-command.js';
+import { namedCommands } from '../testing/named-commands.js';
+import { packageFolder } from '../testing/package-folder.js';
+import { Workspace } from '../testing/workspace.js';
+import { PackagedHost } from './packaged-host.js';
+
+/** A copy in a folder that other users can reach. */
+const made = new Workspace();
+const PACKAGED = made.path('wins');
+
+beforeAll(() => {
+  copyFileSync(path.join(packageFolder(), 'wins'), PACKAGED);
+  chmodSync(made.folder, 0o755);
+});
+afterAll(() => made[Symbol.dispose]());
+
+describe('the packaged program for Linux', () => {
+  it('knows which options take no word after them', async () => {
+    const run = (args: readonly string[]): Promise<Outcome> =>
+      startProgram(PACKAGED, args, process.env).outcome;
+    const commands = await namedCommands(run);
+    const leaves = commands.filter(({ below }) => below.length === 0);
+    for (const { name, help } of leaves) {
+      for (const [, option = ''] of help.matchAll(/^ +(?:-\w, )?(--[a-z-]+) .*\[boolean\]/gm)) {
+        if (option === '--help' || option === '--version') continue;
+        const { stdout } = await run([...name.split(' '), option, '--help']);
+        expect([name, option, stdout.toString()]).toEqual([name, option, help]);
+      }
+    }
+  });
+
+  describe('with a daemon of the same file at a terminal', () => {
+    let host: PackagedHost;
+    beforeAll(async () => {
+      host = await PackagedHost.start(false);
+    });
+    afterAll(() => host[Symbol.asyncDispose]());
+
+    it.each(Object.entries(EVERY_COMMAND))('does what it should: wins %s', (_name, check) =>
+      check(host),
+    );
+  });
+
+  describe.each([
+    ['whose home does not exist', '/nonexistent', 0o700],
+    ['whose home may not be written', undefined, 0o500],
+  ])(
+    'for a user without privileges %s, in a folder that is closed to him',
+    (_whose, home, mode) => {
+      const workspace = new Workspace();
+      afterAll(() => workspace[Symbol.dispose]());
+      // Who is not root already is someone without privileges.
+      const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      const own = (folder: string): string => {
+        if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+        return folder;
+      };
+      const closed = workspace.path('closed');
+      const environment = {
+        ...{ PATH: '/usr/bin:/bin', WINS_RUNTIME_DIR: workspace.path('own', 'run') },
+        HOME: home ?? workspace.path('home'),
+      };
+      const start = (...args: string[]) =>
+        startProgram(PACKAGED, args, environment, { ...user, cwd: closed });
+      beforeAll(() => {
+        chmodSync(workspace.folder, 0o755);
+        for (const name of ['closed', 'home', 'own']) mkdirSync(workspace.path(name));
+        own(workspace.path('own'));
+        chmodSync(own(workspace.path('home')), mode);
+        chmodSync(closed, 0o000);
+      });
+
+      it('serves and answers', async () => {
+        const config = workspace.write(
+          'own/config',
+          JSON.stringify({ white_list: { processPaths: ['/bin/echo', '/usr/bin/echo'] } }),
+        );
+        own(config);
+        const checked = await start('srv', 'config', 'check', '--config', config).outcome;
+        expect([checked.code, checked.stderr]).toEqual([0, '']);
+        const daemon = start('srv', 'app', 'run', '--config', config);
+        await daemon.said('"msg":"ready"');
+        const info = await start('cli', 'app', 'info').outcome;
+        expect([info.code, info.stderr]).toEqual([0, '']);
+        daemon.child.kill('SIGTERM');
+        expect((await daemon.outcome).code).toBe(0);
+      });
+    },
+  );
+});

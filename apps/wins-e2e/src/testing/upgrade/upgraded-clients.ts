@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { startProgram, startWins, type RunningProgram } from '../built-program.js';
+import { freePorts, HostProgram, Tunnel } from '../tunnel/tunnel.js';
+import { nodeWithDaemon } from './node-with-daemon.js';
+import { singleFile } from './single-file.js';
+import type { UpgradeWorld } from './upgrade-world.js';
+
+/** A release that is well. */
+export const WELL = singleFile('v1.1.0');
+/** A name for what the host program of a test runs, to be found among all processes. */
+export const NAP = `${process.pid}.25`;
+
+/** Sends a text and gives what comes back for it. */
+export async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+/** A node with a daemon that may run `sleeper`, an echo that the tunnel leads to, and clients of both. */
+export class Clients implements AsyncDisposable {
+  readonly #echo: HostProgram;
+
+  private constructor(
+    readonly world: UpgradeWorld,
+    echo: HostProgram,
+    readonly tunnel: Tunnel,
+    readonly port: number,
+    readonly sleeper: string,
+  ) {
+    this.#echo = echo;
+  }
+
+  static async start(source = `echo started; exec sleep ${NAP}`): Promise<Clients> {
+    const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    const world = await nodeWithDaemon({ proxyPorts: [echo.port] });
+    const [port = 0] = await freePorts(1);
+    const proxy = world.workspace.path('proxy');
+    const publish = `TCP:${port}:${echo.port}`;
+    const tunnel = await Tunnel.start(world.workspace, publish, '--proxy', proxy);
+    const sleeper = world.workspace.script('sleeper', source);
+    return new Clients(world, echo, tunnel, port, sleeper);
+  }
+
+  run(...more: string[]): RunningProgram {
+    return startWins(
+      ['cli', 'prc', 'run', '--server', this.world.pipe, '--path', this.sleeper, ...more],
+      this.world.workspace.environment,
+    );
+  }
+
+  /** A run that has started, and how a stream ends that has carried something. */
+  async begin(): Promise<{ readonly run: RunningProgram; readonly cut: Promise<unknown> }> {
+    const open = connect(this.port, '127.0.0.1');
+    assert.equal(await say(open, 'before'), 'before');
+    const cut = new Promise((resolve) => open.once('error', resolve));
+    const run = this.run();
+    await run.printed('started');
+    return { run, cut };
+  }
+
+  upgrade(release: string, wait = '30s'): RunningProgram {
+    const offered = this.world.workspace.write('next', release, 0o755);
+    const args = ['up', '--service', this.world.definition, `--wait=${wait}`];
+    return startProgram(offered, args, this.world.workspace.environment);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.tunnel[Symbol.asyncDispose]();
+    await this.world[Symbol.asyncDispose]();
+    await this.#echo[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import type { LogRecord } from '../daemon.js';
+import { processesWith, until } from '../process-table.js';
+import { singleFile } from './single-file.js';
+import { UpgradeWorld } from './upgrade-world.js';
+
+/** A node whose daemon is v1.0.0 and watches a file, unless the config says otherwise. */
+export async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
+  const world = await UpgradeWorld.empty('program files/wins');
+  const watched = world.workspace.path('offered/wins');
+  world.workspace.write('offered/other', '');
+  writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
+  const configure = (wanted: typeof mode, watchingPath = watched): void => {
+    const pipes = { listen: world.pipe, proxy: world.workspace.path('proxy') };
+    const upgrade = wanted === 'absent' ? {} : { upgrade: { mode: wanted, watchingPath } };
+    const config = { debug: true, ...pipes, ...upgrade };
+    const whole = world.workspace.write('next config', JSON.stringify(config));
+    renameSync(whole, world.config);
+  };
+  configure(mode);
+  world.define(`"${world.target}" srv app run --config "${world.config}"`);
+  world.supervisor.start();
+  await world.rest();
+  return { world, watched, configure };
+}
+
+/** Puts a file in place as one act. */
+export function offer(world: UpgradeWorld, content: string, mode = 0o644): void {
+  const whole = world.workspace.write('offered/next', content, mode);
+  renameSync(whole, world.workspace.path('offered/wins'));
+}
+
+export function logOf(world: UpgradeWorld): LogRecord[] {
+  const lines = world.supervisor.said.split('\n').filter((line) => line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line) as LogRecord);
+}
+
+export async function logged(world: UpgradeWorld, message: string, times = 1): Promise<LogRecord> {
+  const found = () => logOf(world).filter(({ msg }) => msg === message);
+  await until(() => found().length >= times);
+  return found()[times - 1] as LogRecord;
+}
+
+/** The states of the watches of all daemons so far, in order; what is not new is not there. */
+export const states = (world: UpgradeWorld) =>
+  logOf(world)
+    .filter(({ msg }) => msg === 'the watched file changed its state')
+    .map(({ state }) => state as string);
+
+/** Waits until the file, as it is after the first `known` states, is one of which nothing more will come. */
+export async function settled(world: UpgradeWorld, known = 0): Promise<void> {
+  await until(() => states(world).length > known && states(world).at(-1) === 'settled');
+}
+
+export const begun = (world: UpgradeWorld) =>
+  logOf(world).filter(({ msg }) => msg === 'the upgrade to the watched file begins');
+
+/** Waits until the upgrade to this release has come to its end, and the service to rest. */
+export async function served(world: UpgradeWorld, version: string): Promise<void> {
+  const isUpgraded = () =>
+    world.result.outcome === 'upgraded' && world.result.to?.version === version;
+  await until(() => existsSync(`${world.folder}/result.json`) && isUpgraded());
+  await until(() => processesWith('--apart', world.definition).length === 0);
+  assert.equal(await world.rest(), version);
+}

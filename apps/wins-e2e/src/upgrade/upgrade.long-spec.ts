@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { fakeRelease } from '../testing/upgrade/fake-release.js';
+import { expectUntouched } from '../testing/upgrade/untouched-service.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+
+// What waits for something that never comes is tested while the others are.
+describe('wins up', () => {
+  it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
+    await using world = await UpgradeWorld.running();
+    await world.rest();
+    process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
+    expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '10s'])).code).toBe(0);
+    expect(world.supervisor.started).toHaveLength(2);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+
+  it.concurrent('ends an old daemon that does not end by itself', async () => {
+    await using world = await UpgradeWorld.empty();
+    writeFileSync(world.target, fakeRelease('v1.0.0', 'ignores SIGTERM'), { mode: 0o755 });
+    world.define(`"${world.target}" srv app run --config "${world.config}"`);
+    world.supervisor.start();
+    await world.rest();
+    expect((await world.up(['--path', world.release('v1.1.0'), '--wait', '10s'])).code).toBe(0);
+    expect(await world.rest()).toBe('v1.1.0');
+  });
+});
+
+describe('a release that is not well', () => {
+  it.concurrent('is not even started when it cannot be run', async () => {
+    for (const [misbehaviour, reason] of [
+      ['crashes when asked for its version', 'does not say which release it is'],
+      ['hangs when asked for its version', 'did not end within'],
+      ['does not accept the config', 'out of order'],
+    ] as const) {
+      await using world = await UpgradeWorld.running();
+      const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '10s'];
+      const { code, stderr } = await world.up(args);
+      expect([misbehaviour, code, stderr]).toEqual([
+        misbehaviour,
+        misbehaviour.startsWith('hangs') ? 70 : 65,
+        expect.stringContaining(reason),
+      ]);
+      expectUntouched(world);
+    }
+  });
+});
