@@ -32,7 +32,7 @@ const HEADERS_END = FLAG.endHeaders | FLAG.endStream;
 /** Makes a call; resolves with how it ended. */
 function ask(
   connection: GrpcConnection,
-  message = Buffer.from('ask'),
+  message: Buffer = Buffer.from('ask'),
   isRepeatable = false,
 ): Promise<GrpcOutcome> {
   const request = { path: PATH, message, isRepeatable };
