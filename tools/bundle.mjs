@@ -185,8 +185,8 @@ module.exports = Object.create(new Proxy({}, { get }));`,
   },
 };
 
-// What is imported as a whole, esbuild copies name by name, for each file that does so: 130 KB of garbage before a command begins. It copies what a
-// module has itself, and these have all behind the prototype.
+// What is imported as a whole, esbuild copies name by name, for each file that does so: 100 KB of garbage for node:fs. It copies what a module has
+// itself, and these have all behind the prototype.
 const nodeUncopied = {
   name: 'node-uncopied',
   setup({ onResolve, onLoad }) {

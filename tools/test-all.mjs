@@ -1,8 +1,8 @@
-// Everything CI runs, in the order that finds a mistake soonest; the last lines say what failed and the total of all
-// projects' tests. A check that is not a test (format, lint, types, …) counts as one test each.
+// Everything CI runs; the last lines say what failed and the total of all projects' tests. A check that is not a test (format, lint, types, …)
+// counts as one test each.
 //
-// The Windows suite waits half of its time, in its two lanes, and so do the end-to-end tests; format and lint are one process each. All of these run
-// beside others.
+// The tests wait half of their time: for programs, for each other and, in the two lanes of the Windows suite, for Wine. The checks, which only
+// compute, run beside them, one after the other, with what the tests leave of the processor.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -31,31 +31,16 @@ const results = [];
 const ofChecks = emptyResult('checks');
 results.push(ofChecks);
 
-await check('lock file', 'tools/check-lock.mjs');
-const formatting = runShown(
-  [YOUNG, binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn', '.'],
-  { besideAs: 'format' },
-);
-await check('quoted tests', 'tools/check-quoted-tests.mjs');
-await check('map of CONTRIBUTING.md', 'tools/check-map.mjs');
-await check('scripts of PowerShell', 'tools/check-powershell.mjs');
-await check('rules that can be counted', 'tools/figures.mjs', '--check');
-await check('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
-await check('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
+// Nx knows the projects by then, which a rule of the linter asks it for.
 await check('project references', nx, 'sync:check');
 // By one process, for the reason that lint is one: what each project builds then is there.
 const libraries = filesOf('libs', 'tsconfig.lib.json');
 await check('libraries', binOf('typescript', 'bin/tsc'), '--build', ...libraries);
 await check('build', ...many('build'));
 
-// One process for all projects: each of its own would read the types of all libraries again, which takes three times as long. Nx knows the
-// projects by now, which a rule asks it for.
-const linting = runShown([YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools'], {
-  besideAs: 'lint',
-});
-
 // CI asks for it by this variable: there nothing may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
+const checking = runChecks();
 const hasWindows = wine !== undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows)
   ofChecks.notes.push(
@@ -72,34 +57,6 @@ const packaging = hasWindows
   ? undefined
   : runShown(['tools/prepare.mjs', 'package'], { besideAs: 'package' });
 
-const hasChart = missingForChart === undefined || isRequired;
-if (!hasChart) ofChecks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
-const onChart = hasChart
-  ? runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true })
-  : undefined;
-
-// One process for all projects, for the reason that lint is: a quarter of the processor time.
-await check(
-  'typecheck',
-  binOf('typescript', 'bin/tsc'),
-  '--build',
-  'tsconfig.json',
-  '--emitDeclarationOnly',
-);
-await check('public faces', 'tools/api-reports.mjs', '--check');
-await check('config reference', 'tools/config-reference.mjs', '--check');
-await check('metrics reference', 'tools/metrics-reference.mjs', '--check');
-await check('command reference', 'tools/command-reference.mjs', '--check');
-await check('packages', 'tools/libraries/check-packages.mjs');
-await check('what imports cost', 'tools/libraries/size-table.mjs', '--check');
-await check('manifests of examples/', 'tools/check-examples.mjs');
-await check('names of metrics, their check', '--test', 'tools/monitoring/known-names.test.mjs');
-await check('alerts and dashboard', 'tools/monitoring/check.mjs');
-if (missingForMonitoring !== undefined && !isRequired)
-  ofChecks.notes.push(
-    `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
-  );
-
 const ofProjects = await runJestProjects([
   () => {
     const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
@@ -115,13 +72,49 @@ const ofProjects = await runJestProjects([
   }),
 ]);
 if (onWindows !== undefined) results.push(await onWindows);
-results.push(...ofProjects);
-if (onChart !== undefined) results.push(await onChart);
-
-count('format', await formatting);
-count('lint', await linting);
+results.push(...ofProjects, ...(await checking));
 
 process.exitCode = printReport(results) ? 0 : 1;
+
+/** Runs what is no test of a project; gives the results of those that have tests of their own. */
+async function runChecks() {
+  const beside = (title, ...args) => check(title, { besideAs: title, isPatient: true }, ...args);
+  await beside('lock file', 'tools/check-lock.mjs');
+  const prettier = binOf('prettier', 'bin/prettier.cjs');
+  await beside('format', YOUNG, prettier, '--check', '--log-level=warn', '.');
+  await beside('quoted tests', 'tools/check-quoted-tests.mjs');
+  await beside('map of CONTRIBUTING.md', 'tools/check-map.mjs');
+  await beside('scripts of PowerShell', 'tools/check-powershell.mjs');
+  await beside('rules that can be counted', 'tools/figures.mjs', '--check');
+  await beside('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
+  await beside('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
+  // One process for all projects, here and below: each of its own would read the types of all libraries again, which takes three times as long.
+  await beside('lint', YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools');
+  const tsc = binOf('typescript', 'bin/tsc');
+  await beside('typecheck', tsc, '--build', 'tsconfig.json', '--emitDeclarationOnly');
+  await beside('public faces', 'tools/api-reports.mjs', '--check');
+  await beside('config reference', 'tools/config-reference.mjs', '--check');
+  await beside('metrics reference', 'tools/metrics-reference.mjs', '--check');
+  await beside('command reference', 'tools/command-reference.mjs', '--check');
+  await beside('packages', 'tools/libraries/check-packages.mjs');
+  await beside('what imports cost', 'tools/libraries/size-table.mjs', '--check');
+  await beside('manifests of examples/', 'tools/check-examples.mjs');
+  await beside('names of metrics, their check', '--test', 'tools/monitoring/known-names.test.mjs');
+  // Beside its load, a daemon is scraped at fixed times.
+  const alerts = 'alerts and dashboard';
+  await check(alerts, { besideAs: alerts }, 'tools/monitoring/check.mjs');
+  if (missingForMonitoring !== undefined && !isRequired)
+    ofChecks.notes.push(
+      `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
+    );
+  if (missingForChart !== undefined && !isRequired) {
+    ofChecks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
+    return [];
+  }
+  const chart = ['tools/chart/run-checks.mjs'];
+  const options = { isBeside: true, isPatient: true };
+  return [await runSuite('chart', chart, 'wins-chart', options)];
+}
 
 /** A file of each folder that has it. */
 function filesOf(folder, file) {
@@ -130,13 +123,14 @@ function filesOf(folder, file) {
     .filter((each) => existsSync(path.join(root, each)));
 }
 
-function titled(title, args) {
-  console.log(`\n── ${title}`);
-  return runShown(args);
+function titled(title, args, options) {
+  if (options === undefined) console.log(`\n── ${title}`);
+  return runShown(args, options);
 }
 
 async function check(title, ...args) {
-  count(title, await titled(title, args));
+  const options = typeof args[0] === 'object' ? args.shift() : undefined;
+  count(title, await titled(title, args, options));
 }
 
 function count(title, { isGreen, ending, printed }) {
