@@ -21,7 +21,7 @@ export async function runShown(args, { cwd = root, env = {}, besideAs, isPatient
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (isPatient) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (isPatient) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let printed = '';
   let unshown = '';
   for (const [from, to] of [
