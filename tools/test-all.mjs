@@ -2,7 +2,7 @@
 // counts as one test each.
 //
 // The tests wait half of their time: for programs, for each other and, in the two lanes of the Windows suite, for Wine. The checks, which only
-// compute, run beside them, one after the other, with what the tests leave of the processor.
+// compute, run beside them in two lanes, with what the tests leave of the processor.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -33,14 +33,14 @@ results.push(ofChecks);
 
 // Nx knows the projects by then, which a rule of the linter asks it for.
 await check('project references', nx, 'sync:check');
-// By one process, for the reason that lint is one: what each project builds then is there.
+// By one process, for the reason that types are checked by one: what each project builds then is there.
 const libraries = filesOf('libs', 'tsconfig.lib.json');
 await check('libraries', binOf('typescript', 'bin/tsc'), '--build', ...libraries);
 await check('build', ...many('build'));
 
 // CI asks for it by this variable: there nothing may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-const checking = runChecks();
+const checking = Promise.all([checkSources(), checkWhatIsBuilt()]);
 const hasWindows = wine !== undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows)
   ofChecks.notes.push(
@@ -72,13 +72,16 @@ const ofProjects = await runJestProjects([
   }),
 ]);
 if (onWindows !== undefined) results.push(await onWindows);
-results.push(...ofProjects, ...(await checking));
+results.push(...ofProjects, ...(await checking).flat());
 
 process.exitCode = printReport(results) ? 0 : 1;
 
-/** Runs what is no test of a project; gives the results of those that have tests of their own. */
-async function runChecks() {
-  const beside = (title, ...args) => check(title, { besideAs: title, isPatient: true }, ...args);
+/** Runs a check with what the tests leave of the processor. */
+function beside(title, ...args) {
+  return check(title, { besideAs: title, isPatient: true }, ...args);
+}
+
+async function checkSources() {
   await beside('lock file', 'tools/check-lock.mjs');
   const prettier = binOf('prettier', 'bin/prettier.cjs');
   await beside('format', YOUNG, prettier, '--check', '--log-level=warn', '.');
@@ -88,8 +91,14 @@ async function runChecks() {
   await beside('rules that can be counted', 'tools/figures.mjs', '--check');
   await beside('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
   await beside('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
-  // One process for all projects, here and below: each of its own would read the types of all libraries again, which takes three times as long.
+  // By one process for the reason that types are.
   await beside('lint', YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools');
+  return [];
+}
+
+/** Gives the result of the chart, which has tests of its own. */
+async function checkWhatIsBuilt() {
+  // One process for all projects: each of its own would read the types of all libraries again, which takes three times as long.
   const tsc = binOf('typescript', 'bin/tsc');
   await beside('typecheck', tsc, '--build', 'tsconfig.json', '--emitDeclarationOnly');
   await beside('public faces', 'tools/api-reports.mjs', '--check');
