@@ -8,12 +8,9 @@ export async function showInfo(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  // The program is looked at while the daemon answers.
-  const [server, Checksum] = await Promise.all([
-    withDaemon(daemonAddress(options), (client) => client.info()),
-    ownDigest(process.argv[1] ?? process.execPath),
-  ]);
-  const client = { Checksum, Version: VERSION, Commit: COMMIT };
+  const server = await withDaemon(daemonAddress(options), (client) => client.info());
+  const program = process.argv[1] ?? process.execPath;
+  const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
   const rows = Object.entries({ client, server }).map(([side, info]) => [
     side,
     info.Version,
