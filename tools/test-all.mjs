@@ -31,8 +31,6 @@ const results = [];
 const ofChecks = emptyResult('checks');
 results.push(ofChecks);
 
-// Nx knows the projects by then, which a rule of the linter asks it for.
-await check('project references', nx, 'sync:check');
 // By one process, for the reason that types are checked by one: what each project builds then is there.
 const libraries = filesOf('libs', 'tsconfig.lib.json');
 await check('libraries', binOf('typescript', 'bin/tsc'), '--build', ...libraries);
@@ -82,6 +80,9 @@ function beside(title, ...args) {
 }
 
 async function checkSources() {
+  // The longest first, by one process for the reason that types are. A rule asks Nx for the projects, which it knows since the build.
+  await beside('lint', YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools');
+  await beside('project references', nx, 'sync:check');
   await beside('lock file', 'tools/check-lock.mjs');
   const prettier = binOf('prettier', 'bin/prettier.cjs');
   await beside('format', YOUNG, prettier, '--check', '--log-level=warn', '.');
@@ -91,8 +92,6 @@ async function checkSources() {
   await beside('rules that can be counted', 'tools/figures.mjs', '--check');
   await beside('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
   await beside('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
-  // By one process for the reason that types are.
-  await beside('lint', YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools');
   return [];
 }
 
