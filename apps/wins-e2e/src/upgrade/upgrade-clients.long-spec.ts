@@ -1,5 +1,19 @@
+import { connect } from 'node:net';
 import { processesWith } from '../testing/process-table.js';
-import { Clients, NAP, WELL } from '../testing/upgrade/upgraded-clients.js';
+import { Clients, expectClearEnds, NAP, say, WELL } from '../testing/upgrade/upgraded-clients.js';
+
+/** Its daemon serves, as a release that no one wanted. */
+const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
+/** Its program is of no use before a file named `go` is beside the config; until then no daemon serves. */
+const LATE = WELL.replace(
+  '\n',
+  `
+const config = process.argv[process.argv.indexOf('--config') + 1];
+const go = require('node:path').join(require('node:path').dirname(config), 'go');
+while (process.argv.includes('run') && !require('node:fs').existsSync(go))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+`,
+);
 
 describe('clients of a daemon that is upgraded', () => {
   it('learn that their daemon is gone when it hangs and is ended by force', async () => {
@@ -19,5 +33,40 @@ describe('clients of a daemon that is upgraded', () => {
     await tunnel.program.said('the tunnel is back');
     expect(await world.rest()).toBe('v1.1.0');
     expect(processesWith(`sleep\0${NAP}`)).toEqual([]);
+  });
+
+  it('get a clear end, or come back by themselves, when it goes back to its release', () =>
+    expectClearEnds(LIES, 1, 'v1.0.0'));
+
+  it('wait while no daemon serves, if they may, and say so at once if not', async () => {
+    await using clients = await Clients.start(`echo "started $1"; exec sleep "$1"`);
+    const { world, tunnel, port } = clients;
+    const first = clients.run('--args', NAP);
+    await first.printed('started');
+    const upgrade = clients.upgrade(LATE);
+    await tunnel.program.said('the tunnel is lost');
+    await first.outcome;
+    // The pipe may be there for a moment longer than the tunnel.
+    const ask = async (): Promise<string> => {
+      const { code, stderr } = await clients.run('--args', '0').outcome;
+      expect([code, stderr]).toEqual([125, expect.stringMatching(/^wins: [^\n]+\n$/)]);
+      return stderr;
+    };
+    while (
+      !/^wins: cannot connect to .* \(--wait-timeout waits for it; [^\n]*\)\n$/.test(await ask())
+    );
+    const short = await clients.run('--args', '0', '--wait-timeout', '300ms').outcome;
+    expect([short.code, short.stderr]).toEqual([125, expect.stringMatching(/^wins: cannot conn/)]);
+
+    const patient = clients.run('--args', '0', '--wait-timeout', '60s');
+    const socket = connect(port, '127.0.0.1');
+    const answer = say(socket, 'held');
+    world.workspace.write('go', '');
+    expect(await answer).toBe('held');
+    socket.destroy();
+    expect(await patient.outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(patient.stdout()).toBe('started 0\n');
+    expect((await upgrade.outcome).code).toBe(0);
+    expect(await world.rest()).toBe('v1.1.0');
   });
 });

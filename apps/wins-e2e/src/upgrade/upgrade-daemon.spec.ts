@@ -1,42 +1,20 @@
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import path from 'node:path';
-import { runWins, startProgram, type Outcome } from '../testing/built-program.js';
-import { freeMetrics } from '../testing/scrape.js';
-import { countedUpgrades } from '../testing/upgrade/counted-upgrades.js';
+import { runWins, type Outcome } from '../testing/built-program.js';
+import { until } from '../testing/process-table.js';
+import {
+  crashing,
+  helperResult,
+  runHelper,
+  upgradeThroughDaemon,
+} from '../testing/upgrade/daemon-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
-import { processesWith, until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { Supervisor } from '../testing/upgrade/supervisor.js';
 import { sha256, type UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { Workspace } from '../testing/workspace.js';
-
-/** Lets the daemon run the helper with any words. */
-function runHelper(world: UpgradeWorld, program: string, ...words: string[]): Promise<Outcome> {
-  const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
-  const run = ['cli', 'prc', 'run', '--server', world.pipe, '--path', upgrader, '--'];
-  return runWins([...run, ...words], world.workspace.environment);
-}
-
-/** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
-function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
-  return runHelper(world, program, 'up', '--json');
-}
-
-/** A release whose daemon ends at once. */
-function crashing(version: string): string {
-  const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
-  return singleFile(version).replace('\n', crash);
-}
-
-/** Waits for the result of a helper that left its run. */
-async function result(world: UpgradeWorld) {
-  await until(() => existsSync(`${world.folder}/result.json`));
-  await until(() => processesWith('--apart', world.definition).length === 0);
-  return world.result;
-}
 
 describe('a real daemon', () => {
   it('is upgraded by a helper that it runs itself and that outlives it, twice', async () => {
@@ -52,7 +30,7 @@ describe('a real daemon', () => {
       await until(() => world.supervisor.pid !== before && existsSync(world.folder));
       await until(() => existsSync(`${world.folder}/result.json`));
       expect(await world.rest()).toBe(version);
-      expect(await result(world)).toMatchObject({ outcome: 'upgraded', to: { version } });
+      expect(await helperResult(world)).toMatchObject({ outcome: 'upgraded', to: { version } });
       expect(world.installed).toBe(sha256(singleFile(version)));
       expect(world.leftovers).toEqual([]);
     }
@@ -72,65 +50,6 @@ describe('a real daemon', () => {
     ]);
     expect(world.supervisor.started).toHaveLength(1);
     expect(world.leftovers).toEqual([]);
-  });
-
-  it('serves again when the release that a helper brings is not well', async () => {
-    const { address, keys } = await freeMetrics();
-    await using world = await nodeWithDaemon({}, () => keys);
-    const { code } = await upgradeThroughDaemon(world, crashing('v1.1.0'));
-    expect(code).toBe(0);
-    expect(await result(world)).toMatchObject({
-      outcome: 'rolledBack',
-      reason: expect.stringContaining('step prove failed') as string,
-    });
-    expect(await world.rest()).toBe('v1.0.0');
-    expect(world.installed).toBe(sha256(singleFile('v1.0.0')));
-    expect(await countedUpgrades(address, 1)).toEqual({ upgraded: 0, rolledBack: 1, failed: 0 });
-  });
-
-  it('is upgraded by the program itself, run by an operator, also with a key in the config that no release knows', async () => {
-    const { address, keys } = await freeMetrics();
-    await using world = await nodeWithDaemon({}, () => keys);
-    const config = JSON.parse(readFileSync(world.config, 'utf8')) as object;
-    writeFileSync(world.config, JSON.stringify({ ...config, of_tomorrow: true }));
-    const program = world.workspace.write('wins-1.1', singleFile('v1.1.0'), 0o755);
-    const args = ['up', '--service', world.definition, '--wait=20s'];
-    const { code, stdout } = await startProgram(program, args, world.workspace.environment).outcome;
-    expect([code, stdout.toString()]).toEqual([0, 'wins: upgraded: the release v1.1.0 serves\n']);
-    expect(await world.rest()).toBe('v1.1.0');
-    expect(await countedUpgrades(address, 1)).toEqual({ upgraded: 1, rolledBack: 0, failed: 0 });
-  });
-
-  it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
-    await using world = await nodeWithDaemon();
-    for (const [effect, next] of [
-      ['stop service', 'v1.1.0'],
-      ['start service', 'v1.2.0'],
-    ] as const) {
-      const before = await world.rest();
-      const offered = world.workspace.write('offered', singleFile(next), 0o755);
-      await world.up(['--path', offered], { [effect]: 'before' });
-      expect(existsSync(`${world.folder}/journal.json`)).toBe(true);
-      await world.supervisor.powerCycle();
-      const version = await world.rest();
-      expect([before, next]).toContain(version);
-      expect(world.installed).toBe(sha256(singleFile(version)));
-    }
-  });
-
-  it('undoes one also when its service names it through a link', async () => {
-    await using world = await nodeWithDaemon();
-    const link = world.workspace.path('link');
-    symlinkSync(world.target, link);
-    world.define(`"${link}" srv app run --config "${world.config}"`);
-    await world.supervisor.powerCycle();
-    const journal = `${world.folder}/journal.json`;
-    const offered = world.workspace.write('offered', singleFile('v1.1.0'), 0o755);
-    await world.up(['--path', offered], { 'stop service': 'before' });
-    expect(existsSync(journal)).toBe(true);
-    await world.supervisor.powerCycle();
-    await until(() => !existsSync(journal));
-    expect(world.supervisor.command[0]).toBe(link);
   });
 
   it('cannot be made of a program that is not one file', async () => {

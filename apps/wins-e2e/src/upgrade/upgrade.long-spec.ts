@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
+import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-troubles.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
@@ -43,4 +44,20 @@ describe('a release that is not well', () => {
       expectUntouched(world);
     }
   });
+});
+
+describe('a journal that cannot be read', () => {
+  it.each(['', '{"format":1,"phase":"trial"', '{"format":2}', 'x'.repeat(2_000_000)])(
+    'changes nothing about what is in place (%#)',
+    expectGoneOnWith,
+  );
+});
+
+describe('files that cannot be had', () => {
+  it.each([
+    ['copy offered program', 'ENOSPC', 'the disk is full', 70],
+    ['make folder', 'EROFS', 'the file system is read-only', 70],
+    ['move staged program', 'EIO', 'EIO', 65],
+    ['write service.json', 'ENOSPC', 'the disk is full', 1],
+  ] as const)('end an upgrade in good order: %s with %s', expectGoodEnd);
 });

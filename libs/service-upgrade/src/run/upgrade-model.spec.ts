@@ -1,3 +1,3 @@
 import { testUpgradeModel } from '../testing/upgrade-model.js';
 
-testUpgradeModel({ everyNth: 4, schedules: 50 });
+testUpgradeModel({ everyNth: 8, schedules: 25 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { startProgram, startWins, type RunningProgram } from '../built-program.js';
+import { processesWith } from '../process-table.js';
 import { freePorts, HostProgram, Tunnel } from '../tunnel/tunnel.js';
 import { nodeWithDaemon } from './node-with-daemon.js';
 import { singleFile } from './single-file.js';
@@ -72,4 +73,44 @@ export class Clients implements AsyncDisposable {
     await this.world[Symbol.asyncDispose]();
     await this.#echo[Symbol.asyncDispose]();
   }
+}
+
+/**
+ * During an upgrade to this release, a run and a stream get a clear end, and what comes after them is served.
+ *
+ * @param code - Of the upgrade.
+ * @param version - That serves after it.
+ */
+export async function expectClearEnds(
+  release: string,
+  code: number,
+  version: string,
+): Promise<void> {
+  await using clients = await Clients.start();
+  const { world, tunnel, port } = clients;
+  const { cut, run } = await clients.begin();
+
+  const upgrade = await clients.upgrade(release).outcome;
+  assert.deepEqual([upgrade.code, await world.rest()], [code, version]);
+
+  const ended = await run.outcome;
+  assert.equal(ended.code, 143);
+  assert.match(
+    ended.stderr,
+    /^wins: \S*sleeper was stopped: daemonStopping \(the daemon was stopped, [^\n]*\)\n$/,
+  );
+  assert.deepEqual(processesWith(`sleep\0${NAP}`), []);
+
+  assert.equal(((await cut) as NodeJS.ErrnoException).code, 'ECONNRESET');
+  const again = connect(port, '127.0.0.1');
+  assert.equal(await say(again, 'after'), 'after');
+  again.destroy();
+  assert.equal(tunnel.program.child.exitCode, null);
+  const lines = tunnel.program.stderr().trimEnd().split('\n').slice(1);
+  assert.ok(lines.length >= 2);
+  const [lost, back] = [
+    /^wins: the tunnel is lost: the daemon closed it[^\n]*; trying again /,
+    /^wins: the tunnel is back$/,
+  ];
+  for (const [index, line] of lines.entries()) assert.match(line, index % 2 === 0 ? lost : back);
 }

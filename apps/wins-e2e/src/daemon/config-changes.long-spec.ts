@@ -1,0 +1,2 @@
+// More that a config file can become.
+import './config-changes.spec.js';

@@ -1,0 +1,2 @@
+// A gigabyte.
+import './slow-readers.spec.js';

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { runWins, type Outcome } from '../built-program.js';
+import { processesWith, until } from '../process-table.js';
+import { singleFile } from './single-file.js';
+import type { Result, UpgradeWorld } from './upgrade-world.js';
+
+/** Lets the daemon run the helper with any words. */
+export function runHelper(
+  world: UpgradeWorld,
+  program: string,
+  ...words: string[]
+): Promise<Outcome> {
+  const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+  const run = ['cli', 'prc', 'run', '--server', world.pipe, '--path', upgrader, '--'];
+  return runWins([...run, ...words], world.workspace.environment);
+}
+
+/** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
+export function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
+  return runHelper(world, program, 'up', '--json');
+}
+
+/** A release whose daemon ends at once. */
+export function crashing(version: string): string {
+  const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
+  return singleFile(version).replace('\n', crash);
+}
+
+/** Waits for the result of a helper that left its run. */
+export async function helperResult(world: UpgradeWorld): Promise<Result> {
+  await until(() => existsSync(`${world.folder}/result.json`));
+  await until(() => processesWith('--apart', world.definition).length === 0);
+  return world.result;
+}

@@ -1,0 +1,2 @@
+// A disk with any number of pages left.
+import './upgrade-disks.spec.js';
