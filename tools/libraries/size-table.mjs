@@ -119,7 +119,7 @@ function text() {
   return `# What an import costs
 
 One import from each package, bundled with all that it brings and minified by esbuild (ES modules, Node 20.19). Made by
-\`npm run sizes\`; \`npm test\` fails when one grows by more than a tenth, or beyond its limit.
+\`npm run sizes\`; \`npm run check\` fails when one grows by more than a tenth, or beyond its limit.
 
 | package | import | KB | limit |
 | --- | --- | ---: | ---: |

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -12,16 +11,14 @@ const KEPT_CHARACTERS = 8192;
  * Runs a Node program in the root of the checkout, and shows what it prints.
  *
  * @param besideAs - Its title when it runs beside others: what it prints is shown at its end.
- * @param isPatient - Whether it, and what it starts, gets only what others leave of the processor.
  * @returns Whether it ended with 0, how it ended, and the end of what it printed.
  */
-export async function runShown(args, { cwd = root, env = {}, besideAs, isPatient = false } = {}) {
+export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (isPatient) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let printed = '';
   let unshown = '';
   for (const [from, to] of [

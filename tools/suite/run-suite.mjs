@@ -8,17 +8,13 @@ import { root, runShown } from './run-shown.mjs';
  *
  * @param args - The runner and its arguments. It leaves its result in `node_modules/.cache/<folder>/summary.json`.
  * @param isBeside - Whether it runs beside others: what it prints is shown at its end.
- * @param isPatient - Whether it gets only what others leave of the processor.
  * @returns That result; with a failure if the runner failed without one.
  */
-export async function runSuite(suite, args, folder, { isBeside = false, isPatient } = {}) {
+export async function runSuite(suite, args, folder, { isBeside = false } = {}) {
   const summary = path.join(root, 'node_modules/.cache', folder, 'summary.json');
   rmSync(summary, { force: true });
   if (!isBeside) console.log(`\n── ${suite}`);
-  const { isGreen, ending, printed } = await runShown(args, {
-    isPatient,
-    ...(isBeside && { besideAs: suite }),
-  });
+  const { isGreen, ending, printed } = await runShown(args, isBeside ? { besideAs: suite } : {});
   const result = emptyResult(suite);
   if (existsSync(summary)) Object.assign(result, JSON.parse(readFileSync(summary, 'utf8')));
   if (!isGreen && result.failures.length === 0) {

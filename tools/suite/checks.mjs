@@ -1,0 +1,44 @@
+// The build, and checks that are no tests: each counts as one.
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { emptyResult } from './report.mjs';
+import { root, runShown } from './run-shown.mjs';
+
+const require = createRequire(import.meta.url);
+
+export const nx = require.resolve('nx/bin/nx.js');
+export const tsc = binOf('typescript', 'bin/tsc');
+
+/** What all checks of this run found. */
+export const checks = emptyResult('checks');
+
+/** The program of a package, by its path in it. */
+export function binOf(name, file) {
+  return path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
+}
+
+/** Runs a Node program that ends with 0 when all is as it should be. With `isBeside`, what it prints is shown at its end. */
+export async function check(title, args, { isBeside = false } = {}) {
+  if (!isBeside) console.log(`\n── ${title}`);
+  const { isGreen, ending, printed } = await runShown(args, isBeside ? { besideAs: title } : {});
+  if (isGreen) checks.passed += 1;
+  else checks.failures.push({ file: 'check', title, message: `${ending}\n${endOf(printed)}` });
+}
+
+/** Builds the libraries, by one process since each of its own would read the types of all others again; then the programs. */
+export async function build() {
+  await check('libraries', [tsc, '--build', ...filesOf('libs', 'tsconfig.lib.json')]);
+  await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
+}
+
+/** A file of each folder that has it. */
+function filesOf(folder, file) {
+  return readdirSync(path.join(root, folder))
+    .map((name) => path.join(folder, name, file))
+    .filter((each) => existsSync(path.join(root, each)));
+}
+
+function endOf(printed) {
+  return printed.trimEnd().split('\n').slice(-14).join('\n');
+}
