@@ -2,6 +2,13 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { checkOptions, CLIENT_NAME_METADATA_KEY } from '../client-options.js';
 import { WinsClientError } from '../client-error.js';
 import type { WinsClientErrorCode } from '../client-error.js';
+import { ApplicationServiceService } from '../gen/application.js';
+import { HnsServiceService } from '../gen/hns.js';
+import { HostServiceService } from '../gen/host.js';
+import { NetworkServiceService } from '../gen/network.js';
+import { ProcessServiceService } from '../gen/process.js';
+import { RouteServiceService } from '../gen/route.js';
+import { RunStatsService } from '../gen/run-stats.js';
 import { OpenCalls } from '../open-calls.js';
 import type { CallDone } from '../open-calls.js';
 import { outcomeError } from './outcome-error.js';
@@ -13,15 +20,17 @@ import type { CallOptions, UnaryClient, WinsClientOptions } from '../wins-client
 const CLOSE_GRACE_MS = 1000;
 
 /** Calls that change nothing, by their paths: they may be made twice. What is not here is sent to a daemon that has spoken, and once. */
-const REPEATABLE: ReadonlySet<string> = new Set([
-  '/wins.ApplicationService/Info',
-  '/wins.HnsService/GetNetwork',
-  '/wins.HostService/GetVersion',
-  '/wins.NetworkService/Get',
-  '/wins.ProcessService/List',
-  '/wins.RouteService/List',
-  '/wins.RunStats/Stats',
-]);
+const REPEATABLE: ReadonlySet<string> = new Set(
+  [
+    ApplicationServiceService.info,
+    HnsServiceService.getNetwork,
+    HostServiceService.getVersion,
+    NetworkServiceService.get,
+    ProcessServiceService.list,
+    RouteServiceService.list,
+    RunStatsService.stats,
+  ].map(({ path }) => path),
+);
 
 /** How to reach a daemon by a transport; `address` only names it. */
 export interface UnaryClientOptions extends Omit<WinsClientOptions, 'dial'> {
