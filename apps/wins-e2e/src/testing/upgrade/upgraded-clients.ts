@@ -99,7 +99,7 @@ export async function expectClearEnds(
     ended.stderr,
     /^wins: \S*sleeper was stopped: daemonStopping \(the daemon was stopped, [^\n]*\)\n$/,
   );
-  assert.deepEqual(processesWith(`sleep\0${NAP}`), []);
+  assert.equal(processesWith(`sleep\0${NAP}`).join(), '');
 
   assert.equal(((await cut) as NodeJS.ErrnoException).code, 'ECONNRESET');
   const again = connect(port, '127.0.0.1');
