@@ -5,8 +5,8 @@ import { medianTime } from './measure.mjs';
 const STARTS = 10;
 const MEMORY = 'idle memory';
 const ROWS = [
-  ['cli --version', 1.4],
-  ['cli app info', 1.6],
+  ['cli --version', 1.3],
+  ['cli app info', 1.5],
 ];
 
 export const startRows = [MEMORY, ...ROWS.map(([words]) => words)];

@@ -18,7 +18,8 @@ const showAnswer: ShowAnswer = async (answer, form) =>
   (await import('./output/show-answer.js')).showAnswer(answer, form);
 
 async function run(typed: readonly string[]): Promise<number> {
-  // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them.
+  // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them. `up` is all that
+  // it has there.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, async (words, inside) => {
       const { upIn } = await import('./commands/up.js');
