@@ -14,6 +14,7 @@ import path from 'node:path';
 import { Effects } from '../run/effects.js';
 import { findPlaces } from '../run/find-places.js';
 import { handOver, type Helper } from '../run/hand-over.js';
+import { offerUpgrade } from '../run/offer-upgrade.js';
 import { performUpgrade } from '../run/perform-upgrade.js';
 import type { UpgradeWish } from '../plan/plan-upgrade.js';
 import type { DaemonAnswer } from '../run/health-gate.js';
@@ -141,6 +142,34 @@ export class ModelNode implements Disposable {
     return end;
   }
 
+  /**
+   * The daemon finds a program in the file that it watches, and would be replaced by it.
+   *
+   * @returns The number of the attempt for which it leaves a helper; undefined when it leaves none.
+   */
+  async find(program: string): Promise<number | undefined> {
+    let attempt: number | undefined;
+    const offer = {
+      program,
+      sha256: sha('sha256', readFileSync(program, 'utf8')),
+      service: 'model',
+      runningFile: this.#runningFile,
+      signal: new AbortController().signal,
+    };
+    await this.#live(
+      new Map(),
+      async (context) => {
+        await offerUpgrade(context, offer, (_helper, order) => {
+          ({ attempt } = order);
+          return Promise.resolve();
+        });
+        return 'none';
+      },
+      (_service, task) => task(),
+    );
+    return attempt;
+  }
+
   get #runningFile(): string {
     return this.running?.file ?? '';
   }
@@ -164,6 +193,7 @@ export class ModelNode implements Disposable {
   async #live(
     faults: ReadonlyMap<number, Fault>,
     task: (context: UpgradeContext) => Promise<LifeEnd>,
+    locked: (service: ServiceControl, task: () => Promise<LifeEnd>) => Promise<LifeEnd> = withLock,
   ): Promise<LifeEnd> {
     const life = Symbol('life');
     this.effects = 0;
@@ -204,7 +234,7 @@ export class ModelNode implements Disposable {
       waitMs: 20,
       runMs: 30_000,
     };
-    const ended = withLock(context.service, () => task(context)).catch((error: unknown) => {
+    const ended = locked(context.service, () => task(context)).catch((error: unknown) => {
       if (error instanceof UpgradeError) return 'error' as const;
       throw error;
     });
