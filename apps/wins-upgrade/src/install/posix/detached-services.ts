@@ -4,7 +4,9 @@ import { errnoOf } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   mkdirSync,
   openSync,
@@ -13,12 +15,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const GRACE_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 /** What a service gets of our environment: where its pipes are, so that it is found again. */
 const PASSED_ON = ['PATH', 'WINS_RUNTIME_DIR'] as const;
+
+/** Waits for a word by which this process says that it knows the child, which ends if this process does before. */
+const ONCE_KNOWN = 'read -r word <&3 && exec "$@" 3<&-';
 
 /** Services as processes of their own, which outlive this one, known by PID and time of start. Linux alone. */
 export function detachedServices(folder: string): ServiceRunner {
@@ -49,12 +55,17 @@ export function detachedServices(folder: string): ServiceRunner {
       const env = { ...Object.fromEntries(passed), ...environment };
       const log = openSync(path.join(folder, `${name}.log`), 'a', 0o600);
       try {
-        const child = spawn(found.imagePath, [...found.args], {
-          ...{ cwd: '/', env, detached: true, stdio: ['ignore', log, log] },
+        accessSync(found.imagePath, constants.X_OK);
+        const words = ['-c', ONCE_KNOWN, 'sh', found.imagePath, ...found.args];
+        const child = spawn('/bin/sh', words, {
+          ...{ cwd: '/', env, detached: true, stdio: ['ignore', log, log, 'pipe'] },
         });
         await once(child, 'spawn');
         child.unref();
         writeFileSync(file(name), `${child.pid ?? 0} ${startOf(child.pid ?? 0) ?? ''}`);
+        const known = child.stdio[3] as Writable;
+        // A child that has ended by then is seen as one that does not run.
+        known.on('error', () => undefined).end('known\n');
       } finally {
         closeSync(log);
       }
