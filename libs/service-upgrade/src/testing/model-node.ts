@@ -145,10 +145,10 @@ export class ModelNode implements Disposable {
   /**
    * The daemon finds a program in the file that it watches, and would be replaced by it.
    *
-   * @returns The number of the attempt for which it leaves a helper; undefined when it leaves none.
+   * @returns The number of the attempt for which it leaves a helper; `tried` when there is none; undefined when it cannot be done now.
    */
-  async find(program: string): Promise<number | undefined> {
-    let attempt: number | undefined;
+  async find(program: string): Promise<number | 'tried' | undefined> {
+    let found: number | 'tried' | undefined;
     const offer = {
       program,
       sha256: sha('sha256', readFileSync(program, 'utf8')),
@@ -159,15 +159,16 @@ export class ModelNode implements Disposable {
     await this.#live(
       new Map(),
       async (context) => {
-        await offerUpgrade(context, offer, (_helper, order) => {
-          ({ attempt } = order);
+        const { kind } = await offerUpgrade(context, offer, (_helper, { attempt }) => {
+          found = attempt;
           return Promise.resolve();
         });
+        if (kind === 'tried') found = kind;
         return 'none';
       },
       (_service, task) => task(),
     );
-    return attempt;
+    return found;
   }
 
   get #runningFile(): string {
