@@ -83,7 +83,7 @@ describe('a hostile client of the pipes', () => {
     };
     for (let index = 0; index < 16; index += 1) await watchOne(index);
     const before = residentBytes(daemon.child.pid);
-    for (let index = 16; index < 160; index += 1) await watchOne(index);
+    for (let index = 16; index < 400; index += 1) await watchOne(index);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
     // It did not use up the places of others, nor its own.
     expect(await told(watch(''))).toBe(HealthStatus.SERVING);

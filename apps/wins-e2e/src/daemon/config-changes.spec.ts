@@ -1,10 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
-import { Workspace } from '../testing/workspace.js';
+import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** What the long tier tries besides, which runs this file too. */
-const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
+/** What the long tier tries besides. */
 const FOR_THE_LONG_TIER: [string, (config: string) => void][] = [
   ['an empty file', (file) => writeFileSync(file, '')],
   ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],

@@ -1,7 +1,7 @@
 import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
-import { Workspace } from '../testing/workspace.js';
+import { IS_LONG, Workspace } from '../testing/workspace.js';
 
 /** A program that starts a child of its own, one of them in a session of its own, and tells. */
 const FAMILY = `const { spawn } = require('node:child_process');
@@ -15,8 +15,7 @@ setInterval(() => {}, 1e6);`;
 /** A moment of a run. */
 type Reached = (client: RunningProgram, daemon: Daemon) => Promise<unknown>;
 
-/** What the long tier tries besides, which runs this file too. */
-const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
+/** What the long tier tries besides. */
 const FOR_THE_LONG_TIER: [string, Reached][] = [
   ['before it was asked', () => Promise.resolve()],
   [

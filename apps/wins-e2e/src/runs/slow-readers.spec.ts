@@ -5,11 +5,11 @@ import { markOf } from '../testing/mark-of.js';
 import { startRequest } from '../testing/digests.js';
 import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
 import { until } from '../testing/process-table.js';
-import { Workspace } from '../testing/workspace.js';
+import { IS_LONG, Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** The long tier, which runs this file too, has a gigabyte. */
-const BLOCKS = process.env['WINS_TEST_TIER'] === 'long' ? 16_384 : 2048;
+/** A gigabyte in the long tier. */
+const BLOCKS = IS_LONG ? 16_384 : 2048;
 const BLOCK_BYTES = 65_536;
 
 describe('a daemon whose clients read slowly', () => {

@@ -4,6 +4,8 @@ import path from 'node:path';
 
 /** The root of the checkout; the Windows suite, whose specs run from a bundle, says where it is. */
 export const ROOT = process.env['WINS_ROOT'] ?? path.resolve(__dirname, '../../../..');
+/** Whether this is the long tier, in which a `*.long-spec.ts` may run the spec of tier one again, with more. */
+export const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 /** The built program. */
 export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
 

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { IS_LONG } from '../testing/workspace.js';
 
 const itOnItsOwnDisk = wherePossible(
   it,
@@ -17,8 +18,8 @@ const itOnItsOwnDisk = wherePossible(
 /** What a file system gives out at a time. */
 const PAGE_BYTES = 4096;
 const PAGES = 16;
-/** The long tier, which runs this file too, leaves any number of pages from none to six. */
-const STRIDE = process.env['WINS_TEST_TIER'] === 'long' ? 1 : 3;
+/** The long tier leaves any number of pages from none to six. */
+const STRIDE = IS_LONG ? 1 : 3;
 
 /** A node whose program lies on a small disk. */
 class SmallDisk implements AsyncDisposable {
