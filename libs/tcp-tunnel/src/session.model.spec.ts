@@ -25,7 +25,9 @@ const flow: FlowLimits = {
   streamCapBytes: 4096 * KIB,
   sessionCapBytes: 8192 * KIB,
   inFlightBytes: 64 * KIB,
+  sendAheadBytes: 128 * KIB,
   turnBytes: 48 * KIB,
+  loneTurnBytes: 96 * KIB,
   sparseBytes: KIB,
   unsentCapBytes: 1024 * KIB,
 };
@@ -108,6 +110,8 @@ class End {
     readonly seed: number,
     peerSeed: number,
   ) {
+    // One end of each stream is like that of a socket.
+    stream.keepsWritten = seed % 2 === 1;
     stream.on('data', (chunk: Buffer) => {
       for (const byte of chunk) {
         if (byte !== patternAt(peerSeed, this.received))

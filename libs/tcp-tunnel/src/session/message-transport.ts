@@ -7,9 +7,9 @@ export interface MessageTransport {
   readonly bufferedBytes: number;
   /**
    * Queues one message, or its beginning and its `rest`. `sent` is called when it was handed on or can never be; never from inside
-   * `send`. Both belong to the transport.
+   * `send`. All of it belongs to the transport.
    */
-  send(message: Buffer, sent: () => void, rest?: Buffer): void;
+  send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
   /** Calls `then` after everything else that is ready had its turn, or, when `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
   /** Takes nothing more from the peer until `resume`, but for what was read already. */

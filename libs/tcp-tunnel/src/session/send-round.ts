@@ -2,10 +2,11 @@ import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
-/** A message, or its beginning and the rest of it. */
+/** A message: its beginning and the rest of it, if it is in more than one part. */
 export interface OutgoingMessage {
+  readonly bodyBytes: number;
   readonly message: Buffer;
-  readonly rest?: Buffer;
+  readonly rest: readonly Buffer[];
 }
 
 /** Something that has messages to send now and then. */
@@ -21,16 +22,16 @@ export interface RoundMember {
   messageSent(): void;
 }
 
-/** So many turns after its last message, a sparse stream no longer counts as interactive. */
+/** So many turns of bytes after its last message, a sparse stream no longer counts as interactive. */
 const SPARSE_TURNS = 64;
 
 /**
  * Sends one message of each member in turn while less than `inFlightBytes` wait in the transport. The transport's word that a
  * message went out starts it again; a session's tick does too, for a transport that forgot to say so.
  *
- * After `turnBytes` the large messages rest until everything else in the process had its turn; small ones go on. While
- * another stream sends small messages the rest is a millisecond long: a stream without end takes every processor that it
- * gets, in the programs at both its ends too, and what waits for a processor is the small stream's round trip.
+ * After `loneTurnBytes` the large messages rest until everything else in the process had its turn; small ones go on. While
+ * another stream sends small messages they do so after `turnBytes`, and for a millisecond: a stream without end takes every
+ * processor that it gets, in the programs at both its ends too, and what waits for a processor is the small stream's round trip.
  */
 export class SendRound {
   readonly #transport: MessageTransport;
@@ -38,8 +39,10 @@ export class SendRound {
   readonly #waiting = new Fifo<RoundMember>();
   readonly #resting = new Fifo<RoundMember>();
   #running = false;
-  #turn = { number: 0, bytes: 0, spent: false };
-  #sparse: { readonly member: RoundMember; readonly turn: number } | undefined;
+  #sentBytes = 0;
+  #turn = { beganAt: 0, spent: false };
+  /** Who sent a small message last, and where in all that was sent. */
+  #sparse: { readonly member: RoundMember; readonly at: number } | undefined;
 
   constructor(transport: MessageTransport, limits: FlowLimits) {
     this.#transport = transport;
@@ -79,27 +82,33 @@ export class SendRound {
   #send(member: RoundMember): void {
     member.queued = false;
     if (!member.sendable) return;
-    const { message, rest } = member.takeMessage();
+    const { bodyBytes, message, rest } = member.takeMessage();
     this.#transport.send(message, this.sent, rest);
-    this.#count(member, message.length + (rest?.length ?? 0));
+    this.#count(member, bodyBytes);
     member.messageSent();
     this.#enqueue(member);
   }
 
   #count(member: RoundMember, bytes: number): void {
-    const turn = this.#turn;
-    if (bytes <= this.#limits.sparseBytes) this.#sparse = { member, turn: turn.number };
-    turn.bytes += bytes;
-    if (turn.spent || turn.bytes < this.#limits.turnBytes) return;
-    turn.spent = true;
-    const sparse = this.#sparse;
-    const idle =
-      sparse !== undefined && sparse.member !== member && turn.number - sparse.turn <= SPARSE_TURNS;
+    const { turnBytes, loneTurnBytes, sparseBytes } = this.#limits;
+    this.#sentBytes += bytes;
+    if (bytes <= sparseBytes) this.#sparse = { member, at: this.#sentBytes };
+    if (this.#turn.spent) return;
+    const idle = this.#isWaitedForBeside(member);
+    if (this.#sentBytes - this.#turn.beganAt < (idle ? turnBytes : loneTurnBytes)) return;
+    this.#turn.spent = true;
     this.#transport.rest(idle, () => this.#nextTurn());
   }
 
+  /** Another stream sent a small message not long ago. */
+  #isWaitedForBeside(member: RoundMember): boolean {
+    const sparse = this.#sparse;
+    if (sparse === undefined || sparse.member === member) return false;
+    return this.#sentBytes - sparse.at <= SPARSE_TURNS * this.#limits.turnBytes;
+  }
+
   #nextTurn(): void {
-    this.#turn = { number: this.#turn.number + 1, bytes: 0, spent: false };
+    this.#turn = { beganAt: this.#sentBytes, spent: false };
     for (let member = this.#resting.shift(); member; member = this.#resting.shift())
       this.#waiting.push(member);
     this.run();

@@ -7,6 +7,7 @@ import type { TunnelEnd } from './session-state.js';
 import { MemoryLink } from '../testing/memory-link.js';
 import { decodeMessage } from '../wire/decode.js';
 import { MessageEncoder } from '../wire/encode.js';
+import type { TunnelMessage } from '../wire/message.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 const settings: SessionSettings = {
@@ -50,13 +51,17 @@ function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
   return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
-/** What a session put on the wire, as `type id`; each look hands on what the transport holds. */
-function sent(link: MemoryLink): string[] {
+/** What a session put on the wire; each look hands on what the transport holds. */
+function messagesOf(link: MemoryLink): TunnelMessage[] {
   while (!link.quiet) link.handOn();
-  return link.wire
-    .splice(0)
-    .map(decodeMessage)
-    .map((message) => `${message.type} ${'id' in message ? message.id : ''}`.trim());
+  return link.wire.splice(0).map(decodeMessage);
+}
+
+/** The same, as `type id`. */
+function sent(link: MemoryLink): string[] {
+  return messagesOf(link).map((message) =>
+    `${message.type} ${'id' in message ? message.id : ''}`.trim(),
+  );
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -110,17 +115,18 @@ describe('what a session sends', () => {
     const { session, link } = client();
     const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     sent(link);
-    large.write(Buffer.alloc(12 * MESSAGE));
+    const turn = DEFAULT_FLOW_LIMITS.loneTurnBytes / MESSAGE;
+    large.write(Buffer.alloc((turn + 4) * MESSAGE));
     link.restsOn = true;
-    for (let message = 0; message < 12; message += 1) link.handOn();
+    for (let message = 0; message < turn + 4; message += 1) link.handOn();
     small.write('x');
     link.restsOn = false;
-    const first = Array<string>(8).fill('data 1');
+    const first = Array<string>(turn).fill('data 1');
     expect(sent(link)).toEqual([...first, 'data 2', ...Array<string>(4).fill('data 1')]);
     expect(link.rests[0]).toBe('turn');
   });
 
-  it('rests longer while another stream sends small messages', () => {
+  it('rests sooner and longer while another stream sends small messages', () => {
     const { session, link } = client();
     const [large, small] = [session.connect('tcp/localhost:1'), session.connect('tcp/localhost:2')];
     small.write('x');
@@ -131,6 +137,65 @@ describe('what a session sends', () => {
     sent(link);
     expect(new Set(link.rests.slice(0, 64))).toEqual(new Set(['idle']));
     expect(link.rests.at(-1)).toBe('turn');
+  });
+
+  it('sends two reads of a socket as one message to a peer that said hello, and as two to any other', () => {
+    for (const peer of ['hello', undefined]) {
+      const { session, link } = client();
+      if (peer === 'hello') session.message([new MessageEncoder().hello()]);
+      const stream = session.connect('tcp/localhost:1');
+      stream.keepsWritten = true;
+      session.message([new MessageEncoder().pause(1)]);
+      const reads = [1, 2, 3].map((byte) => Buffer.alloc(MESSAGE, byte));
+      for (const read of reads) stream.write(read);
+      // The third is not taken over before the first two have gone.
+      expect(stream.writableLength).toBe(2 * MESSAGE);
+      session.message([new MessageEncoder().resume(1)]);
+      const bodies = messagesOf(link).flatMap((message) =>
+        message.type === 'data' ? [message.payload] : [],
+      );
+      expect(bodies.map(({ length }) => length / MESSAGE)).toEqual(peer ? [2, 1] : [1, 1, 1]);
+      expect(Buffer.concat(bodies).equals(Buffer.concat(reads))).toBe(true);
+    }
+  });
+
+  it('lets no second chunk wait in a stream when it is short, or when much waits in the session', () => {
+    const { session, link } = client();
+    session.message([new MessageEncoder().hello()]);
+    const writes = (chunk: Buffer): SessionStream => {
+      const stream = session.connect('tcp/localhost:1');
+      stream.keepsWritten = true;
+      stream.on('error', () => undefined);
+      session.message([new MessageEncoder().pause(stream.id)]);
+      stream.write(chunk);
+      return stream;
+    };
+    expect(writes(Buffer.alloc(100)).writableLength).toBe(100);
+    const streams = DEFAULT_FLOW_LIMITS.sendAheadBytes / MESSAGE;
+    for (let count = 0; count < streams; count += 1)
+      expect(writes(Buffer.alloc(MESSAGE)).writableLength).toBe(0);
+    const late = writes(Buffer.alloc(MESSAGE));
+    expect(late.writableLength).toBe(MESSAGE);
+    // What a stream has sent or given up no longer counts.
+    session.message([new MessageEncoder().resume(late.id), new MessageEncoder().resume(2)]);
+    sent(link);
+    session.close({ reason: 'closed' });
+    expect(session.waitingBytes).toBe(0);
+  });
+
+  it('ends a stream behind what waits, though its writer was told that it went', async () => {
+    const { session, link } = client();
+    session.message([new MessageEncoder().hello()]);
+    const stream = session.connect('tcp/localhost:1');
+    stream.keepsWritten = true;
+    session.message([new MessageEncoder().pause(1)]);
+    const written = new Promise((resolve) => stream.write(Buffer.alloc(MESSAGE), resolve));
+    stream.end();
+    await written;
+    await settle();
+    expect(sent(link)).toEqual(['hello', 'connect 1']);
+    session.message([new MessageEncoder().resume(1)]);
+    expect(sent(link)).toEqual(['data 1', 'end 1']);
   });
 
   it('goes on sending at the next tick although the transport forgot to say that it can', () => {

@@ -38,6 +38,7 @@ export class Session implements TransportEvents, SessionLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
   readonly traffic: TunnelTraffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
+  waitingBytes = 0;
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
   readonly #settings: SessionSettings;

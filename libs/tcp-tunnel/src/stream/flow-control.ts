@@ -19,8 +19,12 @@ export interface FlowLimits {
   readonly sessionCapBytes: number;
   /** Sources are not read while this much waits in the WebSocket. */
   readonly inFlightBytes: number;
-  /** The bytes that a session sends before its large messages rest for a turn. */
+  /** While less waits in all streams of a session, each may have a second read of its source wait. */
+  readonly sendAheadBytes: number;
+  /** The bytes that a session sends before its large messages rest, while another stream sends small ones. */
   readonly turnBytes: number;
+  /** The same while none does. */
+  readonly loneTurnBytes: number;
   /** A message up to this size never rests: it belongs to an interactive stream. */
   readonly sparseBytes: number;
   /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
@@ -37,7 +41,9 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   streamCapBytes: 16 * MIB,
   sessionCapBytes: 128 * MIB,
   inFlightBytes: MIB,
+  sendAheadBytes: 4 * MIB,
   turnBytes: 512 * KIB,
+  loneTurnBytes: 4 * MIB,
   sparseBytes: 4 * KIB,
   unsentCapBytes: 8 * MIB,
 };

@@ -1,71 +1,98 @@
-/** The chunks of one write that wait to be sent, taken out in pieces of another size. */
+import { Fifo } from './fifo.js';
+
+/** What waits to be sent in all streams of a session. */
+export interface WaitingBytes {
+  waitingBytes: number;
+}
+
+/** Chunks that wait to be sent, taken out in pieces of another size, and the write that waits with them. */
 export class OutgoingBytes {
-  #chunks: readonly Buffer[] = [];
-  #index = 0;
+  readonly #ofSession: WaitingBytes;
+  /** The chunk that is taken from, and how much of it is gone. */
+  #first: Buffer | undefined;
   #offset = 0;
+  readonly #others = new Fifo<Buffer>();
   #length = 0;
   #done: (() => void) | undefined;
+  #mayWaitBytes = 0;
+
+  constructor(ofSession: WaitingBytes) {
+    this.#ofSession = ofSession;
+  }
 
   get length(): number {
     return this.#length;
   }
 
-  /** What is left of the first chunk. */
-  get firstLength(): number {
-    return (this.#chunks[this.#index]?.length ?? 0) - this.#offset;
-  }
-
-  /** Takes over the chunks; `done` is called when the last byte was taken or dropped. */
-  put(chunks: readonly Buffer[], done: () => void): void {
-    this.#chunks = chunks;
-    this.#index = 0;
-    this.#offset = 0;
+  /**
+   * Takes over the chunks of a write. {@link settle} calls `done` once no more than `mayWaitBytes` are left of all; there is no other
+   * write before that.
+   */
+  put(chunks: readonly Buffer[], mayWaitBytes: number, done: () => void): void {
+    for (const chunk of chunks) {
+      if (chunk.length === 0) continue;
+      this.#grow(chunk.length);
+      if (this.#first === undefined) this.#first = chunk;
+      else this.#others.push(chunk);
+    }
     this.#done = done;
-    this.#length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    this.#mayWaitBytes = mayWaitBytes;
   }
 
   /** Fills `target` from `at` to its end; the caller made it no longer than there are bytes. */
   take(target: Buffer, at: number): void {
-    let position = at;
-    while (position < target.length) {
-      const chunk = this.#chunks[this.#index];
-      if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');
-      const copied = chunk.copy(target, position, this.#offset);
-      position += copied;
-      this.#move(chunk, copied);
+    for (let position = at; position < target.length;)
+      position += this.#next(target.length - position).copy(target, position);
+  }
+
+  /** The next bytes themselves, so many at most, up to the first chunk of which fewer than `least` are left. */
+  takeViews(most: number, least: number): Buffer[] {
+    const views: Buffer[] = [];
+    for (let left = most; left > 0 && this.#firstLength >= least;) {
+      const view = this.#next(left);
+      views.push(view);
+      left -= view.length;
     }
-    this.#length -= target.length - at;
+    return views;
   }
 
-  /** The next bytes themselves, of the first chunk and no more than so many. */
-  takeFirst(most: number): Buffer {
-    const chunk = this.#chunks[this.#index];
-    if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');
-    const first = chunk.subarray(this.#offset, this.#offset + most);
-    this.#move(chunk, first.length);
-    this.#length -= first.length;
-    return first;
-  }
-
-  /** Says that the write is over when nothing is left of it. */
+  /** Says that the write is over when no more is left than may be. */
   settle(): void {
-    if (this.#length > 0 || this.#done === undefined) return;
+    if (this.#length > this.#mayWaitBytes || this.#done === undefined) return;
     const done = this.#done;
     this.#done = undefined;
-    this.#chunks = [];
     done();
   }
 
   /** Drops what is left; the write counts as done. */
   discard(): void {
-    this.#length = 0;
+    this.#first = undefined;
+    this.#offset = 0;
+    this.#others.clear();
+    this.#grow(-this.#length);
     this.settle();
   }
 
-  #move(chunk: Buffer, taken: number): void {
-    this.#offset += taken;
-    if (this.#offset < chunk.length) return;
-    this.#index += 1;
-    this.#offset = 0;
+  get #firstLength(): number {
+    return (this.#first?.length ?? 0) - this.#offset;
+  }
+
+  /** The next bytes of one chunk, so many at most. */
+  #next(most: number): Buffer {
+    const chunk = this.#first;
+    if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');
+    const next = chunk.subarray(this.#offset, this.#offset + most);
+    this.#grow(-next.length);
+    this.#offset += next.length;
+    if (this.#offset === chunk.length) {
+      this.#first = this.#others.shift();
+      this.#offset = 0;
+    }
+    return next;
+  }
+
+  #grow(bytes: number): void {
+    this.#length += bytes;
+    this.#ofSession.waitingBytes += bytes;
   }
 }

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { mayMove, type StreamEnd, type StreamState } from './stream-state.js';
 import { Fifo } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
-import { OutgoingBytes } from './outgoing-bytes.js';
+import { OutgoingBytes, type WaitingBytes } from './outgoing-bytes.js';
 import { exactBuffer } from './exact-buffer.js';
 import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
 import type { TunnelStream, TunnelTraffic } from './tunnel-stream.js';
@@ -15,7 +15,7 @@ import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 
 /** What a stream needs of its session. */
-export interface SessionLink {
+export interface SessionLink extends WaitingBytes {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
   readonly traffic: TunnelTraffic;
@@ -44,6 +44,8 @@ const READ_AHEAD_BYTES = 64 * 1024;
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** What a held chunk costs beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
+/** What is kept as it is may wait for its turn while its writer goes on: with the next read of a socket it is one message. */
+const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied to its header, and to others that wait. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** An end that comes after the answer began is held back for as long as the answer goes on; this long after its last bytes. */
@@ -59,12 +61,12 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
   bytesRead = 0;
   bytesWritten = 0;
-  /** Nobody changes what was written here, not even after the write is over: it is sent without a copy. */
+  /** Nobody changes what was written here, not even after the write is over: it is sent later, and without a copy. */
   keepsWritten = false;
 
   #state: StreamState = { kind: 'open' };
   readonly #link: SessionLink;
-  readonly #outgoing = new OutgoingBytes();
+  readonly #outgoing: OutgoingBytes;
   readonly #sendGate = new SendGate();
   readonly #held = new Fifo<Buffer>();
   readonly #receiveGate: ReceiveGate;
@@ -84,6 +86,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   ) {
     super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
     this.#link = link;
+    this.#outgoing = new OutgoingBytes(link);
     this.#receiveGate = new ReceiveGate(link.shared);
     this.on('end', destroyIfPeerClosed);
   }
@@ -118,23 +121,26 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   override _final(done: () => void): void {
-    this.#endLocally();
-    done();
+    this.#outgoing.put([], 0, () => {
+      this.#endLocally();
+      done();
+    });
+    this.#outgoing.settle();
   }
 
-  /** The next Data message: a long chunk as it is, or filled from as many chunks as it takes. */
+  /** The next Data message: long chunks as they are, or filled from as many short ones as it takes. */
   takeMessage(): OutgoingMessage {
-    const most = PROTOCOL_LIMITS.sentDataBytes;
-    if (this.keepsWritten && this.#outgoing.firstLength >= LEAST_VIEW_BYTES) {
-      const rest = this.#outgoing.takeFirst(most);
-      this.#countSent(rest.length);
-      return { message: this.#link.encoder.dataHeader(this.id), rest };
-    }
-    const length = Math.min(this.#outgoing.length, most);
-    const { message, bodyOffset } = this.#link.encoder.data(this.id, length);
-    this.#outgoing.take(message, bodyOffset);
-    this.#countSent(length);
-    return { message };
+    const { encoder, peerExtended } = this.#link;
+    const { sentDataBytes, sentToOwnBytes } = PROTOCOL_LIMITS;
+    const most = peerExtended ? sentToOwnBytes : sentDataBytes;
+    const waited = this.#outgoing.length;
+    const rest = this.keepsWritten ? this.#outgoing.takeViews(most, LEAST_VIEW_BYTES) : [];
+    const message =
+      rest.length > 0 ? encoder.dataHeader(this.id) : this.#copyMessage(Math.min(waited, most));
+    const bodyBytes = waited - this.#outgoing.length;
+    this.bytesWritten += bodyBytes;
+    this.#link.traffic.sentBytes += bodyBytes;
+    return { bodyBytes, message, rest };
   }
 
   messageSent(): void {
@@ -271,17 +277,28 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     done(error);
   }
 
-  #countSent(bytes: number): void {
-    this.bytesWritten += bytes;
-    this.#link.traffic.sentBytes += bytes;
+  #copyMessage(bodyBytes: number): Buffer {
+    const { message, bodyOffset } = this.#link.encoder.data(this.id, bodyBytes);
+    this.#outgoing.take(message, bodyOffset);
+    return message;
   }
 
   #offer(chunks: readonly Buffer[], done: () => void): void {
-    this.#outgoing.put(chunks, done);
+    this.#outgoing.put(chunks, this.#maySendAhead(chunks) ? SEND_AHEAD_BYTES : 0, done);
     // No one listens any more, as with a socket between the peer's close and the reset.
     if (this.#state.kind === 'closed') this.#outgoing.discard();
-    else if (this.#outgoing.length === 0) this.#outgoing.settle();
     else this.#link.ready(this);
+    this.#outgoing.settle();
+  }
+
+  /** Not short chunks: many of them take more memory than their bytes. */
+  #maySendAhead(chunks: readonly Buffer[]): boolean {
+    const { waitingBytes, shared } = this.#link;
+    return (
+      this.keepsWritten &&
+      waitingBytes < shared.limits.sendAheadBytes &&
+      chunks.every(({ length }) => length >= LEAST_VIEW_BYTES)
+    );
   }
 
   #endLocally(): void {

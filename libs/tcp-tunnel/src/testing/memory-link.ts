@@ -53,9 +53,9 @@ export class MemoryLink implements MessageTransport {
     return this.quiet && this.wire.length === 0;
   }
 
-  send(message: Buffer, sent: () => void, rest = Buffer.alloc(0)): void {
+  send(message: Buffer, sent: () => void, rest: readonly Buffer[] = []): void {
     if (this.ended) return;
-    const bytes = Buffer.concat([message, rest]);
+    const bytes = Buffer.concat([message, ...rest]);
     const { type } = decodeMessage(bytes);
     this.sentTypes.set(type, (this.sentTypes.get(type) ?? 0) + 1);
     this.#buffered.push({ bytes, sent });

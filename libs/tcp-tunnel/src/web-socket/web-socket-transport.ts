@@ -66,13 +66,13 @@ export class WebSocketTransport implements MessageTransport {
     return this.#socket.bufferedAmount;
   }
 
-  send(message: Buffer, sent: () => void, rest: Buffer = NOTHING): void {
+  send(message: Buffer, sent: () => void, rest: readonly Buffer[] = []): void {
     const { localConnection, isClient } = this.#options;
     if (localConnection === undefined || this.#socket.readyState !== WebSocket.OPEN) {
-      const whole = rest.length === 0 ? message : Buffer.concat([message, rest]);
+      const whole = rest.length === 0 ? message : Buffer.concat([message, ...rest]);
       this.#socket.send(whole, SEND_OPTIONS, sent);
     } else if (rest.length > 0) this.#write(localConnection, message, rest, sent);
-    else if (message.length > COPIED_BYTES) this.#write(localConnection, NOTHING, message, sent);
+    else if (message.length > COPIED_BYTES) this.#write(localConnection, NOTHING, [message], sent);
     else localConnection.write(plainFrame(isClient, message, 0), sent);
   }
 
@@ -108,10 +108,14 @@ export class WebSocketTransport implements MessageTransport {
     this.#socket.terminate();
   }
 
-  #write(connection: Duplex, beginning: Buffer, rest: Buffer, sent: () => void): void {
+  #write(connection: Duplex, beginning: Buffer, rest: readonly Buffer[], sent: () => void): void {
+    const restBytes = rest.reduce((sum, part) => sum + part.length, 0);
+    const last = rest.at(-1);
     connection.cork();
-    connection.write(plainFrame(this.#options.isClient, beginning, rest.length));
-    connection.write(rest, sent);
+    connection.write(plainFrame(this.#options.isClient, beginning, restBytes));
+    for (const part of rest)
+      if (part === last) connection.write(part, sent);
+      else connection.write(part);
     connection.uncork();
   }
 

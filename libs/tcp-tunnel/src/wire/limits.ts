@@ -16,4 +16,6 @@ export const PROTOCOL_LIMITS = {
   syncBytes: 16_384 * 8,
   /** The body of a Data message that is sent: what one read of a socket gives, so that it is one message. */
   sentDataBytes: 64 * 1024,
+  /** The same towards a peer that said hello: two reads, where the second came before the first had its turn. */
+  sentToOwnBytes: 128 * 1024,
 } as const;
