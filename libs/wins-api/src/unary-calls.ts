@@ -1,5 +1,4 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import type { ConfigClient } from './config-client.js';
 import { ApplicationServiceService } from './gen/application.js';
@@ -12,6 +11,7 @@ import { healthCheckDefinition } from './definitions/health-check-definition.js'
 import { createHostClient } from './host-client.js';
 import type { HostClient, UnaryCaller } from './host-client.js';
 import { processServiceDefinition } from './definitions/process-service-definition.js';
+import { presentIn } from './present-in.js';
 import type { RunName } from './raw-client.js';
 import type { CallOptions, StopOptions, UnaryClient } from './wins-client.js';
 
@@ -63,10 +63,7 @@ export abstract class UnaryCalls implements UnaryClient, UnaryCaller {
   }
 
   present<T>(method: string, value: T | undefined): T {
-    if (value !== undefined) return value;
-    const { address } = this;
-    const details = 'found an empty answer; wanted one with data';
-    throw new WinsClientError('internal', { method, address, details });
+    return presentIn({ method, address: this.address }, value);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

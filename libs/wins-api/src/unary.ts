@@ -4,7 +4,9 @@
  * @module
  */
 export { createUnaryClient } from './unary/create-unary-client.js';
-export type { UnaryClientOptions } from './unary/create-unary-client.js';
+export { createInfoClient } from './unary/create-info-client.js';
+export type { InfoClient } from './unary/create-info-client.js';
+export type { UnaryClientOptions } from './unary/transport-calls.js';
 export type { UnaryClient } from './wins-client.js';
 export type { UnaryOutcome, UnaryRequest, UnaryTransport } from './unary/unary-transport.js';
 export { WinsClientError } from './client-error.js';

@@ -1,14 +1,21 @@
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { createInfoClient, type InfoClient } from '@wins/wins-api/unary';
+import { withClients } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { ownDigest } from '../daemon/own-digest.js';
+import { transportTo } from '../daemon/transport-to.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const server = await withDaemon(daemonAddress(options), (client) => client.info());
+  const address = daemonAddress(options);
+  const server = await withClients(
+    address,
+    (client: InfoClient) => client.info(),
+    (clientOptions) => createInfoClient({ ...clientOptions, transport: transportTo(address) }),
+  );
   const program = process.argv[1] ?? process.execPath;
   const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
   const rows = Object.entries({ client, server }).map(([side, info]) => [

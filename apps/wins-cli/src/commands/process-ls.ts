@@ -1,7 +1,7 @@
 import type { ProcessSummary } from '@wins/wins-api';
 import { RunExposeProtocol } from '@wins/wins-api/unary';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/with-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { watchAnswer } from './watch-answer.js';
 

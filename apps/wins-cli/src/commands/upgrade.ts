@@ -14,7 +14,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/connect-daemon.js';
+import { withDaemon } from '../daemon/with-daemon.js';
 import { withRuns } from '../daemon/with-runs.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { deliverFile } from '../delivery/deliver-file.js';

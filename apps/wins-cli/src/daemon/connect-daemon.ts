@@ -1,5 +1,5 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { createUnaryClient, WinsClientError, type UnaryClient } from '@wins/wins-api/unary';
+import { WinsClientError } from '@wins/wins-api/unary';
 import { EXIT, formatDuration } from '@wins/wins-program';
 import { clientLabel } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +9,6 @@ import type { DaemonAddress } from './daemon-address.js';
 import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
 import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
-import { Http2Transport } from './http2-transport.js';
 
 /** How long a pipe that is served, but by no one who takes a call, is left alone before it is asked again. */
 const AGAIN_DELAY_MS = 200;
@@ -24,7 +23,7 @@ const TELL_AFTER_MS = 2000;
 export type Task<Client, T> = (client: Client, answered: () => void) => Promise<T>;
 
 /**
- * Runs a task with a client of the daemon for calls that have one answer, and closes the client, however the task ends. The task is run
+ * Runs a task with a client of the daemon that is made for it, and closes the client, however the task ends. The task is run
  * again when the daemon has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
  *
  * A terminal shows that the daemon is waited for, from 2 s on, until the task has ended or said that it was answered.
@@ -32,16 +31,7 @@ export type Task<Client, T> = (client: Client, answered: () => void) => Promise<
  * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
  * cannot be reached.
  */
-export function withDaemon<T>(address: DaemonAddress, task: Task<UnaryClient, T>): Promise<T> {
-  return withClients(address, task, (options) => {
-    const { server, connectTimeoutMs: timeoutMs } = address;
-    const open = (signal: AbortSignal) => connectTrustedPipe(server, { timeoutMs, signal });
-    return createUnaryClient({ ...options, transport: new Http2Transport(open) });
-  });
-}
-
-/** Does the same with a client that is made for it. */
-export async function withClients<Client extends UnaryClient, T>(
+export async function withClients<Client extends AsyncDisposable, T>(
   address: DaemonAddress,
   task: Task<Client, T>,
   createClient: (options: ClientOptions) => Client,
@@ -96,7 +86,7 @@ function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress
 }
 
 /** What is the same for every client. */
-type ClientOptions = ReturnType<typeof clientOptions>;
+export type ClientOptions = ReturnType<typeof clientOptions>;
 
 /** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
 function isNotTaken(error: unknown): boolean {

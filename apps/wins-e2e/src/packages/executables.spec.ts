@@ -97,6 +97,7 @@ describe('the package', () => {
       'wins',
       'wins-help',
       'wins-cli',
+      'wins-cli-calls',
       'wins-cli-proxy',
       'wins-cli-run',
       'wins-cli-windows',

@@ -10,6 +10,7 @@ const PARTS = [
   'wins-support.cjs',
   'wins-tracing.cjs',
   'wins-cli.cjs',
+  'wins-cli-calls.cjs',
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
   'wins-cli-windows.cjs',
