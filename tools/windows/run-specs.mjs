@@ -29,9 +29,9 @@ import { startWine, windowsPath } from './wine.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const out = path.join(cacheFolder, 'suite');
-/** A bound for what hangs, not a measure. */
-const LIMIT_MS = 900_000;
-const WHOLE_LIMIT_MS = 10 * LIMIT_MS;
+/** A bound for a file that hangs, not a measure: on a slow machine the longest takes a quarter of an hour. */
+const LIMIT_MS = 1_800_000;
+const WHOLE_LIMIT_MS = 5 * LIMIT_MS;
 /** Most specs wait more than they work, and prefixes of Wine share nothing. A real Windows is one machine. */
 const LANES = process.platform === 'win32' ? 1 : 2;
 

@@ -4,10 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtEachAct } from './upgrade-crash-loop.js';
 
-const TIMES = { timeout: 300_000 };
-
 describe('a helper that dies at any of its acts with a release that is not well', () => {
-  it('leaves the old release when it is run again', TIMES, async () => {
+  it('leaves the old release when it is run again', async () => {
     await dieAtEachAct({
       offered: () => 'crashes',
       moment: 'before',
@@ -20,7 +18,7 @@ describe('a helper that dies at any of its acts with a release that is not well'
     });
   });
 
-  it('leaves the old release when the node is restarted', TIMES, async () => {
+  it('leaves the old release when the node is restarted', async () => {
     await dieAtEachAct({
       offered: () => 'lies',
       moment: 'after',

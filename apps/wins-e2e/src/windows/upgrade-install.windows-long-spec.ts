@@ -7,7 +7,6 @@ import { FirstInstallation } from './first-installation.js';
 import { release } from './windows-upgrade-world.js';
 
 const NOTHING = [false, false, []];
-const TIMES = { timeout: 300_000 };
 
 describe('a first installation', () => {
   let node: FirstInstallation;
@@ -58,7 +57,7 @@ describe('a first installation', () => {
 });
 
 describe('a first installation whose helper dies at any of its acts', () => {
-  it('is finished by who runs it again', TIMES, async () => {
+  it('is finished by who runs it again', async () => {
     await using node = new FirstInstallation();
     for (const { number } of await node.acts()) {
       await node.dieAt(number, 'after');
@@ -67,7 +66,7 @@ describe('a first installation whose helper dies at any of its acts', () => {
     }
   });
 
-  it('is finished by the daemon once there is one', TIMES, async () => {
+  it('is finished by the daemon once there is one', async () => {
     await using node = new FirstInstallation();
     const acts = await node.acts();
     // Before it is registered there is nothing that could be started.

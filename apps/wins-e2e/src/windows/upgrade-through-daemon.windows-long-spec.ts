@@ -6,9 +6,8 @@ import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js
 import { until } from './windows-workspace.js';
 
 /** What hangs is waited for by the helper's own limits. */
-const TIMES = { timeout: 300_000 };
 
-describe('wins cli upgrade on Windows', TIMES, () => {
+describe('wins cli upgrade on Windows', () => {
   it('upgrades the service, and what it has upgraded once more', async () => {
     await using world = await WindowsUpgradeWorld.running();
     const before = world.commandLine;
@@ -35,7 +34,7 @@ describe('wins cli upgrade on Windows', TIMES, () => {
   });
 });
 
-describe('a release that is not well, offered by a container', TIMES, () => {
+describe('a release that is not well, offered by a container', () => {
   for (const [name, found] of [
     ['hangs', /cannot start the service|no answer within/],
     ['crashes', /cannot start the service|has ended/],
