@@ -20,7 +20,7 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
   if (stream instanceof SessionStream) stream.keepsWritten = true;
 
   const forward = (chunk: Buffer): void => {
-    // A full buffer that is empty again by now was sent within the call, or waits for its turn without it.
+    // A full buffer that is empty again by now was taken over: it is sent, or waits to be sent with the next chunk.
     if (stream.write(chunk) || stream.writableLength === 0) return;
     socket.pause();
     stream.once('drain', () => socket.resume());
