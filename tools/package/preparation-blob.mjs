@@ -1,6 +1,7 @@
 // What Node's single executable applications carry: the first script, and the programs as assets.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -62,7 +63,13 @@ export async function preparationBlob(platform, programs) {
       for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
     }
     const addon = `koffi-${platform}-x64`;
-    assets[`${addon}.node`] = pinnedFile(`@koromix/${addon}`);
+    const addonFile = pinnedFile(`@koromix/${addon}`);
+    assets[`${addon}.node`] = addonFile;
+    if (platform === 'win32') {
+      const digest = createHash('sha256').update(readFileSync(addonFile)).digest('hex');
+      writeFileSync(path.join(work, 'addon.sha256'), digest);
+      assets[`${addon}.node.sha256`] = 'addon.sha256';
+    }
     const config = {
       main: 'main.cjs',
       output: 'blob',

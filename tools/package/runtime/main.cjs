@@ -18,7 +18,10 @@ function requireInside(request) {
   if (name.endsWith('.node')) {
     // Now, since most commands call nothing of the system, and what it needs of Node takes longer to load than the rest of this.
     if (process.platform === 'win32')
-      module.exports = require('./windows-addon.cjs').loadNativeAddon(getRawAsset(name));
+      module.exports = require('./windows-addon.cjs').loadNativeAddon(
+        getRawAsset(name),
+        getAsset(`${name}.sha256`, 'utf8'),
+      );
     else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(name));
   } else {
     // Windows takes no code cache that was made on another platform.

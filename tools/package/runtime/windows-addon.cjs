@@ -4,7 +4,6 @@
 // process runs as, which Windows itself keeps from others. The system is asked for it: the environment may come from a
 // container, and the folder of the executable may be shared with one.
 'use strict';
-const { createHash, randomUUID } = require('node:crypto');
 const {
   lstatSync,
   mkdirSync,
@@ -24,10 +23,9 @@ const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-
 /** So old an addon is taken for one of a release that is gone. One that is not gone writes it again. */
 const STALE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Loads the addon that consists of these bytes. */
-exports.loadNativeAddon = function loadNativeAddon(content) {
+/** Loads the addon that consists of these bytes, whose SHA-256 names its file; it was made while packaging, as it takes long here. */
+exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   const bytes = Buffer.from(content);
-  const digest = createHash('sha256').update(bytes).digest('hex');
   const folder = path.join(userInfo().homedir, ...FOLDER);
   const file = path.join(folder, `koffi-${digest.slice(0, 16)}.node`);
   try {
@@ -48,6 +46,8 @@ function extract(bytes, folder, file) {
   if (holds(file, bytes)) return;
   mkdirSync(folder, { recursive: true });
   removeStale(folder, file);
+  // Needed for this alone, and slow to load.
+  const { randomUUID } = require('node:crypto');
   const temporary = path.join(folder, `${randomUUID()}.tmp`);
   try {
     writeFileSync(temporary, bytes, { flag: 'wx' });
