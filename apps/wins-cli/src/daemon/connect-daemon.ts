@@ -86,7 +86,7 @@ function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress
 }
 
 /** What is the same for every client. */
-export type ClientOptions = ReturnType<typeof clientOptions>;
+type ClientOptions = ReturnType<typeof clientOptions>;
 
 /** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
 function isNotTaken(error: unknown): boolean {
