@@ -22,3 +22,4 @@ export const addRoutes = guard(async () => (await host()).addRoutes);
 export const listRoutes = guard(async () => (await host()).listRoutes);
 export const removeRoutes = guard(async () => (await host()).removeRoutes);
 export { runNames } from './commands/run-names.js';
+export { readDigest } from './daemon/read-digest.js';

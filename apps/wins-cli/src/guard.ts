@@ -1,5 +1,6 @@
 import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/wins-program';
 import { CommandError } from './command-error.js';
+import { outputError } from './output-error.js';
 import { OutputFailure } from './output-failure.js';
 
 /** What every command is told of what it prints. */
@@ -22,7 +23,7 @@ export function guard<Options>(
       const exitCode = await command(options, surroundings);
       const error = output.found;
       if (error === undefined) return exitCode;
-      throw (await import('./output-error.js')).outputError('to standard output', error);
+      throw outputError('to standard output', error);
     } catch (error) {
       if (isUsageError(error)) throw error;
       if (!options.quiet) {

@@ -4,9 +4,29 @@
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads the client. */
-export function client() {
+/** Loads the tree of all commands. */
+export function allCommands() {
+  return require('./wins-commands.cjs') as typeof import('./all-commands.js');
+}
+
+/** Loads the part of the client that asks which build the daemon is. */
+export function infoClient() {
   return require('./wins-cli.cjs') as typeof import('@wins/wins-cli');
+}
+
+/** Loads the part of the client that asks the daemon for one answer. */
+export function callClient() {
+  return require('./wins-cli-calls.cjs') as typeof import('@wins/wins-cli/calls');
+}
+
+/** Loads the part of the client that runs programs of the host. */
+export function runClient() {
+  return require('./wins-cli-run.cjs') as typeof import('@wins/wins-cli/runs');
+}
+
+/** Loads the part of the client that carries connections to the host. */
+export function tunnelClient() {
+  return require('./wins-cli-proxy.cjs') as typeof import('@wins/wins-cli/tunnel');
 }
 
 /** Loads the daemon and what belongs to it. */

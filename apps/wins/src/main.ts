@@ -4,7 +4,7 @@
 import type { Group, ShowAnswer, ValueSources } from '@wins/command-line';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
 import { rootOf } from './commands/root-of.js';
-import { client, upgradeHelper } from './load-applications.js';
+import { allCommands, callClient, upgradeHelper } from './load-applications.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
@@ -12,7 +12,11 @@ const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 /** What the client begins with. */
 const CLIENT_WORDS = new Set(['cli', 'client']);
 
-const commandLine = () => import('./run-words.js');
+/** What follows where a program asks whether the daemon answers. */
+const APP_WORDS = new Set(['app', 'application']);
+
+const runWords = async (root: Group, words: readonly string[]): Promise<number> =>
+  (await import('./run-words.js')).runCommandLine(root, words, showAnswer);
 
 const showAnswer: ShowAnswer = async (answer, form) =>
   (await import('./output/show-answer.js')).showAnswer(answer, form);
@@ -21,18 +25,16 @@ async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them. `up` is all that
   // it has there.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
-    return upgradeHelper().runInRun(typed, async (words, inside) => {
-      const { upIn } = await import('./commands/up.js');
-      return (await commandLine()).runCommandLine(rootOf([upIn(inside)]), words, showAnswer);
-    });
+    return upgradeHelper().runInRun(typed, (words, inside) =>
+      runWords(rootOf([allCommands().upIn(inside)]), words),
+    );
   const [first = ''] = typed;
   if (typed.length === 1 && VERSION_WORDS.has(first)) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
   }
-  const root = await rootFor(first);
   if (first.startsWith('--get-')) {
-    const { completeWords } = await commandLine();
+    const { completeWords, root } = allCommands();
     if (await completeWords(root, typed, sources)) return EXIT.client.ok;
   }
   if (!hasWorkingDirectory()) {
@@ -42,17 +44,19 @@ async function run(typed: readonly string[]): Promise<number> {
     return EXIT.client.failed;
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
-  return (await commandLine()).runCommandLine(root, argv, showAnswer);
+  return runWords(await rootFor(argv), argv);
 }
 
-/** The commands that words may mean which begin with this one. To make all of them takes longer than to read the words of most. */
-async function rootFor(first: string): Promise<Group> {
-  if (CLIENT_WORDS.has(first)) return rootOf([(await import('./commands/cli.js')).cli]);
-  return (await import('./commands/root.js')).root;
+/** The commands that words may mean which begin like this. To make all of them takes longer than to read the words of most. */
+async function rootFor([first = '', second = '']: readonly string[]): Promise<Group> {
+  if (!CLIENT_WORDS.has(first)) return allCommands().root;
+  if (!APP_WORDS.has(second)) return rootOf([(await import('./commands/cli.js')).cli]);
+  const { app, cliOf } = await import('./commands/cli-app.js');
+  return rootOf([cliOf([app])]);
 }
 
 const sources: ValueSources = {
-  runs: (server, signal) => client().runNames(server, signal),
+  runs: (server, signal) => callClient().runNames(server, signal),
 };
 
 /** Without one, what reads most command lines fails. */

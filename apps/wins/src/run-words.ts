@@ -1,2 +1,2 @@
 // Loaded when a command line is read: what prints its version does without.
-export { completeWords, runCommandLine } from '@wins/command-line';
+export { runCommandLine } from '@wins/command-line';

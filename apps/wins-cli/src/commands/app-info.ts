@@ -2,8 +2,9 @@ import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-prog
 import { createInfoClient, type InfoClient } from '@wins/wins-api/unary';
 import { withClients } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
-import { ownDigest } from '../daemon/own-digest.js';
+import { recallDigest } from '../daemon/own-digest.js';
 import { transportTo } from '../daemon/transport-to.js';
+import { loadCallCommands } from '../load-call-commands.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
@@ -11,13 +12,19 @@ export async function showInfo(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const address = daemonAddress(options);
-  const server = await withClients(
-    address,
-    (client: InfoClient) => client.info(),
-    (clientOptions) => createInfoClient({ ...clientOptions, transport: transportTo(address) }),
-  );
   const program = process.argv[1] ?? process.execPath;
-  const client = { Checksum: await ownDigest(program), Version: VERSION, Commit: COMMIT };
+  const [server, remembered] = await Promise.all([
+    withClients(
+      address,
+      (client: InfoClient) => client.info(),
+      (clientOptions) => createInfoClient({ ...clientOptions, transport: transportTo(address) }),
+    ),
+    // Once the daemon was asked, and before it answers.
+    new Promise((resolve) => setImmediate(resolve)).then(() => recallDigest(program)),
+  ]);
+  // To read it takes longer than an answer may be left waiting.
+  const digest = remembered ?? (await loadCallCommands().readDigest(program));
+  const client = { Checksum: digest, Version: VERSION, Commit: COMMIT };
   const rows = Object.entries({ client, server }).map(([side, info]) => [
     side,
     info.Version,

@@ -23,7 +23,7 @@ const TELL_AFTER_MS = 2000;
 export type Task<Client, T> = (client: Client, answered: () => void) => Promise<T>;
 
 /**
- * Runs a task with a client of the daemon that is made for it, and closes the client, however the task ends. The task is run
+ * Runs a task with a client of the daemon that is made for it, and closes the client soon after, however the task ends. The task is run
  * again when the daemon has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
  *
  * A terminal shows that the daemon is waited for, from 2 s on, until the task has ended or said that it was answered.
@@ -66,13 +66,16 @@ export async function withClients<Client extends AsyncDisposable, T>(
   }
 }
 
-/** Closes the client, however the task ends. Not in the loop: esbuild keeps there the error of an earlier round for `await using`. */
+/** Closes the client, however the task ends: after what the command has to say. A process that has ended by then has closed it, too. */
 async function withClient<Client extends AsyncDisposable, T>(
-  created: Client,
+  client: Client,
   task: (client: Client) => Promise<T>,
 ): Promise<T> {
-  await using client = created;
-  return await task(client);
+  try {
+    return await task(client);
+  } finally {
+    setImmediate(() => void client[Symbol.asyncDispose]());
+  }
 }
 
 function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress, address: string) {

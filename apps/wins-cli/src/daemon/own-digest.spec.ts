@@ -2,20 +2,19 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ownDigest } from './own-digest.js';
+import { recallDigest } from './own-digest.js';
+import { readDigest } from './read-digest.js';
 
 const LARGE = 2 * 1024 * 1024;
 
 describe('the digest of this program', () => {
   let folder: string;
   let program: string;
-  let profile: string;
   let record: string;
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-digest-'));
     program = path.join(folder, 'wins');
-    profile = path.join(folder, 'profile', 'wins');
-    record = path.join(profile, 'program-digest.json');
+    record = path.join(folder, 'profile', 'wins', 'program-digest.json');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -23,6 +22,8 @@ describe('the digest of this program', () => {
     writeFileSync(program, content);
     return createHash('sha1').update(content).digest('hex');
   }
+  const ownDigest = async (at = record): Promise<string> =>
+    recallDigest(program, at) ?? (await readDigest(program, at));
   /** By the clock of the client the file is old; its own times stay as they are. */
   async function muchLater<T>(task: () => Promise<T>): Promise<T> {
     jest.useFakeTimers({ now: Date.now() + 60_000, doNotFake: ['nextTick', 'setImmediate'] });
@@ -35,26 +36,26 @@ describe('the digest of this program', () => {
 
   it('is read from the file once, and then remembered with the state of the file', async () => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
-    expect(await muchLater(() => ownDigest(program, profile))).toBe(digest);
+    expect(await muchLater(() => ownDigest())).toBe(digest);
     const known = JSON.parse(readFileSync(record, 'utf8')) as { state: string; sha1: string };
     expect(known.sha1).toBe(digest);
     // It is what was remembered that is answered.
     writeFileSync(record, JSON.stringify({ ...known, sha1: 'f'.repeat(40) }));
-    expect(await ownDigest(program, profile)).toBe('f'.repeat(40));
+    expect(await ownDigest()).toBe('f'.repeat(40));
   });
 
   it('is that of other bytes as soon as there are other bytes, even under the old times', async () => {
     write(Buffer.alloc(LARGE, 'a'));
     utimesSync(program, 1, 1);
-    await muchLater(() => ownDigest(program, profile));
+    await muchLater(() => ownDigest());
     const digest = write(Buffer.alloc(LARGE, 'b'));
     utimesSync(program, 1, 1);
-    expect(await ownDigest(program, profile)).toBe(digest);
+    expect(await ownDigest()).toBe(digest);
   });
 
   it('is not remembered while the file may still change within one tick of the clock', async () => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
-    expect(await ownDigest(program, profile)).toBe(digest);
+    expect(await ownDigest()).toBe(digest);
     expect(() => readFileSync(record)).toThrow('ENOENT');
   });
 
@@ -66,28 +67,28 @@ describe('the digest of this program', () => {
     ['too long', ' '.repeat(5000)],
   ])('is read from the file when what was remembered is %s', async (_what, text) => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
-    await muchLater(() => ownDigest(program, profile));
+    await muchLater(() => ownDigest());
     writeFileSync(record, text);
-    expect(await ownDigest(program, profile)).toBe(digest);
+    expect(await ownDigest()).toBe(digest);
   });
 
   it('is read each time where it cannot be remembered', async () => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
     writeFileSync(path.join(folder, 'file'), '');
-    const none = path.join(folder, 'file', 'below');
-    expect(await muchLater(() => ownDigest(program, none))).toBe(digest);
+    const none = path.join(folder, 'file', 'below', 'record.json');
+    expect(await muchLater(() => ownDigest(none))).toBe(digest);
     const next = write(Buffer.alloc(LARGE, 'b'));
-    expect(await muchLater(() => ownDigest(program, none))).toBe(next);
+    expect(await muchLater(() => ownDigest(none))).toBe(next);
   });
 
   it('is read from the file when what was remembered lies behind a link', async () => {
     const digest = write(Buffer.alloc(LARGE, 'a'));
-    await muchLater(() => ownDigest(program, profile));
+    await muchLater(() => ownDigest());
     const known = JSON.parse(readFileSync(record, 'utf8')) as { state: string };
     const elsewhere = path.join(folder, 'elsewhere');
     writeFileSync(elsewhere, JSON.stringify({ ...known, sha1: 'f'.repeat(40) }));
     rmSync(record);
     symlinkSync(elsewhere, record);
-    expect(await ownDigest(program, profile)).toBe(digest);
+    expect(await ownDigest()).toBe(digest);
   });
 });

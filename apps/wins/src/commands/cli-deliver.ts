@@ -1,5 +1,5 @@
 import { command, digestOption, durationOption, requiredOption } from '@wins/command-line';
-import { client } from '../load-applications.js';
+import { callClient } from '../load-applications.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli deliver` */
@@ -30,5 +30,5 @@ export const deliver = command({
   examples: [
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
   ],
-  run: (values, _given, more) => client().deliver(values, more),
+  run: (values, _given, more) => callClient().deliver(values, more),
 });

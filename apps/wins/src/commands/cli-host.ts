@@ -6,7 +6,7 @@ import {
   requiredOption,
   textOption,
 } from '@wins/command-line';
-import { client } from '../load-applications.js';
+import { callClient } from '../load-applications.js';
 import {
   daemonOptions,
   dataOutput,
@@ -40,7 +40,7 @@ const getVersion = command({
   ...{ page, environment },
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hst get-version -o table', 'as a table']],
-  run: (values, _given, more) => client().showVersion(values, more),
+  run: (values, _given, more) => callClient().showVersion(values, more),
 });
 
 const getAdapter = command({
@@ -53,7 +53,7 @@ const getAdapter = command({
     ['cli net get --name Ethernet', 'the adapter with this name'],
   ],
   check: (values) => refuseBoth(values, 'name', 'address'),
-  run: (values, _given, more) => client().showAdapter(values, more),
+  run: (values, _given, more) => callClient().showAdapter(values, more),
 });
 
 const getNetwork = command({
@@ -68,7 +68,7 @@ const getNetwork = command({
     if (!values['name'] && !values['address'])
       throw new UsageError('which network? wanted --name or --address');
   },
-  run: (values, _given, more) => client().showHnsNetwork(values, more),
+  run: (values, _given, more) => callClient().showHnsNetwork(values, more),
 });
 
 const routes: Group = {
@@ -83,7 +83,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
-      run: (values, _given, more) => client().addRoutes(values, more),
+      run: (values, _given, more) => callClient().addRoutes(values, more),
     }),
     command({
       name: 'ls',
@@ -91,7 +91,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { output: dataOutput, ...daemonOptions() },
       examples: [['cli route ls -o table', 'a table, also in a pipe']],
-      run: (values, _given, more) => client().listRoutes(values, more),
+      run: (values, _given, more) => callClient().listRoutes(values, more),
     }),
     command({
       name: 'rm',
@@ -99,7 +99,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
-      run: (values, _given, more) => client().removeRoutes(values, more),
+      run: (values, _given, more) => callClient().removeRoutes(values, more),
     }),
   ],
 };

@@ -1,6 +1,6 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 import { choiceOption, command, requiredOption, textOption } from '@wins/command-line';
-import { client } from '../load-applications.js';
+import { tunnelClient } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, timeoutOption, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli proxy` */
@@ -54,5 +54,5 @@ export const proxy = command({
       'forward port 8080 to port 80 of the host, with a file for probes',
     ],
   ],
-  run: (values, _given, more) => client().proxyPorts(values, more),
+  run: (values, _given, more) => tunnelClient().proxyPorts(values, more),
 });

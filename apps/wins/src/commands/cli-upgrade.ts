@@ -1,6 +1,6 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { command, readOption, requiredOption, textOption } from '@wins/command-line';
-import { client } from '../load-applications.js';
+import { runClient } from '../load-applications.js';
 import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
 /** `wins cli upgrade` */
@@ -45,5 +45,5 @@ export const upgrade = command({
       'copy it there first',
     ],
   ],
-  run: (values, _given, more) => client().upgradeDaemon(values, more),
+  run: (values, _given, more) => runClient().upgradeDaemon(values, more),
 });

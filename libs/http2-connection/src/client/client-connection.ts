@@ -103,9 +103,8 @@ export class ClientConnection implements GrpcCallLink {
     const more = Math.max(1, windowOctets - wire.DEFAULT_WINDOW_OCTETS);
     this.#receiveWindow += more;
     const widen = wire.frameOfNumbers(FRAME.windowUpdate, 0, more);
-    // A call that is made in this turn of the event loop goes out with the first words.
-    socket.cork();
-    setImmediate(() => socket.uncork());
+    // With the calls that are made in this tick.
+    this.#output.hold();
     this.#output.send(Buffer.concat([wire.PREFACE, settings, widen]));
     if (socket.destroyed) this.end('serverGone');
   }
@@ -165,9 +164,12 @@ export class ClientConnection implements GrpcCallLink {
     const kind = this.#isGreeted ? 'lost' : 'notTaken';
     const calls = [...this.#calls.values()];
     const socket = this.#socket.off('data', this.#read);
-    if (reason === 'serverGone' || !socket.writable) {
+    // A server that pushes nothing, and has none of our calls, learns nothing by a GOAWAY.
+    const isOver = reason === 'closed' && calls.length === 0;
+    if (isOver || reason === 'serverGone' || !socket.writable) {
       socket.destroy();
     } else {
+      this.#output.release();
       for (const { id } of calls.filter(({ hasBegun }) => hasBegun))
         socket.write(wire.frameOfNumbers(FRAME.rstStream, id, HTTP2_CODE.cancel));
       const goaway = Buffer.alloc(8);

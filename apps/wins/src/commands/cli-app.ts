@@ -1,0 +1,37 @@
+import { command, type Group } from '@wins/command-line';
+import { infoClient } from '../load-applications.js';
+import { daemonOptions, outputOfOriginal, PIPE_ENVIRONMENT } from './daemon-options.js';
+
+const info = command({
+  name: 'info',
+  summary: 'Print the versions of the client and the daemon',
+  page: 'compatibility.md',
+  environment: PIPE_ENVIRONMENT,
+  options: { output: outputOfOriginal, ...daemonOptions() },
+  examples: [
+    ['cli app info', 'JSON, with the same fields in every release'],
+    [
+      'cli app info -o table --wait-timeout 30s',
+      'wait for a daemon that is not ready, and print a table',
+    ],
+  ],
+  run: (values, _given, more) => infoClient().showInfo(values, more),
+});
+
+/** `wins cli app` */
+export const app: Group = {
+  name: 'app',
+  aliases: ['application'],
+  summary: 'Versions of the client and the daemon',
+  page: 'compatibility.md',
+  commands: [info],
+};
+
+/** `wins cli` with these commands. */
+export const cliOf = (commands: Group['commands']): Group => ({
+  name: 'cli',
+  aliases: ['client'],
+  summary: 'Use the host through the daemon',
+  page: 'errors.md',
+  commands,
+});
