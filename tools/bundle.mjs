@@ -35,26 +35,15 @@ function sourceRevision() {
   }
 }
 
-// What is wide is measured by large tables, which take longer to load than all the rest. yargs measures its help, whose letters are of one
-// width; the tables of answers measure with the real one, when there is a table.
+// What is wide is measured by large tables. yargs measures its help, whose letters are of one width; answers are measured with the real one.
 const narrowHelp = {
   name: 'narrow-help',
-  setup({ onResolve, onLoad, resolve }) {
-    onResolve({ filter: /^string-width$/ }, async (args) => {
-      if (args.pluginData === 'real') return null;
-      if (/[\\/]node_modules[\\/]/.test(args.importer))
-        return { path: args.path, namespace: 'narrow' };
-      const { importer, resolveDir, kind } = args;
-      const real = await resolve(args.path, { importer, resolveDir, kind, pluginData: 'real' });
-      // Bundles name their modules, and no folder of the machine that built them.
-      return { path: args.path, namespace: 'when-it-is-needed', pluginData: { file: real.path } };
-    });
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^string-width$/ }, ({ path, importer }) =>
+      /[\\/]node_modules[\\/]/.test(importer) ? { path, namespace: 'narrow' } : undefined,
+    );
     onLoad({ filter: /.*/, namespace: 'narrow' }, () => ({
       contents: 'export default (text) => text.length',
-    }));
-    onLoad({ filter: /.*/, namespace: 'when-it-is-needed' }, ({ pluginData: { file } }) => ({
-      contents: `export default (text) => require(${JSON.stringify(file)}).default(text)`,
-      resolveDir: path.dirname(file),
     }));
   },
 };
@@ -92,14 +81,21 @@ const yargsWithoutFiles = {
   },
 };
 
-// Help is printed seldom, and what lays it out is more text than all else that a command line needs: it is a program beside the others.
-const helpBeside = {
-  name: 'help-beside',
+// Few commands print help, a table or YAML, and what does so is more text than all else that a command line needs: these are programs beside the
+// others.
+const BESIDE = {
+  './print-help.js': './wins-help.cjs',
+  './table.js': './wins-table.cjs',
+  './yaml.js': './wins-yaml.cjs',
+};
+const outputBeside = {
+  name: 'output-beside',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/print-help\.js$/ }, () => ({
-      path: './wins-help.cjs',
-      external: true,
-    }));
+    onResolve({ filter: /^\./ }, ({ path, kind }) =>
+      kind === 'dynamic-import' && path in BESIDE
+        ? { path: BESIDE[path], external: true }
+        : undefined,
+    );
   },
 };
 
@@ -251,7 +247,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       nodeWhenNeeded,
       nodeUncopied,
       withoutMachineId,
-      ...(usesYargs ? [narrowHelp, yargsWithoutFiles, helpBeside] : []),
+      ...(usesYargs ? [narrowHelp, yargsWithoutFiles, outputBeside] : []),
       ...(manifest.dependencies['@grpc/proto-loader']
         ? [protoFilesInside]
         : [withoutProtoLoader, withoutServer]),

@@ -96,6 +96,7 @@ describe('the package', () => {
     const bundled = [
       'wins',
       'wins-help',
+      'wins-table',
       'wins-cli',
       'wins-cli-calls',
       'wins-cli-proxy',

@@ -1,11 +1,6 @@
 import { escapeJson, escapeText, type Answer } from '@wins/wins-program';
-import stringWidth from 'string-width';
 import { goJson } from './go-json.js';
 import { redrawn } from './redrawn.js';
-
-// Beside this file once everything is bundled: few commands ever print YAML.
-/* eslint-disable @typescript-eslint/no-require-imports */
-const loadYaml = () => require('./wins-yaml.cjs') as typeof import('./yaml.js');
 
 /** Where an answer goes. */
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
@@ -17,12 +12,16 @@ export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
  * JSON in a pipe.
  * @returns False when the reader has gone.
  */
-export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
-  return write(render(answer, form, process.stdout));
+export async function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
+  return write(await render(answer, form, process.stdout));
 }
 
-/** The text of an answer, for a terminal or for a program. */
-export function render(answer: Answer, form: unknown, { isTTY, rows }: AnswerTerminal): string {
+/** The text of an answer, for a terminal or for a program. What draws a table or writes YAML is a program beside this one, and loaded for that. */
+export async function render(
+  answer: Answer,
+  form: unknown,
+  { isTTY, rows }: AnswerTerminal,
+): Promise<string> {
   const { value, names = [], isRenewed = false, isAsOriginal = false } = answer;
   const isOneOfMany = answer.isOneOfMany === true || isRenewed;
   const isIndented = answer.isForReaders ?? (isTTY && !isOneOfMany);
@@ -36,25 +35,29 @@ export function render(answer: Answer, form: unknown, { isTTY, rows }: AnswerTer
     case 'json':
       return forPrograms();
     case 'yaml': {
-      const document = loadYaml().yamlOf(value);
+      const { yamlOf } = await import('./yaml.js');
+      const document = yamlOf(value);
       return isOneOfMany ? `---\n${document}` : document;
     }
     case 'name':
       return forPeople(names.map((name) => `${escapeText(name)}\n`).join(''));
     case 'text':
-      return forPeople(answer.text ?? inColumns(answer));
+      return forPeople(answer.text ?? (await inColumns(answer)));
     case 'table':
-      return forPeople(inColumns(answer));
+      return forPeople(await inColumns(answer));
     default:
       if (!isTTY || (answer.table ?? answer.text) === undefined) return forPrograms();
-      return forPeople(answer.table === undefined ? (answer.text ?? '') : inColumns(answer));
+      return forPeople(answer.table === undefined ? (answer.text ?? '') : await inColumns(answer));
   }
 }
 
 /** The table of an answer; its text if it has no table, or if it is a row of one; else the fields of its value. */
-function inColumns({ table, text, value, isOneOfMany = false }: Answer): string {
-  if (table !== undefined) return tableOf(table.headings, table.rows);
-  return isOneOfMany && text !== undefined ? text : tableOf(['FIELD', 'VALUE'], fieldsOf(value));
+async function inColumns({ table, text, value, isOneOfMany = false }: Answer): Promise<string> {
+  if (table === undefined && isOneOfMany && text !== undefined) return text;
+  const { tableOf } = await import('./table.js');
+  return table === undefined
+    ? tableOf(['FIELD', 'VALUE'], fieldsOf(value))
+    : tableOf(table.headings, table.rows);
 }
 
 /** Each value within a value, with its path: `problems[0].key`. */
@@ -72,28 +75,6 @@ function fieldsOf(value: unknown, path = ''): string[][] {
 
 function json(value: unknown, isIndented: boolean): string {
   return `${escapeJson(goJson(value, isIndented))}\n`;
-}
-
-/** Rows under headings, columns padded with two blanks between them; some characters take two places of a line. */
-export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [headings, ...rows].map((row) =>
-    row.map((cell) => {
-      const shown = escapeText(cell);
-      return { shown, width: stringWidth(shown) };
-    }),
-  );
-  const widths = headings.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.width ?? 0)),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map(({ shown, width }, column) => shown + ' '.repeat((widths[column] ?? 0) - width))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
 }
 
 /** Writes, and waits until it is written or cannot be. */

@@ -14,7 +14,9 @@ const PARTS = [
   'wins-cli-proxy.cjs',
   'wins-cli-run.cjs',
   'wins-cli-windows.cjs',
+  'wins-commands.cjs',
   'wins-help.cjs',
+  'wins-table.cjs',
   'wins-upgrade.cjs',
   'wins-yaml.cjs',
 ];
