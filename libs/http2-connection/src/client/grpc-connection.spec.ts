@@ -70,12 +70,17 @@ class Speaker implements AsyncDisposable {
   readonly connection: GrpcConnection;
   readonly #encoder = new HpackEncoder();
   readonly #far: Duplex;
+  /** How many writes have come. */
+  writes = 0;
   #received = Buffer.alloc(0);
 
   constructor(options: GrpcConnectionOptions = {}) {
     const [near, far] = duplexPair();
     this.#far = far.on('error', () => undefined);
-    far.on('data', (chunk: Buffer) => (this.#received = Buffer.concat([this.#received, chunk])));
+    far.on('data', (chunk: Buffer) => {
+      this.writes += 1;
+      this.#received = Buffer.concat([this.#received, chunk]);
+    });
     this.connection = openGrpcConnection(near, options);
   }
 
@@ -194,10 +199,11 @@ describe('a call', () => {
     expect(await outcome).toEqual({ kind: 'answered', message: Buffer.from('b') });
   });
 
-  it('goes out before the server has spoken if it may be made twice', async () => {
+  it('goes out before the server has spoken if it may be made twice, with the first words in one write', async () => {
     await using speaker = new Speaker();
     const outcome = ask(speaker.connection, Buffer.from('ask'), true);
     await speaker.until((type, flags) => type === FRAME.data && flags === FLAG.endStream);
+    expect(speaker.writes).toBe(1);
     expect(speaker.connection.isReady).toBe(false);
     speaker.greet().headers(OK).data(grpcMessage('b')).headers(END, HEADERS_END);
     expect(await outcome).toEqual({ kind: 'answered', message: Buffer.from('b') });
@@ -491,5 +497,29 @@ describe('a connection', () => {
     await streamClosed;
     expect(begun[0]?.rstCode).toBe(8);
     expect(socket.destroyed).toBe(true);
+  });
+
+  it('says all that it owes before goodbye when it is closed in the tick of a call', async () => {
+    await using speaker = new Speaker();
+    const outcome = ask(speaker.connection, Buffer.from('ask'), true);
+    const closed = speaker.connection.close();
+    expect(await speaker.until((type) => type === FRAME.goaway)).toHaveLength(8);
+    await speaker.until((type) => type === FRAME.settings);
+    expect(await outcome).toEqual({ kind: 'notTaken', reason: 'closed' });
+    await closed;
+  });
+
+  it('is closed without a goodbye when there is no call that one could be about', async () => {
+    await using server = await NodeServer.listen((stream) => {
+      stream.respond({ ...Object.fromEntries(OK), ':status': 200 }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      stream.end(grpcMessage('b'));
+    });
+    const socket = server.connect();
+    const connection = openGrpcConnection(socket);
+    expect(await ask(connection)).toMatchObject({ kind: 'answered' });
+    const closed = connection.close();
+    expect(socket.destroyed).toBe(true);
+    await closed;
   });
 });

@@ -27,7 +27,10 @@ export interface GrpcConnection extends AsyncDisposable {
    * @returns What cancels the call, which is `lost` then. Without effect on one that has ended.
    */
   call(request: GrpcRequest, done: (outcome: GrpcOutcome) => void): () => void;
-  /** Cancels all calls, and resolves with `closed`: once that has gone out, and after `graceMs` (default 500) at the latest. Idempotent. */
+  /**
+   * Cancels all calls, and resolves with `closed`: once that has gone out, and after `graceMs` (default 500) at the latest. Without calls
+   * there is nothing that a server of such calls would learn from a GOAWAY, and the socket is destroyed at once. Idempotent.
+   */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
