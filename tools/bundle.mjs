@@ -1,10 +1,10 @@
-// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER]
+// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. Those for one platform have no code
-// that only others need.
+// that only others need. --inputs names in a file what the bundles consist of, as JSON.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,10 +14,10 @@ import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const {
   positionals: [folder],
-  values: { platform, out = path.join(root, 'dist') },
+  values: { platform, out = path.join(root, 'dist'), inputs },
 } = parseArgs({
   allowPositionals: true,
-  options: { platform: { type: 'string' }, out: { type: 'string' } },
+  options: { platform: { type: 'string' }, out: { type: 'string' }, inputs: { type: 'string' } },
 });
 const project = path.resolve(root, folder);
 const manifest = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
@@ -207,8 +207,10 @@ const withoutMachineId = {
 
 const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
 mkdirSync(out, { recursive: true });
+const bundled = new Set();
 for (const [name, entry] of Object.entries(manifest.bundles)) {
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: [path.join(project, entry)],
     outfile: path.join(out, `${name}.cjs`),
     // Bundles name their files from here on, wherever this was called.
@@ -261,7 +263,11 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     logLevel: 'warning',
     logOverride: { 'empty-import-meta': 'error' },
   });
+  for (const output of Object.values(metafile.outputs))
+    for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
+      if (bytesInOutput > 0) bundled.add(file);
 }
+if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');

@@ -20,6 +20,8 @@ interface SoftwareBill {
 const PACKAGE = packageFolder();
 const WINS = path.join(PACKAGE, 'wins');
 const TOOLS = path.join(ROOT, 'tools', 'package');
+/** The applications that bundles are made of. */
+const BUNDLED = ['wins', 'wins-cli', 'wins-server', 'wins-upgrade'];
 
 const tool = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
   execFileSync(process.execPath, [path.join(TOOLS, file), ...args], {
@@ -93,31 +95,15 @@ describe('the package', () => {
       packages: Record<string, { version: string; integrity: string }>;
     };
     const byPurl = new Map(bill.components.map((component) => [component.purl, component]));
-    const bundled = [
-      'wins',
-      'wins-help',
-      'wins-table',
-      'wins-cli',
-      'wins-cli-calls',
-      'wins-cli-proxy',
-      'wins-cli-run',
-      'wins-cli-windows',
-      'wins-server',
-      'wins-agent',
-      'wins-csi-proxy',
-      'wins-metrics',
-      'wins-support',
-      'wins-tracing',
-    ]
-      .map((name) => readFileSync(path.join(ROOT, 'dist', `${name}.cjs`), 'utf8'))
-      // Bundles name their modules; a line that would be too long goes on after a backslash.
-      .flatMap((text) => [
-        ...text
-          .replaceAll('\\\n', '')
-          .matchAll(/__(?:commonJS|esm)\(\{"((?:[^"]*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//g),
-      ])
-      .map(([, key = '']) => key);
-    expect(new Set(bundled).size).toBeGreaterThan(20);
+    const bundled = BUNDLED.flatMap((application) => {
+      const inputs = workspace.path(`${application}.json`);
+      const out = workspace.path('bundles');
+      tool('../bundle.mjs', [`apps/${application}`, '--out', out, '--inputs', inputs]);
+      return (JSON.parse(readFileSync(inputs, 'utf8')) as string[]).flatMap(
+        (file) => /^((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+      );
+    });
+    expect(new Set(bundled).size).toBeGreaterThan(60);
     for (const key of new Set(bundled)) {
       const { version, integrity } = packages[key] ?? { version: '', integrity: '' };
       const name = key.split('node_modules/').pop() ?? '';
