@@ -1,6 +1,6 @@
 /**
  * The commands that ask the daemon something with one answer: a program of its own beside `app info`, because of the messages of all services,
- * which that does without.
+ * which that does without. What reads a digest is here too: `app info` needs it once for each release.
  */
 import { guard } from './guard.js';
 
