@@ -5,8 +5,6 @@ import { describe, it } from 'node:test';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
 import { until } from './windows-workspace.js';
 
-/** What hangs is waited for by the helper's own limits. */
-
 describe('wins cli upgrade on Windows', () => {
   it('upgrades the service, and what it has upgraded once more', async () => {
     await using world = await WindowsUpgradeWorld.running();

@@ -1,3 +1,4 @@
+// Longer than most files because it is one thing: the lives of one node, all of which change the same files, service and daemon.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
