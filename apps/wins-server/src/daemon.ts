@@ -50,7 +50,7 @@ import {
   type OpenSession,
   type TunnelEndpoint,
 } from './tunnel/tunnel-endpoint.js';
-import type { TunnelFigures } from './tunnel/tunnel-figures.js';
+import type { DaemonFigures } from './metrics/metrics-sources.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
@@ -83,13 +83,6 @@ export interface DaemonParts {
   readonly events?: DaemonEvents;
   /** What happened lately; the daemon closes it. Default: that is not kept. */
   readonly journal?: EventJournal;
-}
-
-/** What a daemon is busy with now. */
-export interface DaemonFigures {
-  /** Connections of the gRPC pipe. */
-  readonly connections: number;
-  readonly tunnel: Pick<TunnelFigures, 'connections' | 'sessions' | 'streams' | 'traffic'>;
 }
 
 /** A daemon that serves. */

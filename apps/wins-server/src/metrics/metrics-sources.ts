@@ -1,8 +1,15 @@
 import type { AuditCounts } from '@wins/audit-log';
 import type { CsiProxyStateKind } from '@wins/csi-proxy';
 import type { ManagedProcess, Measurement } from '@wins/process-manager';
-import type { DaemonFigures } from '../daemon.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
+import type { TunnelFigures } from '../tunnel/tunnel-figures.js';
+
+/** Load of a daemon at this moment. */
+export interface DaemonFigures {
+  /** Connections of the gRPC pipe. */
+  readonly connections: number;
+  readonly tunnel: Pick<TunnelFigures, 'connections' | 'sessions' | 'streams' | 'traffic'>;
+}
 
 /** What the daemon is asked at each scrape, and what it tells in between. */
 export interface MetricsSources {
