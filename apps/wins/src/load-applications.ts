@@ -4,11 +4,6 @@
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads the tree of all commands. */
-export function allCommands() {
-  return require('./wins-commands.cjs') as typeof import('./all-commands.js');
-}
-
 /** Loads the part of the client that asks which build the daemon is. */
 export function infoClient() {
   return require('./wins-cli.cjs') as typeof import('@wins/wins-cli');

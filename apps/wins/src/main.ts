@@ -4,7 +4,7 @@
 import type { Group, ShowAnswer, ValueSources } from '@wins/command-line';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
 import { rootOf } from './commands/root-of.js';
-import { allCommands, callClient, upgradeHelper } from './load-applications.js';
+import { callClient, upgradeHelper } from './load-applications.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
@@ -14,6 +14,11 @@ const CLIENT_WORDS = new Set(['cli', 'client']);
 
 /** What follows where a program asks whether the daemon answers. */
 const APP_WORDS = new Set(['app', 'application']);
+
+/** Loads the tree of all commands: a bundle beside this one, like an application. */
+const allCommands = () =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  require('./wins-commands.cjs') as typeof import('./all-commands.js');
 
 const runWords = async (root: Group, words: readonly string[]): Promise<number> =>
   (await import('./run-words.js')).runCommandLine(root, words, showAnswer);
