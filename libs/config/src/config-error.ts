@@ -1,8 +1,5 @@
-import {
-  type ConfigProblem,
-  describeProblem,
-  type FileProblemCode,
-} from './problems/config-problem.js';
+import type { ConfigProblem, FileProblemCode } from './problems/config-problem.js';
+import { describeProblem } from './problems/describe-problem.js';
 
 /** Why a configuration could not be had: `invalid` for its content, else what is wrong with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;

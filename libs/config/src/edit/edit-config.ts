@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { ConfigError } from '../config-error.js';
-import { type ConfigProblem, describeProblem, quote } from '../problems/config-problem.js';
+import { type ConfigProblem, quote } from '../problems/config-problem.js';
+import { describeProblem } from '../problems/describe-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';

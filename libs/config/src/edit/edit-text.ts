@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { ConfigError } from '../config-error.js';
-import { describeProblem } from '../problems/config-problem.js';
+import { describeProblem } from '../problems/describe-problem.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey } from '../parse/key-spelling.js';

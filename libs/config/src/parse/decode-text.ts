@@ -1,5 +1,5 @@
 import { ConfigError, fileError } from '../config-error.js';
-import { describeProblem } from '../problems/config-problem.js';
+import { describeProblem } from '../problems/describe-problem.js';
 
 /** The largest configuration file, in bytes; a larger one is refused before it is parsed. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;

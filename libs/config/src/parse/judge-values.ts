@@ -1,9 +1,6 @@
 import { ConfigError } from '../config-error.js';
-import {
-  describeProblem,
-  type ConfigProblem,
-  type ContentProblemCode,
-} from '../problems/config-problem.js';
+import type { ConfigProblem, ContentProblemCode } from '../problems/config-problem.js';
+import { describeProblem } from '../problems/describe-problem.js';
 import type { LoadedConfig } from '../load/load-config.js';
 
 /** Where problems without a place come. */

@@ -1,5 +1,4 @@
-import { escapeText, quoteText } from '@wins/wins-program';
-import { NEXT_STEP } from './next-step.js';
+import { quoteText } from '@wins/wins-program';
 
 /**
  * What is wrong with a configuration, as a closed set.
@@ -59,25 +58,6 @@ export interface ConfigProblem {
   readonly nextStep: string;
   /** All of the above as one printable line: control and formatting characters are escaped. */
   readonly message: string;
-}
-
-/** A problem before it is worded; without a `nextStep` of its own it has that of its code. */
-export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
-  readonly nextStep?: string | undefined;
-};
-
-/** Renders a problem as `file:line:column: key: found …, expected …`, and its own next step where it has one. */
-export function describeProblem(problem: ProblemFacts): ConfigProblem {
-  const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
-  const place = line === undefined ? file : `${file}:${line}:${column}`;
-  const key = keyPath === '' ? '' : `${keyPath}: `;
-  const advice = nextStep === undefined ? '' : `; ${nextStep}`;
-  const message = `${place}: ${key}found ${found}, expected ${expected}${advice}`;
-  return {
-    ...problem,
-    nextStep: nextStep ?? NEXT_STEP[problem.code],
-    message: escapeText(message),
-  };
 }
 
 /** As much of a foreign text as a message repeats. */

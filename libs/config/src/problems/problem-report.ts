@@ -1,5 +1,6 @@
 import { ConfigError } from '../config-error.js';
-import { type ConfigProblem, type ContentProblemCode, describeProblem } from './config-problem.js';
+import type { ConfigProblem, ContentProblemCode } from './config-problem.js';
+import { describeProblem } from './describe-problem.js';
 
 /** Problems told about one file; with that many, warnings or not, it is given up as no configuration. */
 export const MAX_PROBLEMS = 1000;

@@ -1,7 +1,8 @@
-import type { ConfigProblemCode } from './config-problem.js';
+import { escapeText } from '@wins/wins-program';
+import type { ConfigProblem, ConfigProblemCode } from './config-problem.js';
 
 /** What to do about a problem of each kind, where the problem itself does not say it better. */
-export const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
+const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
   doubtful: 'grant what clients need, and no more',
@@ -28,3 +29,22 @@ export const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   wrongType: 'write what is expected; "wins srv config explain KEY" says more',
   wrongValue: 'write what is expected; "wins srv config explain KEY" says more',
 };
+
+/** A problem before it is worded; without a `nextStep` of its own it has that of its code. */
+export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
+  readonly nextStep?: string | undefined;
+};
+
+/** Renders a problem as `file:line:column: key: found …, expected …`, and its own next step where it has one. */
+export function describeProblem(problem: ProblemFacts): ConfigProblem {
+  const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  const key = keyPath === '' ? '' : `${keyPath}: `;
+  const advice = nextStep === undefined ? '' : `; ${nextStep}`;
+  const message = `${place}: ${key}found ${found}, expected ${expected}${advice}`;
+  return {
+    ...problem,
+    nextStep: nextStep ?? NEXT_STEP[problem.code],
+    message: escapeText(message),
+  };
+}
