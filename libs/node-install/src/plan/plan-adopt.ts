@@ -2,7 +2,8 @@ import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Item } from '../item/item.js';
 import { stepOf } from '../item/step.js';
 import { mergeSteps } from '../manifest/manifest.js';
-import { dataFolders, itemsOfWish, RKE2_SERVICE, type InstallWish } from '../wish/install-wish.js';
+import { dataFolders } from '../wish/install-places.js';
+import { itemsOfWish, RKE2_SERVICE, type InstallWish } from '../wish/install-wish.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type AdoptPlan } from './plan.js';
 

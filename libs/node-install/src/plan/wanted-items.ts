@@ -4,13 +4,13 @@ import { itemId, type Access, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { stepOf, type Step } from '../item/step.js';
 import {
-  dataFolders,
   newService,
   RKE2_SERVICE,
   type ConfigChanges,
   type InstallWish,
 } from '../wish/install-wish.js';
 import { certificatesOf } from '../wish/certificates.js';
+import { dataFolders } from '../wish/install-places.js';
 import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';

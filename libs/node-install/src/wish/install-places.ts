@@ -69,3 +69,8 @@ export function installPlaces(
       : join(root, 'var', 'lib', 'wins-install'),
   };
 }
+
+/** Folders whose whole content belongs to the daemon: they are removed with all that is in them. */
+export function dataFolders(places: InstallPlaces): readonly string[] {
+  return [places.workFolder, places.appliedFolder];
+}

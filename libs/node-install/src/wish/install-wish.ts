@@ -1,7 +1,7 @@
 import { SERVICE_NAME } from '@wins/wins-program';
 import type { Access, Item, ServiceState, StateOf } from '../item/item.js';
 import type { EnvironmentWish } from './environment-wish.js';
-import type { InstallPlaces } from './install-places.js';
+import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 
 /** Changes of the config by key path; null removes a key. As `editConfig` of `@wins/config` takes them. */
@@ -119,11 +119,6 @@ export function tlsConfig(
 export function newService({ places, startType }: InstallWish): ServiceState {
   const command = `"${places.program}" srv app run --config "${places.config}"`;
   return { command, startType: startType ?? 'automatic' };
-}
-
-/** Folders whose whole content the daemon makes: they go with what is in them. */
-export function dataFolders(places: InstallPlaces): readonly string[] {
-  return [places.workFolder, places.appliedFolder];
 }
 
 /** The things of a node that a wish may be about, to look at before. `program` is the one that the service runs now. */

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { dataFolders } from './install-wish.js';
-import type { InstallPlaces } from './install-places.js';
+import { dataFolders, type InstallPlaces } from './install-places.js';
 
 /** Folders of the system: closed for others than administrators they would end it. Those of Windows on any drive. */
 const OF_WINDOWS =
