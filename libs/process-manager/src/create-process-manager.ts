@@ -31,7 +31,7 @@ import { RunNames, type TakenName } from './supervision/run-names.js';
 import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
-import type { Measurement } from './usage/run-figures.js';
+import type { Measurement } from './usage/measurement.js';
 import { SharedMeasurement } from './usage/shared-measurement.js';
 
 // A start that waits keeps its request, of up to 1 MiB.

@@ -83,4 +83,5 @@ export type { ProcessState, ProcessStateKind } from './supervision/process-state
 export type { PortOpener } from './supervision/exposed-ports.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';
-export type { Measurement, MeasuredRun, OutputFigures, RunFigures } from './usage/run-figures.js';
+export type { Measurement, MeasuredRun } from './usage/measurement.js';
+export type { OutputFigures, RunFigures } from './usage/run-figures.js';

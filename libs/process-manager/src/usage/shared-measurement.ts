@@ -1,4 +1,4 @@
-import type { Measurement } from './run-figures.js';
+import type { Measurement } from './measurement.js';
 
 /** How long a measurement is good for all who ask. */
 const GOOD_FOR_MS = 1000;
