@@ -22,7 +22,7 @@ export type {
   PeerConnects,
 } from './session/connect-limits.js';
 export { openTunnel } from './open-tunnel.js';
-export type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
+export type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
 export type { PublishedPort, PublishedTunnel, PublishOptions } from './publish-ports.js';
 export type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 export type { Tunnel } from './tunnel.js';

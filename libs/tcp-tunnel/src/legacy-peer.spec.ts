@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from './open-tunnel.js';
+import type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
+import { openTunnel } from './open-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { connectWebSocket, type TunnelAddress } from './connect-web-socket.js';
-import type { ClientTunnel, OpenTunnelOptions } from './open-tunnel.js';
+import type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
 import type { TunnelEnd } from './session/session-state.js';
 import { isTcpPort } from './tcp/destination-policy.js';
 import { listenTcp, type TcpListener } from './tcp/tcp-listener.js';

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Transform, type Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { openTunnel, type ClientTunnel, type OpenTunnelOptions } from '../open-tunnel.js';
+import type { ClientTunnel, OpenTunnelOptions } from '../client-tunnel.js';
+import { openTunnel } from '../open-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from '../serve-tunnel.js';
 import {
   webSocketClientOptions,

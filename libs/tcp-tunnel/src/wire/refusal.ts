@@ -1,5 +1,3 @@
-import type { TunnelError } from '../tunnel-error.js';
-
 /** The rules by which a server refuses a Connect; `port-allowed` is the one that an allowed Connect passes last. */
 export const REFUSAL_RULES = [
   'address-length',
@@ -39,7 +37,7 @@ export function writeRefusal(rule: RefusalRule): string {
 }
 
 /** The text of the Error that ends a stream because of `error`. */
-export function writeFailure(error: TunnelError): string {
+export function writeFailure(error: { readonly code: string; readonly message: string }): string {
   const failure = DIAL_FAILURES.find((code) => code === error.code);
   return failure === undefined ? error.message : `${FAILED}: ${failure}`;
 }
