@@ -14,13 +14,13 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
 import type { CallDone } from './open-calls.js';
 import { processServiceDefinition } from './definitions/process-service-definition.js';
-import type { RawClient, RunName, StartRequest } from './raw-client.js';
+import type { RawClient, StartRequest } from './raw-client.js';
 import { readToEnd } from './read-to-end.js';
 import { runToEnd } from './run-to-end.js';
-import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
+import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { methodName, UnaryCalls } from './unary-calls.js';
-import type { CallOptions, WinsClient, WinsClientOptions } from './wins-client.js';
+import type { CallOptions, RunName, WinsClient, WinsClientOptions } from './wins-client.js';
 
 /** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;

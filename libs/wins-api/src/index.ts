@@ -17,10 +17,11 @@
 export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
 
 export { runProcess } from './run-process.js';
-export type { OnOutput, ProcessResult, RunProcessOptions } from './run-to-end.js';
+export type { OnOutput, ProcessResult, RunProcessOptions } from './run-process-options.js';
 export { createWinsClient } from './create-wins-client.js';
 export type {
   CallOptions,
+  RunName,
   StopOptions,
   UnaryClient,
   WinsClient,
@@ -34,7 +35,6 @@ export { routeGrpcLog } from './grpc-js/route-grpc-log.js';
 export { WinsClientError } from './client-error.js';
 export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
 
-export type { RunName } from './raw-client.js';
 export type { ApplicationInfo } from './gen/application.js';
 export { RunExposeProtocol } from './gen/process.js';
 export type { ProcessExit, ProcessExpose, ProcessName, ProcessSummary } from './gen/process.js';

@@ -1,4 +1,4 @@
-import type { CallOptions, WinsClient } from './wins-client.js';
+import type { CallOptions, RunName, WinsClient } from './wins-client.js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 
@@ -6,9 +6,6 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'Path'> &
   (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
-
-/** Which run: its name, and the id that tells it from the next one of that name. */
-export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
 /** A client with the calls of the protocol, of which `runProcess` is made. */
 export interface RawClient extends WinsClient {

@@ -1,6 +1,6 @@
 import { createWinsClient } from './create-wins-client.js';
 import type { WinsClientOptions } from './wins-client.js';
-import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
+import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
 
 /**
  * Runs a program of the host and follows it to its end, by a client of its own that is closed afterwards. Who runs more than

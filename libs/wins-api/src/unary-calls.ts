@@ -12,8 +12,7 @@ import { createHostClient } from './host-client.js';
 import type { HostClient, UnaryCaller } from './host-client.js';
 import { processServiceDefinition } from './definitions/process-service-definition.js';
 import { presentIn } from './present-in.js';
-import type { RunName } from './raw-client.js';
-import type { CallOptions, StopOptions, UnaryClient } from './wins-client.js';
+import type { CallOptions, RunName, StopOptions, UnaryClient } from './wins-client.js';
 
 /** The calls with one answer, whoever carries them. */
 export abstract class UnaryCalls implements UnaryClient, UnaryCaller {

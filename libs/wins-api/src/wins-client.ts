@@ -3,11 +3,10 @@ import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ApplicationInfo } from './gen/application.js';
-import type { ProcessExit, ProcessSummary } from './gen/process.js';
+import type { ProcessExit, ProcessName, ProcessSummary } from './gen/process.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { HostClient } from './host-client.js';
-import type { RunName } from './raw-client.js';
-import type { ProcessResult, RunProcessOptions } from './run-to-end.js';
+import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
 
 /** How to reach a daemon. */
 export interface WinsClientOptions {
@@ -34,6 +33,9 @@ export interface WinsClientOptions {
   /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
   readonly onCallEvent?: (event: CallEvent) => void;
 }
+
+/** Which run: its name, and the id that tells it from the next one of that name. */
+export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
 /** What every call takes. */
 export interface CallOptions {
