@@ -52,6 +52,19 @@ const privateFields = {
   message: 'Use #private, which is private at run time too.',
 };
 
+const camelCaseCodes = {
+  selector: 'TSTypeAliasDeclaration[id.name=/ErrorCode$/] Literal[value=/^[a-z]+-/]',
+  message: 'Write the code of an error in camel case.',
+};
+
+/** Words for which docs/architecture.md has another: streams, and the selector of a network. */
+const oneWordEach = {
+  selector: 'Identifier[name=/^(?:maxChannels|NameOrAddress)$/]',
+  message: 'Use the word of docs/architecture.md.',
+};
+
+const syntaxOfAll = [privateFields, camelCaseCodes, oneWordEach];
+
 const usingInLoops = {
   selector:
     ':matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement) VariableDeclaration[kind=/using$/]',
@@ -104,14 +117,23 @@ export default tseslint.config(
         { considerDefaultExhaustiveForUnions: true },
       ],
       'no-console': 'error',
-      'no-restricted-syntax': ['error', privateFields],
+      'no-restricted-syntax': ['error', ...syntaxOfAll],
     },
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     // An error ends a spec, so no later round can throw it again.
     ignores: ['**/*spec.ts'],
-    rules: { 'no-restricted-syntax': ['error', privateFields, usingInLoops] },
+    rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
+  },
+  {
+    files: ['**/{common,helper,helpers,types,util,utils}.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'Program', message: 'Name the file after its main export.' },
+      ],
+    },
   },
   {
     files: ['{libs,apps}/*/src/**/*.windows-{,long-}spec.ts'],

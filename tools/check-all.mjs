@@ -22,7 +22,8 @@ async function checkSources() {
   await beside('quoted tests', 'tools/check-quoted-tests.mjs');
   await beside('map of CONTRIBUTING.md', 'tools/check-map.mjs');
   await beside('scripts of PowerShell', 'tools/check-powershell.mjs');
-  await beside('rules that can be counted', 'tools/figures.mjs', '--check');
+  await beside('figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
+  await beside('circles, their check', '--test', 'tools/import-circles.test.mjs');
   await beside('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
   await beside('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
   await beside('project references', nx, 'sync:check');

@@ -1,20 +1,14 @@
 // node tools/figures.mjs [--check]
-// Writes the figures of the source into docs/architecture.md, as they are now. With --check it writes nothing, and fails for what breaks
-// a rule of CONTRIBUTING.md that can be counted.
+// Writes the figures of the source into docs/architecture.md, as they are now. With --check it writes nothing, and fails for a folder with too
+// many files and for files that import each other in a circle.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { findCircles } from './import-circles.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
-/** What applications may hold of the source. */
-const MOST_OF_APPLICATIONS = 0.25;
 const MOST_FILES = 20;
-const VAGUE_NAME = /\/(utils?|helpers?|common|types)\.ts$/;
-/** What docs/architecture.md has another word for: streams, and the selector of a network. */
-const UNWANTED = /\b(?:maxChannels|NameOrAddress)\b/;
-/** A code of errors that is not in camel case. */
-const ODD_CODE = /ErrorCode =\n(?: *(?:\|.*|\/\*.*)\n)*? *\| '[a-z]+-.*/;
 
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const args = ['ls-files', '--cached', '--others', '--exclude-standard', 'libs/*.ts', 'apps/*.ts'];
@@ -38,16 +32,11 @@ for (const { file } of files.filter((one) => !isSpec(one))) {
 const share = lines(source.filter(({ project }) => project.startsWith('apps/'))) / lines(source);
 
 if (process.argv.includes('--check')) {
-  const problems = source.flatMap(({ file, text }) => [
-    ...(VAGUE_NAME.test(file) ? [`${file}: wanted a name of what is in it`] : []),
-    ...[UNWANTED.exec(text), ODD_CODE.exec(text)].flatMap((found) =>
-      found === null ? [] : [`${file}: found ${found[0].trim().split('\n').at(-1)}`],
-    ),
-  ]);
+  const problems = findCircles(root, files).map(
+    (circle) => `files import each other in a circle: ${circle.join(' -> ')}`,
+  );
   for (const [folder, count] of filesOfFolders)
-    if (count > MOST_FILES) problems.push(`${folder}: ${count} files; wanted ${MOST_FILES}`);
-  if (share > MOST_OF_APPLICATIONS)
-    problems.push(`applications hold ${percent(share)} of the source; wanted 25 % at most`);
+    if (count > MOST_FILES) problems.push(`${folder}: found ${count} files; wanted ${MOST_FILES}`);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+/**
+ * Finds files that import each other in a circle, whether they import values or types, statically or dynamically, by path or by the name
+ * of a package of this repository.
+ *
+ * @param root - The folder of the repository.
+ * @param files - Relative to it, with their text.
+ * @returns Each circle: its files in the order in which they import each other, the first one again at the end. One is shown for all
+ *   circles that share files.
+ */
+export function findCircles(root, files) {
+  const doors = doorsOfPackages(root);
+  const known = new Set(files.map(({ file }) => file));
+  const imports = new Map(
+    files.map(({ file, text }) => {
+      const names = ts.preProcessFile(text, true, true).importedFiles.map((one) => one.fileName);
+      const found = names.map((name) =>
+        name.startsWith('.')
+          ? path.posix.join(path.posix.dirname(file), name.replace(/\.js$/, '.ts'))
+          : doors.get(name),
+      );
+      return [file, new Set(found.filter((each) => known.has(each)))];
+    }),
+  );
+  const circles = [];
+  const inCircle = new Set();
+  for (const file of imports.keys()) {
+    const circle = inCircle.has(file) ? undefined : wayBack(file, imports);
+    if (circle === undefined || circle.some((each) => inCircle.has(each))) continue;
+    for (const each of circle) inCircle.add(each);
+    circles.push(circle);
+  }
+  return circles;
+}
+
+/** The shortest way from a file over its imports back to itself. */
+function wayBack(start, imports) {
+  const cameFrom = new Map();
+  for (const queue = [start]; queue.length > 0;) {
+    const file = queue.shift();
+    for (const next of imports.get(file)) {
+      if (next === start) {
+        const way = [start];
+        for (let each = file; each !== start; each = cameFrom.get(each)) way.unshift(each);
+        return [start, ...way];
+      }
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, file);
+      queue.push(next);
+    }
+  }
+  return undefined;
+}
+
+/** The source behind each name under which a package of this repository can be imported. */
+function doorsOfPackages(root) {
+  const packages = ['libs', 'apps'].flatMap((floor) =>
+    readdirSync(path.join(root, floor)).map((name) => `${floor}/${name}`),
+  );
+  return new Map(
+    packages.flatMap((folder) => {
+      const manifest = readFileSync(path.join(root, folder, 'package.json'), 'utf8');
+      const { name, exports } = JSON.parse(manifest);
+      return Object.entries(exports ?? {})
+        .filter(([, target]) => target['@wins/source'] !== undefined)
+        .map(([door, target]) => [
+          path.posix.join(name, door),
+          path.posix.join(folder, target['@wins/source']),
+        ]);
+    }),
+  );
+}
