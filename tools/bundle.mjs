@@ -267,6 +267,11 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
       if (bytesInOutput > 0) bundled.add(file);
 }
+// A double that a program ships could be used in place of the part that protects something.
+const doubles = [...bundled].filter((file) =>
+  /^(?:apps|libs)\/(?:.*\/)?testing\/|^apps\/wins-e2e\//.test(file),
+);
+if (doubles.length > 0) throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
 if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.

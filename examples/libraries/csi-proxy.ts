@@ -1,14 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createCsiProxy, judgeSettings } from '@wins/csi-proxy';
-import {
-  archiveOf,
-  memoryDownload,
-  quickClock,
-  StandInService,
-  stubProgram,
-} from '@wins/csi-proxy/testing';
+import { createCsiProxy, judgeSettings, LinuxService } from '@wins/csi-proxy';
+import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';
 import { posixFileTrust } from '@wins/trusted-files';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
@@ -24,7 +18,7 @@ if ('faults' in judged) throw new Error('the section is wrong');
 // A program that serves, and lives on when it is asked to stop, in place of the real one.
 const program = { name: 'bin/csi-proxy.exe', content: stubProgram({ mark: 'hello' }) };
 const files = new Map([[judged.wish.url, await archiveOf([program])]]);
-const service = new StandInService(path.join(folder, 'service.json'));
+const service = new LinuxService(path.join(folder, 'service.json'));
 const csiProxy = createCsiProxy(
   {
     stateFolder: path.join(folder, 'csi-proxy'),

@@ -33,6 +33,8 @@ export interface UpgradeSettings
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
+type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
+
 /** Makes the parts for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const { waitMs = DEFAULT_WAIT_MS, log, askedBy, attempt, knownVersions } = settings;
@@ -54,16 +56,14 @@ function definitionFile(service: string | undefined): string | undefined {
   return service ?? process.env['WINS_SERVICE'];
 }
 
-async function systemParts(
-  service: string | undefined,
-  effects: Effects,
-): Promise<Pick<UpgradeContext, 'service' | 'host' | 'probe'>> {
-  if (process.platform === 'win32') {
-    return (await import('./windows/windows-upgrade-parts.js')).windowsUpgradeParts(
-      service,
-      effects,
-    );
-  }
+async function systemParts(service: string | undefined, effects: Effects): Promise<SystemParts> {
+  // The platform is a constant of a bundle: the one for Windows does without the parts of others.
+  if (process.platform !== 'win32') return posixParts(service, effects);
+  const { windowsUpgradeParts } = await import('./windows/windows-upgrade-parts.js');
+  return windowsUpgradeParts(service, effects);
+}
+
+function posixParts(service: string | undefined, effects: Effects): SystemParts {
   const definition = definitionFile(service);
   if (definition === undefined || !path.isAbsolute(definition)) {
     throw new UpgradeError(

@@ -24,6 +24,7 @@ export type {
   CsiProxyStatus,
 } from './csi-proxy.js';
 export { CsiProxyError, type CsiProxyErrorCode } from './csi-proxy-error.js';
+export { LinuxService } from './linux-service.js';
 export { planSteps } from './decide/after-step.js';
 export type { CsiProxyState, CsiProxyStateKind } from './decide/component-state.js';
 export { decide, type CsiProxyFacts, type Decision } from './decide/decide.js';

@@ -25,12 +25,12 @@ import {
   type CsiProxyOptions,
   type CsiProxyService,
   type CsiProxyWish,
+  LinuxService,
 } from './index.js';
 import {
   archiveOf,
   memoryDownload,
   quickClock,
-  StandInService,
   stubProgram,
   type StubBehaviour,
 } from './testing/index.js';
@@ -43,7 +43,7 @@ class Node {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-'));
   readonly home = path.join(this.folder, 'wins', 'csi-proxy');
   readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
-  readonly service = new StandInService(path.join(this.folder, 'service.json'));
+  readonly service = new LinuxService(path.join(this.folder, 'service.json'));
   readonly files = new Map<string, Buffer>();
   readonly acts: CsiProxyAct[] = [];
   readonly events: CsiProxyEvent[] = [];
@@ -470,7 +470,7 @@ describe('a node', () => {
   });
 
   it('says so when another process has the pipe', async () => {
-    const squatter = new StandInService(path.join(node.folder, 'service.json'));
+    const squatter = new LinuxService(path.join(node.folder, 'service.json'));
     const program = path.join(node.folder, 'squatter');
     writeFileSync(program, stubProgram({ mark: 'squatter' }), { mode: 0o700 });
     await squatter.create({ program, args: [] });

@@ -17,6 +17,8 @@
  */
 export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
 export { readFacts } from './facts/read-facts.js';
+export { FolderNode, type FolderNodeOptions } from './folder-node/folder-node.js';
+export type { FolderService, FolderSystem, ServiceRunner } from './folder-node/posix-system.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export {
   itemId,

@@ -1,6 +1,7 @@
 /**
  * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
- * be shown, durations, exit codes, IP networks and where routes may lead, proxies and trusted authorities, and what a caught error says.
+ * be shown, durations, exit codes, IP networks and where routes may lead, proxies and trusted authorities, processes that outlive
+ * their starter, and what a caught error says.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *
@@ -8,6 +9,13 @@
  */
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
 export { DAEMON_SERVICE } from './daemon-service.js';
+export {
+  DetachedProcess,
+  killProcess,
+  processOf,
+  type DetachedProgram,
+  type ProcessIdentity,
+} from './detached-process.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';

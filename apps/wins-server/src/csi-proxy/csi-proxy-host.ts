@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-/** What stands for the service manager, or why there is none. */
+/** The service manager that runs csi-proxy, or why there is none. */
 export type CsiProxyHost =
   | { readonly kind: 'windows' }
-  /** A file stands for the service: for tests and demonstrations. */
-  | { readonly kind: 'standIn'; readonly file: string }
+  /** For development: a file holds the definition of the service. */
+  | { readonly kind: 'linux'; readonly file: string }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Names the file that stands for the service elsewhere than on Windows. */
+/** Variable with the path of the file that defines the service elsewhere than on Windows. */
 const VARIABLE = 'WINS_CSI_PROXY_SERVICE';
 
 /** Where csi-proxy would run. Pure. */
@@ -17,6 +17,6 @@ export function csiProxyHost(
 ): CsiProxyHost {
   if (platform === 'win32') return { kind: 'windows' };
   const file = environment[VARIABLE];
-  if (file !== undefined && path.isAbsolute(file)) return { kind: 'standIn', file };
+  if (file !== undefined && path.isAbsolute(file)) return { kind: 'linux', file };
   return { kind: 'none', reason: 'csi-proxy is for nodes of Windows' };
 }

@@ -1,13 +1,7 @@
 import type { Decision } from '@wins/audit-log';
 import { parseConfig } from '@wins/config';
-import { createCsiProxy } from '@wins/csi-proxy';
-import {
-  archiveOf,
-  memoryDownload,
-  quickClock,
-  StandInService,
-  stubProgram,
-} from '@wins/csi-proxy/testing';
+import { createCsiProxy, LinuxService } from '@wins/csi-proxy';
+import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';
 import { posixFileTrust } from '@wins/trusted-files';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,14 +19,14 @@ const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}
 
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-switch-'));
-  readonly service = new StandInService(path.join(this.folder, 'service.json'));
+  readonly service = new LinuxService(path.join(this.folder, 'service.json'));
   readonly decisions: Decision[] = [];
   readonly lines: string[] = [];
   readonly files = new Map<string, Buffer>();
   loads = 0;
   readonly #open: CsiProxySwitch[] = [];
 
-  switch(host: CsiProxyHost = { kind: 'standIn', file: '' }, fails = false): CsiProxySwitch {
+  switch(host: CsiProxyHost = { kind: 'linux', file: '' }, fails = false): CsiProxySwitch {
     const logger = createLoggerTo(
       { debug: true, quiet: false },
       { write: (line) => this.lines.push(line) },
@@ -200,7 +194,7 @@ describe('an uninstallation', () => {
 
   const parts = () => ({
     ...{ trust: posixFileTrust(), load: world.load() },
-    host: { kind: 'standIn', file: '' } as const,
+    host: { kind: 'linux', file: '' } as const,
   });
   const config = () => path.join(world.folder, 'config');
 
@@ -217,7 +211,7 @@ describe('an uninstallation', () => {
 
   it('takes away what the original has installed when all of that goes', async () => {
     const file = path.join(world.folder, 'service');
-    const service = new StandInService(file);
+    const service = new LinuxService(file);
     const program = path.join(world.folder, 'System32', 'csi-proxy.exe');
     mkdirSync(path.dirname(program));
     writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
@@ -225,7 +219,7 @@ describe('an uninstallation', () => {
     await service.start();
     const how = {
       ...{ trust: posixFileTrust(), load: () => ({ startCsiProxy }) },
-      host: { kind: 'standIn', file } as const,
+      host: { kind: 'linux', file } as const,
     };
     expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);

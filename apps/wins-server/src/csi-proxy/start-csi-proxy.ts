@@ -3,6 +3,7 @@
  */
 import {
   createCsiProxy,
+  LinuxService,
   systemClock,
   type CsiProxy,
   type CsiProxyAct,
@@ -10,7 +11,6 @@ import {
   type CsiProxyOptions,
   type CsiProxyWish,
 } from '@wins/csi-proxy';
-import { StandInService } from '@wins/csi-proxy/testing';
 import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import type { CsiProxyHost } from './csi-proxy-host.js';
@@ -28,7 +28,7 @@ export interface CsiProxyParts {
   readonly removesGo?: boolean;
 }
 
-/** The programs of the stand-in are scripts. */
+/** On Linux the programs are scripts. */
 const SCRIPT = Buffer.from('#!');
 
 /** Begins to keep csi-proxy as it is wanted. */
@@ -50,8 +50,9 @@ export async function startCsiProxy(
 async function serviceOf(
   host: CsiProxyParts['host'],
 ): Promise<Pick<CsiProxyOptions, 'service' | 'goProgram' | 'programMagic'>> {
-  if (host.kind === 'standIn') {
-    const service = new StandInService(host.file);
+  // The platform is a constant of a bundle: the one for Windows does without the service of Linux.
+  if (process.platform !== 'win32' && host.kind === 'linux') {
+    const service = new LinuxService(host.file);
     const goProgram = path.join(path.dirname(host.file), 'System32', 'csi-proxy.exe');
     return { service, goProgram, programMagic: SCRIPT };
   }

@@ -45,8 +45,8 @@ export async function composeNode(
   };
 }
 
-/** The folder that stands for the root of a node on Linux. */
-export function standInRoot(): string | undefined {
+/** The folder of a node on Linux, for development. */
+export function nodeFolder(): string | undefined {
   return process.platform === 'win32' ? undefined : process.env['WINS_NODE_ROOT'];
 }
 
@@ -57,16 +57,20 @@ async function systemParts(
   places: InstallPlaces | undefined,
   effects: Effects,
 ): Promise<SystemParts> {
-  if (process.platform === 'win32') {
-    const { windowsParts } = await import('./windows/windows-parts.js');
-    return windowsParts(places ?? installPlaces('win32'), effects);
+  // The platform is a constant of a bundle: the one for Windows does without the node in a folder.
+  if (process.platform !== 'win32') {
+    const { folderParts } = await import('./posix/folder-parts.js');
+    return folderParts(requireNodeFolder());
   }
-  const root = standInRoot();
-  if (root === undefined) {
-    throw new UpgradeError(
-      'refused',
-      `cannot install on ${process.platform}: wins is deployed on Windows; to try it here, WINS_NODE_ROOT names an empty folder that stands for a node`,
-    );
-  }
-  return (await import('./posix/stand-in-parts.js')).standInParts(root);
+  const { windowsParts } = await import('./windows/windows-parts.js');
+  return windowsParts(places ?? installPlaces('win32'), effects);
+}
+
+function requireNodeFolder(): string {
+  const folder = nodeFolder();
+  if (folder !== undefined) return folder;
+  throw new UpgradeError(
+    'refused',
+    `cannot install on ${process.platform}: wins is deployed on Windows; to try it here, WINS_NODE_ROOT names an empty folder that stands for a node`,
+  );
 }

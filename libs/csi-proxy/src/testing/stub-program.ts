@@ -8,7 +8,7 @@ export interface StubBehaviour {
   readonly stops?: boolean;
 }
 
-/** The script of a stub for {@link StandInService}: it serves the pipe, and lives on when it is asked to stop. */
+/** The script of a stub for `LinuxService`: it serves the pipe, and lives on when it is asked to stop. */
 export function stubProgram({ mark, serves = true, stops = false }: StubBehaviour): string {
   return `#!${process.execPath}
 'use strict';

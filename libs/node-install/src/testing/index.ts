@@ -1,8 +1,7 @@
 /**
- * The second door: a node of POSIX in the place of one of Windows, and what every room of a node must do.
+ * The second door, for specs: a node with all its ports, and the contract of every room of a node.
  *
  * @packageDocumentation
  */
-export { PosixNode, type StandInOptions } from './posix-node.js';
-export type { ServiceRunner, StandInService, StandInSystem } from './posix-system.js';
+export { PosixNode, type PosixNodeOptions } from './posix-node.js';
 export { roomContract, type RoomSubject } from './room-contract.js';

@@ -22,8 +22,8 @@ import type { Around, InstallContext } from '../run/install-context.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPlaces } from '../wish/install-places.js';
 import type { ConfigChanges, InstallWish, StagedProgram } from '../wish/install-wish.js';
-import { PosixNode, type StandInOptions } from './posix-node.js';
-import type { ServiceRunner } from './posix-system.js';
+import { PosixNode, type PosixNodeOptions } from './posix-node.js';
+import type { ServiceRunner } from '../folder-node/posix-system.js';
 
 /** Thousands of durable writes: in memory they are as real and need no disk. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -45,7 +45,7 @@ export class TestNode implements Disposable {
   };
 
   constructor() {
-    // The stand-in makes what every system has.
+    // The node makes what every system has.
     this.host();
   }
 
@@ -53,7 +53,7 @@ export class TestNode implements Disposable {
     return path.join(this.root, 'system');
   }
 
-  host(options: Partial<StandInOptions> = {}): PosixNode {
+  host(options: Partial<PosixNodeOptions> = {}): PosixNode {
     mkdirSync(this.#system, { recursive: true, mode: 0o755 });
     return new PosixNode({ root: this.#system, runner: this.runner, ...options });
   }
@@ -81,14 +81,14 @@ export class TestNode implements Disposable {
         const content = stats.isFile() ? readFileSync(path.join(this.#system, name), 'utf8') : '';
         return `${name} ${stats.mode.toString(8)} ${name === 'system.json' ? canonical(content) : content}`;
       });
-    // A file of the stand-in itself, which its first write makes.
+    // A file of the node itself, which its first write makes.
     const empty = lines.filter((line) => !line.startsWith('system.json ') || !line.endsWith(EMPTY));
     return [...empty, `running ${[...this.running].sort().join()}`];
   }
 
   context(
     faults: ReadonlyMap<number, Fault> = new Map(),
-    options: Partial<StandInOptions> = {},
+    options: Partial<PosixNodeOptions> = {},
   ): Life {
     this.effects = [];
     let die: () => void = () => undefined;
@@ -122,7 +122,7 @@ export class TestNode implements Disposable {
   async install(
     wish: InstallWish,
     faults?: ReadonlyMap<number, Fault>,
-    options?: Partial<StandInOptions>,
+    options?: Partial<PosixNodeOptions>,
   ): Promise<
     ApplyOutcome | { readonly outcome: 'died' | 'nothing' | 'refused'; readonly reason?: string }
   > {
@@ -149,7 +149,7 @@ export class TestNode implements Disposable {
     wish: InstallWish,
     how: { readonly isForced?: boolean; readonly keepsData?: boolean } = {},
     faults?: ReadonlyMap<number, Fault>,
-    options?: Partial<StandInOptions>,
+    options?: Partial<PosixNodeOptions>,
   ): Promise<
     UninstallReport | 'died' | { readonly kind: 'nothing' | 'refusal'; readonly reason: string }
   > {

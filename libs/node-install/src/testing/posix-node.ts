@@ -1,19 +1,9 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import type { InstallLock, NodeHost, NodeRooms, ProgramSwap } from '../ports.js';
-import type { Around } from '../run/install-context.js';
-import { installPlaces, type InstallPlaces } from '../wish/install-places.js';
-import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
-import { posixSystem, readSystem, type ServiceRunner, type StandInSystem } from './posix-system.js';
+import { FolderNode, type FolderNodeOptions } from '../folder-node/folder-node.js';
+import type { InstallLock, NodeHost, ProgramSwap } from '../ports.js';
 
-/** What a stand-in takes from outside. */
-export interface StandInOptions {
-  /** A folder that stands for the root of the system. */
-  readonly root: string;
-  readonly runner: ServiceRunner;
-  /** Sees every operation that changes something. Default: does it. */
-  readonly around?: Around;
+/** What a node of specs takes from outside. */
+export interface PosixNodeOptions extends FolderNodeOptions {
   /** Whether the daemon serves as it should; rejects when it does not. Default: it does. */
   readonly prove?: NodeHost['prove'];
   /** Waits until a daemon answers. Default: it does at once. */
@@ -25,34 +15,17 @@ export interface StandInOptions {
   readonly lock?: () => Promise<InstallLock | undefined>;
 }
 
-/**
- * A node of POSIX in the place of one of Windows: files with modes below a folder, and one JSON file for what is a registry there.
- * It is real but for the system's own services, which a runner starts.
- */
-export class PosixNode implements NodeHost {
-  readonly platform = 'linux';
+/** A node in a folder with all the ports of an installation: as far as a spec names none, they succeed at once. */
+export class PosixNode extends FolderNode implements NodeHost {
   readonly trust = posixFileTrust();
-  readonly places: InstallPlaces;
-  readonly rooms: NodeRooms;
   readonly swap: ProgramSwap;
   readonly prove: NodeHost['prove'];
   readonly answers: NodeHost['answers'];
   readonly versionOf: NodeHost['versionOf'];
   readonly lock: NodeHost['lock'];
-  readonly #file: string;
 
-  constructor(options: StandInOptions) {
-    const { root, runner } = options;
-    const around: Around = options.around ?? ((_effect, act) => act());
-    for (const folder of ['etc', 'usr', 'var/lib']) {
-      mkdirSync(path.join(root, folder), { recursive: true, mode: 0o755 });
-    }
-    this.#file = path.join(root, 'system.json');
-    this.places = installPlaces('linux', { root });
-    this.rooms = {
-      ...{ folder: posixFolders(around), file: posixFiles(around) },
-      ...posixSystem(this.#file, runner, around),
-    };
+  constructor(options: PosixNodeOptions) {
+    super(options);
     this.swap = options.swap ?? this.#plainSwap();
     this.prove = options.prove ?? (() => Promise.resolve());
     this.answers = options.answers ?? (() => Promise.resolve());
@@ -60,17 +33,7 @@ export class PosixNode implements NodeHost {
     this.lock = options.lock ?? (() => Promise.resolve({ close: () => Promise.resolve() }));
   }
 
-  /** The system as it is on the disk. */
-  get system(): StandInSystem {
-    return readSystem(this.#file);
-  }
-
   readonly programOf = (command: string): string | undefined => /^"([^"]+)"/.exec(command)?.[1];
-
-  readonly isBeingRemoved = (service: string): Promise<boolean> =>
-    Promise.resolve(this.system.services[service]?.isBeingRemoved === true);
-
-  readonly strangersIn = posixStrangers;
 
   #plainSwap(): ProgramSwap {
     return {

@@ -1,5 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { archiveOf, StandInService, stubProgram } from '@wins/csi-proxy/testing';
+import { LinuxService } from '@wins/csi-proxy';
+import { archiveOf, stubProgram } from '@wins/csi-proxy/testing';
 import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import {
   HealthCheckResponse,
@@ -26,7 +27,7 @@ interface Status {
 /** A node whose daemon keeps csi-proxy, and a server that has it. */
 export class CsiNode implements AsyncDisposable {
   readonly workspace = new Workspace();
-  readonly service = new StandInService(this.workspace.path('csi-service.json'));
+  readonly service = new LinuxService(this.workspace.path('csi-service.json'));
   readonly home = this.workspace.path('csi-proxy');
   #daemon: Daemon | undefined;
 

@@ -1,4 +1,5 @@
-import { StandInService, stubProgram } from '@wins/csi-proxy/testing';
+import { LinuxService } from '@wins/csi-proxy';
+import { stubProgram } from '@wins/csi-proxy/testing';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeWorld } from './node-world.js';
@@ -10,7 +11,7 @@ export const GO_NODE_ID = 'ab'.repeat(31);
 /** A node as the original's script leaves it: nothing of it is recorded anywhere. */
 export interface GoLayout {
   /** What stands for the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
-  readonly csiProxy: StandInService;
+  readonly csiProxy: LinuxService;
   readonly csiProxyProgram: string;
   readonly variables: NodeJS.ProcessEnv;
 }
@@ -69,7 +70,7 @@ export async function layOutAsGoScript(
   await startServiceOf(world, 'rancher-wins', { program, args, environment });
   await world.version();
 
-  const csiProxy = new StandInService(world.workspace.path('csiproxy.json'));
+  const csiProxy = new LinuxService(world.workspace.path('csiproxy.json'));
   const csiProxyProgram = world.workspace.path('System32', 'csi-proxy.exe');
   put(csiProxyProgram, stubProgram({ mark: 'go', stops: true }), 0o755);
   await csiProxy.create({ program: csiProxyProgram, args: ['-windows-service'] });

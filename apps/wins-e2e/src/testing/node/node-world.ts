@@ -34,7 +34,7 @@ export interface Said {
   readonly pending?: { readonly outcome: string; readonly steps: readonly string[] };
 }
 
-/** What the stand-in has in the place of a registry. */
+/** What the node has in the place of a registry. */
 export interface StandIn {
   readonly path: string;
   readonly services: Readonly<

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** A service by the name of rke2 that runs on a node of the stand-in, as if it had been installed there. */
+/** A service by the name of rke2 that runs on a node, as if it had been installed there. */
 export class Rke2OfNode implements AsyncDisposable {
   readonly #world: NodeWorld;
   readonly #child: ChildProcess;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeWorld } from './node-world.js';
 
-/** A service that another program registers on a node of the stand-in. */
+/** A service that another program registers on a node. */
 export interface OtherService {
   readonly program: string;
   readonly args: readonly string[];
@@ -28,7 +28,7 @@ export async function startServiceOf(
   const env = { PATH, WINS_RUNTIME_DIR: world.runtimeDirectory, ...environment };
   const child = spawn(program, [...args], { cwd: '/', stdio: 'ignore', detached: true, env });
   await once(child, 'spawn');
-  // As the stand-in remembers what runs: by PID and time of start.
+  // As the node remembers what runs: by PID and time of start.
   const stat = readFileSync(`/proc/${child.pid ?? 0}/stat`, 'utf8');
   const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   writeFileSync(path.join(world.runtimeDirectory, `${name}.pid`), `${child.pid ?? 0} ${started}`);

@@ -1,4 +1,4 @@
-import { PosixNode } from '@wins/node-install/testing';
+import { FolderNode } from '@wins/node-install';
 import { listenPipe, PipeError } from '@wins/pipe-transport';
 import {
   formatServiceCommand,
@@ -14,26 +14,26 @@ import { createDaemonProbe } from '../../probe-daemon.js';
 import type { NodeParts } from '../node-parts.js';
 import { detachedServices } from './detached-services.js';
 
-/** What stands for a node on Linux: all of it is below one folder. */
-export function standInParts(
+/** The parts of a node in a folder, for development on Linux. */
+export function folderParts(
   root: string,
 ): Pick<NodeParts, 'places' | 'system'> & Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
   if (!path.isAbsolute(root)) {
     const found = `found ${root}; wanted the absolute path of a folder`;
     throw new UpgradeError('refused', `cannot use WINS_NODE_ROOT: ${found}`);
   }
-  const node = new PosixNode({ root, runner: detachedServices(path.join(root, 'run')) });
+  const node = new FolderNode({ root, runner: detachedServices(path.join(root, 'run')) });
   return {
     places: node.places,
     system: node,
-    service: standInService(node, path.join(root, 'node.lock')),
+    service: folderService(node, path.join(root, 'node.lock')),
     host: createPosixUpgradeHost(),
     probe: createDaemonProbe(),
   };
 }
 
 /** The service of the daemon, as `wins up` wants it, over the rooms of the node. */
-function standInService(node: PosixNode, lock: string): ServiceControl {
+function folderService(node: FolderNode, lock: string): ServiceControl {
   const { service: services, running } = node.rooms;
   const name = SERVICE_NAME;
   const item = { kind: 'service', name } as const;

@@ -5,17 +5,17 @@ import type { ServiceState, StateOf } from '../item/item.js';
 import type { NodeRooms } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
-/** A service of the stand-in, as Windows keeps it in its registry. */
-export interface StandInService extends ServiceState {
+/** A service of the node, with what Windows keeps of it in its registry. */
+export interface FolderService extends ServiceState {
   readonly dependencies: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly isBeingRemoved?: true;
 }
 
-/** What of Windows has no counterpart here, as one JSON file. */
-export interface StandInSystem {
+/** The state that Windows keeps in its registry and its stores: here one JSON file. */
+export interface FolderSystem {
   readonly path: string;
-  readonly services: Readonly<Record<string, StandInService>>;
+  readonly services: Readonly<Record<string, FolderService>>;
   readonly certificates: Readonly<Record<string, string>>;
   readonly eventSources: readonly string[];
   readonly winHttpProxy?: StateOf<'winHttpProxy'>;
@@ -24,7 +24,7 @@ export interface StandInSystem {
 /** Starts and stops what services name. */
 export interface ServiceRunner {
   /** Waits for the end of one that was told to stop. */
-  start(name: string, service: StandInService): Promise<void>;
+  start(name: string, service: FolderService): Promise<void>;
   stop(name: string): Promise<void>;
   /** Also of one that was told to stop and has not ended yet. */
   isRunning(name: string): boolean;
@@ -32,17 +32,17 @@ export interface ServiceRunner {
   isStopping?(name: string): boolean;
 }
 
-const EMPTY: StandInSystem = { path: '/usr/bin', services: {}, certificates: {}, eventSources: [] };
+const EMPTY: FolderSystem = { path: '/usr/bin', services: {}, certificates: {}, eventSources: [] };
 
 type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
 
 /** The rooms for all but files and folders. Each write replaces the JSON file as one durable act. */
 export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemRooms {
-  const change = (effect: string, changed: Partial<StandInSystem>): Promise<void> =>
+  const change = (effect: string, changed: Partial<FolderSystem>): Promise<void> =>
     around(effect, () =>
       replaceFile(file, `${JSON.stringify({ ...readSystem(file), ...changed }, null, 2)}\n`),
     );
-  const changeService = (name: string, service: Partial<StandInService>): Promise<void> => {
+  const changeService = (name: string, service: Partial<FolderService>): Promise<void> => {
     const { services } = readSystem(file);
     const before = services[name];
     if (before === undefined) throw new Error(`cannot change the service ${name}: found none`);
@@ -50,7 +50,7 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
       services: { ...services, [name]: { ...before, ...service } },
     });
   };
-  const service = (name: string): StandInService | undefined => readSystem(file).services[name];
+  const service = (name: string): FolderService | undefined => readSystem(file).services[name];
   return {
     pathElement: {
       read: (item) => presence(elements(file).some((each) => each === item.path)),
@@ -155,9 +155,9 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
 }
 
 /** The whole system as it is on the disk. */
-export function readSystem(file: string): StandInSystem {
+export function readSystem(file: string): FolderSystem {
   if (!existsSync(file)) return EMPTY;
-  return { ...EMPTY, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<StandInSystem>) };
+  return { ...EMPTY, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<FolderSystem>) };
 }
 
 function elements(file: string): readonly string[] {

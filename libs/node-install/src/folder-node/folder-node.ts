@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { NodeHost, NodeRooms } from '../ports.js';
+import type { Around } from '../run/install-context.js';
+import { installPlaces, type InstallPlaces } from '../wish/install-places.js';
+import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
+import { posixSystem, readSystem, type FolderSystem, type ServiceRunner } from './posix-system.js';
+
+/** Parts of a node in a folder. */
+export interface FolderNodeOptions {
+  /** Absolute path of the folder; it is the root of the node's file system. */
+  readonly root: string;
+  readonly runner: ServiceRunner;
+  /** Sees every operation that changes something. Default: does it. */
+  readonly around?: Around;
+}
+
+/**
+ * A node in a folder, for development on Linux: files with modes below the folder, and one JSON file for what Windows keeps in its registry. A
+ * runner starts its services.
+ */
+export class FolderNode implements Pick<
+  NodeHost,
+  'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'
+> {
+  readonly platform = 'linux';
+  readonly places: InstallPlaces;
+  readonly rooms: NodeRooms;
+  readonly strangersIn = posixStrangers;
+  readonly #file: string;
+
+  constructor({ root, runner, around = (_effect, act) => act() }: FolderNodeOptions) {
+    for (const folder of ['etc', 'usr', 'var/lib']) {
+      mkdirSync(path.join(root, folder), { recursive: true, mode: 0o755 });
+    }
+    this.#file = path.join(root, 'system.json');
+    this.places = installPlaces('linux', { root });
+    this.rooms = {
+      ...{ folder: posixFolders(around), file: posixFiles(around) },
+      ...posixSystem(this.#file, runner, around),
+    };
+  }
+
+  /** The content of the JSON file at this moment. */
+  get system(): FolderSystem {
+    return readSystem(this.#file);
+  }
+
+  readonly isBeingRemoved = (service: string): Promise<boolean> =>
+    Promise.resolve(this.system.services[service]?.isBeingRemoved === true);
+}

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import type { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errnoOf } from './errno-of.js';
+
+const LOOK_EVERY_MS = 20;
+/** Waits until the process is recorded. It ends if the starter ends before, so that no process runs that nobody can find again. */
+const ONCE_RECORDED = 'read -r word <&3 && exec "$@" 3<&-';
+
+/** A program and how it is started. */
+export interface DetachedProgram {
+  /** Absolute path. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The whole environment of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** A file to which its output is appended. Default: the output is discarded. */
+  readonly log?: string;
+}
+
+/** A process by its PID and its time of start: the system gives a PID again, and then the time differs. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** In clock ticks since the system started, as field 22 of `/proc/PID/stat`. */
+  readonly started: string;
+}
+
+/**
+ * A process that outlives its starter and that later processes find again by a file. It stands for a service where no service manager is.
+ * Linux only.
+ */
+export class DetachedProcess {
+  readonly #record: string;
+  /** Exists while the process has been asked to end. */
+  readonly #stopping: string;
+
+  /** @param record - Absolute path of the file that records the process; its folder exists. */
+  constructor(record: string) {
+    this.#record = record;
+    this.#stopping = `${record}.stopping`;
+  }
+
+  /** The PID; undefined when the process does not run. */
+  get pid(): number | undefined {
+    return this.#identity()?.pid;
+  }
+
+  /** True while the process still runs although it was asked to end. */
+  get isStopping(): boolean {
+    return this.pid !== undefined && existsSync(this.#stopping);
+  }
+
+  /**
+   * Starts the program and resolves once it is recorded. It first waits for the end of an earlier process, which is killed after
+   * `graceMs`.
+   *
+   * @throws What Node throws when the file cannot be executed.
+   */
+  async start(program: DetachedProgram, graceMs: number): Promise<void> {
+    const { file, args, environment, log = '/dev/null' } = program;
+    await this.#ended(graceMs);
+    accessSync(file, constants.X_OK);
+    const output = openSync(log, 'a', 0o600);
+    try {
+      const child = spawn('/bin/sh', ['-c', ONCE_RECORDED, 'sh', file, ...args], {
+        cwd: '/',
+        env: { ...environment },
+        detached: true,
+        stdio: ['ignore', output, output, 'pipe'],
+      });
+      await once(child, 'spawn');
+      child.unref();
+      const { pid = 0 } = child;
+      writeFileSync(this.#record, `${pid} ${startOf(pid) ?? ''}`);
+      const recorded = child.stdio[3] as Writable;
+      // A child that has ended by then is found as one that does not run.
+      recorded.on('error', () => undefined).end('recorded\n');
+    } finally {
+      closeSync(output);
+    }
+  }
+
+  /** Asks the process to end, kills it after `graceMs`, and resolves when it is gone. */
+  async stop(graceMs: number): Promise<void> {
+    const found = this.#identity();
+    if (found === undefined) return;
+    // The next process must not take this one for running.
+    writeFileSync(this.#stopping, '');
+    signal(found, 'SIGTERM');
+    await this.#ended(graceMs);
+  }
+
+  async #ended(graceMs: number): Promise<void> {
+    const found = this.#identity();
+    if (found !== undefined) await endOf(found, graceMs);
+    for (const file of [this.#record, this.#stopping]) rmSync(file, { force: true });
+  }
+
+  #identity(): ProcessIdentity | undefined {
+    const [pid = '', started = ''] = (readIfThere(this.#record) ?? '').split(' ');
+    const found = { pid: Number(pid), started };
+    return isAlive(found) ? found : undefined;
+  }
+}
+
+/** The process of that PID; undefined when there is none, or it has ended and nobody has asked how. Linux only. */
+export function processOf(pid: number): ProcessIdentity | undefined {
+  const started = startOf(pid);
+  return started === undefined ? undefined : { pid, started };
+}
+
+/** Kills a process and resolves when it is gone. Linux only. */
+export async function killProcess(found: ProcessIdentity): Promise<void> {
+  await endOf(found, 0);
+}
+
+async function endOf(found: ProcessIdentity, graceMs: number): Promise<void> {
+  const endMs = performance.now() + graceMs;
+  while (isAlive(found)) {
+    if (performance.now() >= endMs) signal(found, 'SIGKILL');
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+function isAlive({ pid, started }: ProcessIdentity): boolean {
+  return started !== '' && startOf(pid) === started;
+}
+
+function signal({ pid }: ProcessIdentity, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (errnoOf(error) !== 'ESRCH') throw error;
+  }
+}
+
+function startOf(pid: number): string | undefined {
+  const text = readIfThere(`/proc/${pid}/stat`);
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields?.[0] === 'Z' ? undefined : fields?.[19];
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
