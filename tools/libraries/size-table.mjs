@@ -27,6 +27,7 @@ const SMALL = {
   'support-bundle': ['cleanerOf', 'makeMember'],
   'system-agent': ['AgentError'],
   'tcp-tunnel': ['TunnelError', 'judgeDestination'],
+  time: ['Backoff', 'systemClock', 'TokenBucket'],
   tracing: ['TracingError', 'parseTraceparent'],
   'trusted-files': ['TrustedFileError'],
   'windows-host': ['WindowsError'],

@@ -41,6 +41,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/service-upgrade': 'performUpgrade',
   '@wins/system-agent': 'createSystemAgent',
   '@wins/tcp-tunnel': 'openTunnel',
+  '@wins/time': 'backoffMs',
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',
   '@wins/wins-api': 'runProcess',

@@ -1,0 +1,19 @@
+/**
+ * One clock, one back-off and one token bucket for all packages: waits that an `AbortSignal` ends, waits between attempts, and limits of rates.
+ *
+ * It owns no timer that outlives a wait and imports Node alone. It does not decide what is worth another attempt.
+ *
+ * @example
+ * const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });
+ * for (;;) {
+ *   try {
+ *     return await connect(signal);
+ *   } catch {
+ *     await backoff.wait(signal);
+ *   }
+ * }
+ * @packageDocumentation
+ */
+export { Backoff, backoffMs, type BackoffOptions } from './backoff.js';
+export { systemClock, type Clock } from './clock.js';
+export { TokenBucket, type Rate } from './token-bucket.js';
