@@ -1,8 +1,9 @@
+import type { Clock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import type { ArchiveLimits } from './archive/archive-limits.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { Decision } from './decide/decide.js';
-import type { Clock, CsiProxyService, Download } from './ports.js';
+import type { CsiProxyService, Download } from './ports.js';
 import type { CsiProxyWish, DownloadTrust } from './settings/judge-settings.js';
 
 /** What is about to be done to a node; `tidy` and `remove` delete programs. */

@@ -34,7 +34,7 @@ export type {
   ServiceCommand,
   StoredRelease,
 } from './decide/install-record.js';
-export type { Clock, CsiProxyService, Download, ServiceFacts } from './ports.js';
+export type { CsiProxyService, Download, ServiceFacts } from './ports.js';
 export {
   judgeSettings,
   type CsiProxySection,
@@ -44,4 +44,3 @@ export {
   type SettingFault,
   type SettingsPlace,
 } from './settings/judge-settings.js';
-export { systemClock } from './system-clock.js';

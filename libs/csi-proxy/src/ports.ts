@@ -65,10 +65,3 @@ export interface CsiProxyService {
   /** Whether the pipe `csi-proxy-filesystem-v1` is served by any process. */
   isServing(): Promise<boolean>;
 }
-
-/** The time. */
-export interface Clock {
-  now(): Date;
-  /** @throws The reason of the signal. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
-}

@@ -14,7 +14,6 @@
 export { systemAdapters, type AddressAdapters } from './address/address-adapters.js';
 export type { CloudServices } from './address/cloud-words.js';
 export { resolveAddress, type AddressOptions } from './address/resolve-address.js';
-export { systemClock, type Clock } from './clock.js';
 export { createDownload, type DownloadOptions } from './download/create-download.js';
 export type { Download, Downloaded, DownloadWanted } from './download/download.js';
 export type { HttpLimits, HttpSettings } from './http/http-settings.js';

@@ -43,7 +43,6 @@ export type {
   Probe,
 } from './plan/plan.js';
 export type {
-  Clock,
   ImageStore,
   PendingPlanFile,
   PlanFileRights,
@@ -62,4 +61,3 @@ export type {
   PlanStatus,
   SystemAgent,
 } from './system-agent.js';
-export { systemClock } from './system-clock.js';

@@ -1,15 +1,5 @@
 /** What the agent needs from outside. The program that composes it says how each is done on its operating system. */
-
-/** Time as the agent sees it. */
-export interface Clock {
-  now(): Date;
-  /**
-   * Resolves after so many milliseconds.
-   *
-   * @throws The reason of the signal, when it aborts first.
-   */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
-}
+export type { Clock } from '@wins/time';
 
 /** Who may do what with a file of a plan. */
 export interface PlanFileRights {

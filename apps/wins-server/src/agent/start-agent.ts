@@ -11,8 +11,8 @@ import {
   readConnectionInfo,
   registriesFiles,
   secretStore,
-  systemClock,
 } from '@wins/system-agent';
+import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PlanApplyResponse } from '@wins/wins-api/raw';
 import path from 'node:path';

@@ -4,13 +4,13 @@
 import {
   createCsiProxy,
   LinuxService,
-  systemClock,
   type CsiProxy,
   type CsiProxyAct,
   type CsiProxyEvent,
   type CsiProxyOptions,
   type CsiProxyWish,
 } from '@wins/csi-proxy';
+import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import type { CsiProxyHost } from './csi-proxy-host.js';

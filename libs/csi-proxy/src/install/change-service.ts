@@ -1,8 +1,9 @@
+import type { Clock } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import { CsiProxyError } from '../csi-proxy-error.js';
 import { recorded } from '../decide/after-step.js';
 import type { InstallRecord, ServiceCommand } from '../decide/install-record.js';
-import type { Clock, CsiProxyService } from '../ports.js';
+import type { CsiProxyService } from '../ports.js';
 import { callService } from './call-service.js';
 import type { RecordFile } from './record-file.js';
 import { seenProgram } from './remove-programs.js';

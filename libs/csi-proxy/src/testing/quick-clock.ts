@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../ports.js';
+import type { Clock } from '@wins/time';
 
 /** A clock that runs faster than time: for what waits for real processes, and gives up after a while. */
 export function quickClock(factor = 4): Clock {

@@ -1,5 +1,5 @@
+import { systemClock, type Clock } from '@wins/time';
 import { systemRoots, type Environment } from '@wins/wins-program';
-import { systemClock, type Clock } from '../clock.js';
 
 /** How long each part of a request may take, and where it may lead. */
 export interface HttpLimits {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '@wins/time';
 
 /** A clock whose waits end at once and move its time. */
 export class LeapingClock implements Clock {
