@@ -1,6 +1,5 @@
+import { Backoff, systemClock } from '@wins/time';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { backOffMs } from './back-off.js';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
 import { PipeError } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
@@ -39,10 +38,12 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
   const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs ?? 5000, 1);
   const waitTimeoutMs = wholeNumber('waitTimeoutMs', options.waitTimeoutMs ?? 0, 0);
-  const random = options.random ?? Math.random;
+  // Full jitter, so that clients of one daemon do not come back in the same instant.
+  const { random = Math.random } = options;
+  const backoff = new Backoff({ initialMs: 20, maxMs: 1_000, jitter: 1, random });
   const waitDeadline = performance.now() + waitTimeoutMs;
   let busyDeadline = performance.now() + timeoutMs;
-  for (let attempt = 0; ; attempt += 1) {
+  for (;;) {
     options.signal?.throwIfAborted();
     try {
       return await dial(path, busyDeadline - performance.now(), options);
@@ -54,8 +55,8 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
       if (leftMs <= 0) throw error;
       // The time to be let in starts when the pipe is there.
       if (code === 'notFound') busyDeadline = now + timeoutMs;
-      const waitMs = Math.min(backOffMs(attempt, random()), leftMs);
-      await delay(waitMs, undefined, { signal: options.signal }).catch(() => undefined);
+      const waitMs = Math.min(backoff.nextMs(), leftMs);
+      await systemClock.wait(waitMs, options.signal).catch(() => undefined);
     }
   }
 }

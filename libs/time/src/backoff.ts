@@ -28,7 +28,7 @@ export function backoffMs(
   failures: number,
 ): number {
   const longestMs = Math.min(maxMs, initialMs * factor ** (failures - 1));
-  return Math.round(longestMs * (1 - jitter * random()));
+  return Math.round(longestMs * (1 - jitter + jitter * random()));
 }
 
 /** {@link backoffMs} of a caller that counts its failures here. */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs, systemClock } from '@wins/time';
 import { CommandError } from '../command-error.js';
 import {
   TunnelError,
@@ -8,9 +8,11 @@ import {
   type TunnelEnd,
 } from '@wins/tcp-tunnel';
 
-/** Half a second: what comes after the daemon's return works within a second, hurried by nothing else. */
-const LONGEST_BACK_OFF_MS = 500;
-const FIRST_BACK_OFF_MS = 20;
+/**
+ * Half a second at most, so that a tunnel is up within a second of the daemon's return. Full jitter, so that clients of one daemon do not come back
+ * in the same instant.
+ */
+const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** A tunnel that held for so long was a good one: the next attempt begins without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
@@ -171,7 +173,7 @@ export class TunnelKeeper {
   async #openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {
     const { signal } = this.#end;
     for (let attempt = attempts; ; attempt += 1) {
-      if (attempt > 0) await delay(backOffMs(attempt), undefined, { signal });
+      if (attempt > 0) await systemClock.wait(backoffMs(BACKOFF, attempt), signal);
       try {
         const tunnel = await this.#options.open(signal);
         if (!signal.aborted) return tunnel;
@@ -183,9 +185,4 @@ export class TunnelKeeper {
       signal.throwIfAborted();
     }
   }
-}
-
-/** Full jitter: clients that lost the same daemon do not come back in the same instant. */
-function backOffMs(attempt: number): number {
-  return Math.random() * Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** attempt);
 }
