@@ -1,3 +1,4 @@
+import { backoffMs } from '@wins/time';
 import type { CsiProxyErrorCode } from '../csi-proxy-error.js';
 
 const SECOND_MS = 1_000;
@@ -19,8 +20,8 @@ const COSTLY: ReadonlySet<CsiProxyErrorCode> = new Set([
  */
 export function retryDelayMs(code: CsiProxyErrorCode, failures: number, random: number): number {
   const isCostly = COSTLY.has(code);
-  const first = isCostly ? 10 * MINUTE_MS : 5 * SECOND_MS;
-  const most = isCostly ? 6 * 60 * MINUTE_MS : 10 * MINUTE_MS;
-  const whole = Math.min(most, first * 2 ** Math.min(failures - 1, 20));
-  return Math.round(whole * (0.5 + random / 2));
+  const [initialMs, maxMs] = isCostly
+    ? [10 * MINUTE_MS, 6 * 60 * MINUTE_MS]
+    : [5 * SECOND_MS, 10 * MINUTE_MS];
+  return backoffMs({ initialMs, maxMs, random: () => random }, failures);
 }
