@@ -1,5 +1,4 @@
-const FIRST_MS = 1000;
-const MAX_MS = 30_000;
+import { backoffMs } from '@wins/time';
 
 export interface RetryFacts {
   readonly isTransient: boolean;
@@ -19,7 +18,7 @@ export interface RetryFacts {
 export function judgeRetry(facts: RetryFacts): number | undefined {
   const { isTransient, retryAfterMs = 0, attempts, elapsedMs, timeoutMs, random } = facts;
   if (!isTransient) return undefined;
-  const fullMs = Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 30), MAX_MS);
-  const waitMs = Math.max(Math.round(fullMs * (1 - random / 2)), retryAfterMs);
+  const backoff = { initialMs: 1_000, maxMs: 30_000, random: () => random };
+  const waitMs = Math.max(backoffMs(backoff, attempts), retryAfterMs);
   return elapsedMs + waitMs < timeoutMs ? waitMs : undefined;
 }

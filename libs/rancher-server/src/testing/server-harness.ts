@@ -33,7 +33,7 @@ export function settings(more: HttpSettings = {}): HttpSettings & { readonly war
     environment: {},
     systemRoots: () => [],
     clock: new LeapingClock(),
-    random: () => 0,
+    random: () => 1,
     onWarning: (message) => void warnings.push(message),
     ...more,
     warnings,
