@@ -1,5 +1,6 @@
+import { Backoff } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
-import { BackOff } from '../back-off.js';
+import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Clock, SecretStore } from '../ports.js';
 import type { ConnectionInfo } from './connection-info.js';
 
@@ -52,7 +53,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return lastContact();
     },
     watch: async (onSecret, onState, signal) => {
-      const backOff = new BackOff();
+      const backOff = new Backoff(SOURCE_BACKOFF);
       while (!signal.aborted) {
         try {
           const { info, store } = await connect();

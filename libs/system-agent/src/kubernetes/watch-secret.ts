@@ -1,3 +1,4 @@
+import { backoffMs } from '@wins/time';
 import type { IncomingMessage } from 'node:http';
 import { AgentError } from '../agent-error.js';
 import type { Clock, Secret, WatchState } from '../ports.js';
@@ -21,8 +22,8 @@ export interface WatchOptions {
 }
 
 const WHAT = 'watch the Secret';
-const MIN_BACK_OFF_MS = 800;
-const MAX_BACK_OFF_MS = 30_000;
+/** The shortest waits; each is up to twice as long, as those of client-go. */
+const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
 const SHORT_WATCH_MS = 1000;
 /** After which the back-off starts over. */
@@ -104,8 +105,8 @@ export class SecretWatch {
   }
 
   #backOffMs(): number {
-    const ms = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(this.#failures - 1, 10));
-    return Math.round(ms * (1 + this.#options.random()));
+    const leastMs = backoffMs(BACKOFF, this.#failures);
+    return Math.round(leastMs * (1 + this.#options.random()));
   }
 
   async #list(): Promise<ApiRefusal | undefined> {

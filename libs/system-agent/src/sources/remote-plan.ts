@@ -1,3 +1,4 @@
+import { Backoff } from '@wins/time';
 import { AgentError } from '../agent-error.js';
 import type { Applier, Pass } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
@@ -9,7 +10,7 @@ import { stateBetweenPasses } from '../decide/state-between-passes.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';
-import { BackOff } from '../back-off.js';
+import { SOURCE_BACKOFF } from '../source-backoff.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
 import { remoteStatus } from './remote-status.js';
@@ -45,7 +46,7 @@ export class RemotePlan {
   readonly #known: KnownSecret;
   readonly #writer: SecretWriter;
   readonly #state: ToldState;
-  readonly #announceBackOff = new BackOff();
+  readonly #announceBackOff = new Backoff(SOURCE_BACKOFF);
   #uid: string | undefined;
   #memory: AgentMemory = { firstPass: true };
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;

@@ -1,9 +1,10 @@
+import { Backoff } from '@wins/time';
 import { AgentError } from '../agent-error.js';
 import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
 import { KEY, type SecretData } from '../decide/secret-keys.js';
 import { planChecksum } from '../plan/plan-checksum.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { BackOff } from '../back-off.js';
+import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
@@ -19,7 +20,7 @@ export interface SecretWriterOptions {
 /** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
 export class SecretWriter {
   readonly #options: SecretWriterOptions;
-  readonly #backOff = new BackOff();
+  readonly #backOff = new Backoff(SOURCE_BACKOFF);
   #changes: Changes | undefined;
   #onDisk = false;
   #failure: { readonly error: Error; readonly retryAt: Date } | undefined;

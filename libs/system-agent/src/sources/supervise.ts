@@ -1,6 +1,7 @@
+import { Backoff } from '@wins/time';
 import type { AgentEvent } from '../agent-event.js';
 import type { Clock } from '../ports.js';
-import { BackOff } from '../back-off.js';
+import { SOURCE_BACKOFF } from '../source-backoff.js';
 
 /** A source that ran for so long starts again as if it had not failed before. */
 const STEADY_MS = 10 * 60 * 1000;
@@ -17,7 +18,7 @@ export async function supervise(
   run: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const backOff = new BackOff();
+  const backOff = new Backoff(SOURCE_BACKOFF);
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     const startedMs = clock.now().getTime();
@@ -34,6 +35,6 @@ export async function supervise(
       error,
     });
     // Rejects when the signal aborts.
-    await clock.wait(backOff.nextMs(), signal).catch(() => undefined);
+    await backOff.wait(signal, clock).catch(() => undefined);
   }
 }
