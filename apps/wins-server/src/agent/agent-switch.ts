@@ -2,6 +2,7 @@ import type { WinsConfig } from '@wins/config';
 import type { CommandRunner } from '@wins/process-manager';
 import type { AgentEvent, PlanFiles } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
+import { Backoff } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditTrail } from '@wins/audit-log';
@@ -11,9 +12,6 @@ import { actDecision, logAgentEvent } from './agent-log.js';
 import { agentSettings, isOff, type AgentOff, type AgentSettings } from './agent-settings.js';
 import { loadAgent } from './load-agent.js';
 import type { FileFailure, RunningAgent } from './running-agent.js';
-
-const FIRST_RETRY_MS = 1_000;
-const SLOWEST_RETRY_MS = 60_000;
 
 /** What the switch works with. */
 export interface AgentSwitchOptions {
@@ -37,7 +35,7 @@ export class AgentSwitch implements AsyncDisposable {
   #agent: RunningAgent | undefined;
   #failure: string | undefined;
   #retry: NodeJS.Timeout | undefined;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 0 });
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
@@ -90,7 +88,7 @@ export class AgentSwitch implements AsyncDisposable {
     const wanted = agentSettings(config);
     if (isDeepStrictEqual(wanted, this.#wanted)) return;
     this.#wanted = wanted;
-    this.#retryMs = FIRST_RETRY_MS;
+    this.#backoff.reset();
     this.#change();
   }
 
@@ -128,7 +126,7 @@ export class AgentSwitch implements AsyncDisposable {
         onAct: async (act) => audit.decided(actDecision(act)),
         onEvent: (event) => this.#told(event),
       });
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#backoff.reset();
       const { localPlanDirectory, connectionInfoFile } = settings;
       logger.info(
         { localPlanDirectory, connectionInfoFile },
@@ -136,10 +134,10 @@ export class AgentSwitch implements AsyncDisposable {
       );
     } catch (err) {
       this.#failure = `it cannot start: ${messageOf(err)}`;
-      logger.error({ err, retryMs: this.#retryMs }, 'cannot follow the plans of this node');
+      const retryMs = this.#backoff.nextMs();
+      logger.error({ err, retryMs }, 'cannot follow the plans of this node');
       if (this.#wanted !== settings) return;
-      this.#retry = setTimeout(() => this.#change(), this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, SLOWEST_RETRY_MS);
+      this.#retry = setTimeout(() => this.#change(), retryMs);
     }
   }
 

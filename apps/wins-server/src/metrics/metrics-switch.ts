@@ -1,12 +1,10 @@
 import type { MetricsSettings, WinsConfig } from '@wins/config';
+import { Backoff } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
 import { loadMetrics } from './load-metrics.js';
 import type { MetricsSources, RunningMetrics } from './metrics-sources.js';
-
-const FIRST_RETRY_MS = 1_000;
-const SLOWEST_RETRY_MS = 60_000;
 
 /** What the switch works with. */
 export interface MetricsSwitchOptions {
@@ -27,7 +25,7 @@ export class MetricsSwitch implements AsyncDisposable {
   #running: RunningMetrics | undefined;
   #failure: string | undefined;
   #retry: NodeJS.Timeout | undefined;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 0 });
   // One change at a time, the newest last.
   #changes = Promise.resolve();
 
@@ -49,7 +47,7 @@ export class MetricsSwitch implements AsyncDisposable {
   apply({ metrics: wanted }: Pick<WinsConfig, 'metrics'>): void {
     if (isDeepStrictEqual(wanted, this.#wanted)) return;
     this.#wanted = wanted;
-    this.#retryMs = FIRST_RETRY_MS;
+    this.#backoff.reset();
     if (wanted !== undefined) this.#begin();
     this.#change();
   }
@@ -92,10 +90,10 @@ export class MetricsSwitch implements AsyncDisposable {
       const address = await this.#begin()?.listen(wanted);
       if (address !== undefined) logger.info({ address }, 'metrics are served');
     } catch (err) {
-      logger.error({ err, retryMs: this.#retryMs }, 'cannot serve metrics');
+      const retryMs = this.#backoff.nextMs();
+      logger.error({ err, retryMs }, 'cannot serve metrics');
       if (this.#wanted !== wanted) return;
-      this.#retry = setTimeout(() => this.#change(), this.#retryMs).unref();
-      this.#retryMs = Math.min(this.#retryMs * 2, SLOWEST_RETRY_MS);
+      this.#retry = setTimeout(() => this.#change(), retryMs).unref();
     }
   }
 }
