@@ -121,7 +121,7 @@ export class ClientTurns implements Disposable {
     if (isAdministrator || isEverybody) return undefined;
     const known = this.#parties.get(key);
     const party: Party = known ?? {
-      account: new ProcessorAccount(this.#now()),
+      account: new ProcessorAccount(this.#now),
       connections: new Map(),
     };
     this.#parties.set(key, party);
@@ -135,7 +135,7 @@ export class ClientTurns implements Disposable {
     party.connections.delete(socket);
     if (party.connections.size > 0 || this.#parties.get(key) !== party) return;
     // A client that comes back before that has its old account.
-    party.forgetting = this.#after(party.account.restMs(this.#now()), () => {
+    party.forgetting = this.#after(party.account.restMs, () => {
       party.pause?.[Symbol.dispose]();
       this.#parties.delete(key);
     });
@@ -152,13 +152,13 @@ export class ClientTurns implements Disposable {
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
     if (party === undefined) return;
-    party.account.charge(now, ms);
+    party.account.charge(ms);
     const connection = party.connections.get(socket);
     if (connection !== undefined) {
       party.connections.delete(socket);
       party.connections.set(socket, connection);
     }
-    const waitMs = party.account.waitMs(now);
+    const waitMs = party.account.waitMs;
     if (waitMs > 0 && turn.beganAt - this.#otherAt < OTHERS_MS) this.#pause(party, client, waitMs);
   }
 
