@@ -1,3 +1,4 @@
+import { TokenBucket } from '@wins/time';
 import type { AuditFacts } from './audit-record.js';
 
 const WINDOW_MS = 1000;
@@ -5,8 +6,7 @@ const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
 /** How much of the log the records that any client can cause may fill: so much at once, and so much a second. */
-const BURST_BYTES = 1024 * 1024;
-const BYTES_PER_MS = 4;
+const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
 /** Whose records are counted together when there are many of them. */
@@ -35,7 +35,8 @@ export class FloodGate {
   #windowStartMs = 0;
   #groups = new Map<string, Group>();
   #counted = 0;
-  readonly #shares = new Map<boolean, { bytes: number; atMs: number }>();
+  readonly #shares = new Map<boolean, TokenBucket>();
+  #nowMs = 0;
 
   /**
    * Whether a record is to be written; else it is counted.
@@ -99,10 +100,9 @@ export class FloodGate {
   }
 
   #take(isAllowed: boolean, sizeBytes: number, nowMs: number): boolean {
-    const { bytes, atMs } = this.#shares.get(isAllowed) ?? { bytes: BURST_BYTES, atMs: nowMs };
-    const filled = Math.min(BURST_BYTES, bytes + (nowMs - atMs) * BYTES_PER_MS);
-    const isEnough = filled >= sizeBytes;
-    this.#shares.set(isAllowed, { bytes: isEnough ? filled - sizeBytes : filled, atMs: nowMs });
-    return isEnough;
+    this.#nowMs = nowMs;
+    const share = this.#shares.get(isAllowed) ?? new TokenBucket(RATE_BYTES, () => this.#nowMs);
+    this.#shares.set(isAllowed, share);
+    return share.take(sizeBytes);
   }
 }
