@@ -1,6 +1,6 @@
-const BURST = 1_000;
-const PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
+import { TokenBucket } from '@wins/time';
+
+const RATE = { burst: 1_000, perSecond: 1 };
 const MOST_SHARES = 16;
 /** Between two times at which counts are told. */
 const COUNTS_MS = 10_000;
@@ -11,7 +11,7 @@ const COUNTS_MS = 10_000;
  */
 export class EventShares {
   readonly #nowMs: () => number;
-  readonly #left = new Map<string, { tokens: number; atMs: number }>();
+  readonly #shares = new Map<string, TokenBucket>();
   #counted = new Map<string, number>();
   #toldAtMs = -Infinity;
 
@@ -22,16 +22,10 @@ export class EventShares {
 
   /** Whether an event of this share is written; one that is not is counted. There are 16 shares, the rest has one. */
   takes(share: string): boolean {
-    const name = this.#left.has(share) || this.#left.size < MOST_SHARES - 1 ? share : 'others';
-    const nowMs = this.#nowMs();
-    const left = this.#left.get(name) ?? { tokens: BURST, atMs: nowMs };
-    left.tokens = Math.min(BURST, left.tokens + ((nowMs - left.atMs) * PER_MINUTE) / MINUTE_MS);
-    left.atMs = nowMs;
-    this.#left.set(name, left);
-    if (left.tokens >= 1) {
-      left.tokens -= 1;
-      return true;
-    }
+    const name = this.#shares.has(share) || this.#shares.size < MOST_SHARES - 1 ? share : 'others';
+    const bucket = this.#shares.get(name) ?? new TokenBucket(RATE, this.#nowMs);
+    this.#shares.set(name, bucket);
+    if (bucket.take()) return true;
     this.#counted.set(name, (this.#counted.get(name) ?? 0) + 1);
     return false;
   }
