@@ -1,4 +1,4 @@
-import type { Rate } from './token-bucket.js';
+import type { Rate } from '@wins/time';
 
 /** Bounds on one connection. Octets, milliseconds and numbers; a rate is what is allowed at once and per second. */
 export interface Http2Limits {

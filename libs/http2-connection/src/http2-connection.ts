@@ -2,6 +2,7 @@
  * The server's half of an HTTP/2 connection. It is one file because it is one thing: what each frame of a client does to the
  * streams, windows and accounts of its connection, and how all of them end together.
  */
+import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
 import type { Http2Limits } from './connection-limits.js';
 import { Deadline } from './deadline.js';
@@ -22,7 +23,6 @@ import { headersFlags, Output } from './output.js';
 import { areTrailers, requestHeaders, type RequestHeaders } from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
-import { TokenBucket } from './token-bucket.js';
 
 /** What a connection asks of the application. */
 export interface ConnectionParts {

@@ -30,6 +30,5 @@ export type { Http2Limits } from './connection-limits.js';
 export type { EndReason } from './end-reason.js';
 export type { AnswerHeaders, Http2Stream, PeerAddress } from './http2-stream.js';
 export type { RequestHeaders } from './request-headers.js';
-export type { Rate } from './token-bucket.js';
 export { OctetBudget } from './octet-budget.js';
 export { SegmentPool } from './segment-pool.js';

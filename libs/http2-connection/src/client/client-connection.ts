@@ -1,3 +1,4 @@
+import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
 import { answerFields } from '../answer-fields.js';
 import { ConnectionFault, HTTP2_CODE, http2CodeOf, type EndReason } from '../end-reason.js';
@@ -10,7 +11,6 @@ import { HpackEncoder } from '../hpack/hpack-encoder.js';
 import { isSettingsAck, readSettings, readWindowStep, requireFrame } from '../judge-frame.js';
 import type { GathererLimits } from '../message-gatherer.js';
 import { Output } from '../output.js';
-import { TokenBucket } from '../token-bucket.js';
 import { GrpcCall, type GrpcCallLink, type GrpcOutcome } from './grpc-call.js';
 
 /** Why a connection to a server ended; the first cause. */
