@@ -1,6 +1,6 @@
+import { TokenBucket, type Rate } from '@wins/time';
 import { DialSlots, type BeginDial } from '../tcp/dial-slots.js';
 import { positiveInteger } from './session-settings.js';
-import { TokenBucket, type Rate } from './token-bucket.js';
 
 /** Bounds on Connects. */
 export interface ConnectLimitsOptions {
