@@ -1,7 +1,7 @@
-// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE]
+// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. Those for one platform have no code
-// that only others need. --inputs names in a file what the bundles consist of, as JSON.
+// that only others need. With --source-maps a debugger shows the sources. --inputs names in a file what the bundles consist of, as JSON.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,15 @@ import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const {
   positionals: [folder],
-  values: { platform, out = path.join(root, 'dist'), inputs },
+  values: { platform, out = path.join(root, 'dist'), inputs, 'source-maps': hasSourceMaps },
 } = parseArgs({
   allowPositionals: true,
-  options: { platform: { type: 'string' }, out: { type: 'string' }, inputs: { type: 'string' } },
+  options: {
+    platform: { type: 'string' },
+    out: { type: 'string' },
+    inputs: { type: 'string' },
+    'source-maps': { type: 'boolean', default: false },
+  },
 });
 const project = path.resolve(root, folder);
 const manifest = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
@@ -259,6 +264,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     // is not in Latin-1. Names and lines stay, for the stack traces of a log.
     minifyWhitespace: true,
     lineLimit: 160,
+    sourcemap: hasSourceMaps && 'linked',
     legalComments: 'none',
     logLevel: 'warning',
     logOverride: { 'empty-import-meta': 'error' },
@@ -277,4 +283,4 @@ if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
 if (platform === undefined && manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
-  placeFile(linuxAddon, path.join(root, 'dist/koffi-linux-x64.node'));
+  placeFile(linuxAddon, path.join(out, 'koffi-linux-x64.node'));
