@@ -1,10 +1,6 @@
+import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { ProcessTree } from '../host/process-host.js';
-
-const FIRST_LOOK_MS = 2;
-const SLOWEST_LOOK_MS = 50;
 
 /**
  * Ends a tree: asks, waits up to `graceMs`, then makes it end for up to `graceMs` more, looking for
@@ -41,13 +37,14 @@ async function isGoneWithin(
 ): Promise<boolean> {
   const deadline = performance.now() + limitMs;
   let leftMs = limitMs;
-  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, SLOWEST_LOOK_MS)) {
+  const looks = new Backoff({ initialMs: 2, maxMs: 50, jitter: 0 });
+  for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
     // By what was left before the look: on a busy system a look may take longer than the whole time.
     if (leftMs <= 0 || signal?.aborted === true) return false;
-    const pauseMs = Math.min(lookMs, Math.max(1, leftMs));
-    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
+    await systemClock.wait(pauseMs, signal).catch(() => undefined);
     leftMs = deadline - performance.now();
   }
 }

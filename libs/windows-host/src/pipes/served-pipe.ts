@@ -1,5 +1,5 @@
+import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ClientWait } from './client-wait.js';
 import { descriptorFromText, descriptorText, handleSecurity } from '../access/file-security.js';
 import { withNodeCode } from '../node-code.js';
@@ -31,8 +31,6 @@ const WAITING_INSTANCES = 8;
 const RECEIVED_BYTES = 64 * 1024;
 /** What was sent and its client has not read yet, of each connection: two rounds of output, so that the next is under way meanwhile. */
 const SENT_BYTES = 256 * 1024;
-const FIRST_REST_MS = 10;
-const LONGEST_REST_MS = 1000;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
 const INVALID_OWNER = 1307;
@@ -129,7 +127,7 @@ class ServedPipe implements SecuredPipe {
   /** Creates the next instance before it gives one up: while a name has no instance, any process can create the pipe. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
-    let failures = 0;
+    const backoff = new Backoff({ initialMs: 10, maxMs: 1_000, jitter: 0 });
     while (!this.#isClosing()) {
       try {
         const isThere = await wait.client(instance.value);
@@ -139,14 +137,11 @@ class ServedPipe implements SecuredPipe {
           this.#handOver(instance);
           instance = next;
         } else namedPipes().DisconnectNamedPipe(instance.value);
-        failures = 0;
+        backoff.reset();
       } catch (error) {
         this.#events.failed(error);
         namedPipes().DisconnectNamedPipe(instance.value);
-        const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failures);
-        failures += 1;
-        const { signal } = this.#closing;
-        await delay(restMs, undefined, { signal }).catch(() => undefined);
+        await backoff.wait(this.#closing.signal).catch(() => undefined);
       }
     }
     instance.close();
