@@ -103,7 +103,8 @@ export interface TunnelLimits {
 export interface RouteGrants {
   /**
    * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses into which routes may be added and removed. Empty (the
-   * default) means none. Each has a prefix of 8 bits or more and no part of loopback, link-local, multicast and reserved.
+   * default) means none. Each has a prefix of 8 bits or more and no part of loopback, link-local, multicast and reserved;
+   * but one address of 169.254.0.0/16 by itself may be listed.
    */
   readonly allow: readonly string[];
 }

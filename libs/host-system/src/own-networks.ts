@@ -1,10 +1,13 @@
-import { networkOf, parseNetwork, type IpNetwork } from '@wins/wins-program';
+import { isIpv4LinkLocal, networkOf, parseNetwork, type IpNetwork } from '@wins/wins-program';
 import { networkInterfaces } from 'node:os';
 import type { RouteEntry } from './host-system.js';
 
 /** What of a host's surroundings no client may lead elsewhere. */
 export interface OwnNetworks {
-  /** The networks that its adapters are in. */
+  /**
+   * The networks that its adapters are in. Of a link-local one the adapter's own address alone: an adapter that found no DHCP server is
+   * in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind this adapter.
+   */
   readonly networks: readonly IpNetwork[];
   /** The next hops that its routes lead to. */
   readonly gateways: readonly IpNetwork[];
@@ -16,7 +19,10 @@ export function ownNetworks(
   adapters: ReturnType<typeof networkInterfaces> = networkInterfaces(),
 ): OwnNetworks {
   const networks = Object.values(adapters).flatMap((addresses = []) =>
-    addresses.flatMap(({ address, cidr }) => networkNamed(cidr ?? address)),
+    addresses.flatMap(({ address, cidr }) => {
+      const own = networkNamed(address);
+      return own.some(isIpv4LinkLocal) ? own : networkNamed(cidr ?? address);
+    }),
   );
   return { networks, gateways: routes.flatMap(({ gateway }) => networkNamed(gateway)) };
 }

@@ -20,8 +20,8 @@ export interface Destination {
 /**
  * Reads destinations of routes and gives each once, bits below the prefix left out. At most 256.
  *
- * @throws HostSystemError `invalidArgument` for none, too many, a text that is not an address, the default route, loopback,
- *   link-local and multicast addresses.
+ * @throws HostSystemError `invalidArgument` for what `readRouteDestinations` of `@wins/wins-program` refuses: none, too many, a text
+ *   that is not an address, the default route, loopback, multicast, networks of link-local addresses.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));

@@ -19,9 +19,11 @@ const route = (gateway: string) => ({
 const OWN = ownNetworks([route('10.99.0.1'), route(''), route('2001:db8:9::1')], {
   lo: [address('127.0.0.1/8'), address('::1/128')],
   eth0: [address('10.42.3.4/24'), address('2001:db8:1::5/64'), address('fe80::5/64')],
+  vEthernet: [address('169.254.3.4/16')],
   none: undefined,
 });
-const GRANTS = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'];
+const METADATA = ['169.254.169.254/32', '169.254.169.253', 'fd00:ec2::254'];
+const GRANTS = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', ...METADATA];
 const judge =
   (text: string, granted = GRANTS) =>
   () =>
@@ -36,8 +38,13 @@ describe('the routes that the config grants', () => {
   );
 
   it.each([
-    ['outside of every grant', '192.0.2.8', /routes\.allow .* 3 others; wanted one/],
+    [
+      'outside of every grant',
+      '192.0.2.8',
+      /routes\.allow .* 6 others; wanted one that it lies in/,
+    ],
     ['larger than its grant', '192.0.2.0/24', /routes\.allow/],
+    ['a metadata address that is not listed', '169.254.169.250', /wanted this address itself/],
     ['of the other family', '2001:db9::1', /routes\.allow/],
     ['what the host is in', '10.42.3.0/24', /the host itself is in 10\.42\.3\.0\/24/],
     ['half of what the host is in', '10.42.3.0/25', /the host itself is in/],
@@ -53,6 +60,20 @@ describe('the routes that the config grants', () => {
         code: 'notGranted',
         message: expect.stringMatching(reason) as string,
       }) as Error,
+    );
+  });
+
+  it.each([...METADATA, '169.254.169.254'])(
+    'may be the metadata of a cloud, also where an adapter is in 169.254.0.0/16: %s',
+    (text) => {
+      expect(judge(text)).not.toThrow();
+    },
+  );
+
+  it('are never the link-local address of the host, nor one of a wider grant', () => {
+    expect(judge('169.254.3.4', ['169.254.3.4'])).toThrow(/the host itself is in 169\.254\.3\.4/);
+    expect(judge('169.254.169.254', ['169.254.0.0/16', '169.0.0.0/8'])).toThrow(
+      /has 2 others; wanted this address itself/,
     );
   });
 

@@ -1,4 +1,10 @@
-import { formatAddress, formatNetwork, overlap, parseNetwork } from '@wins/wins-program';
+import {
+  formatAddress,
+  formatNetwork,
+  isIpv4LinkLocal,
+  overlap,
+  parseNetwork,
+} from '@wins/wins-program';
 import { HostSystemError } from './host-system-error.js';
 
 import type { OwnNetworks } from './own-networks.js';
@@ -6,7 +12,8 @@ import type { Destination } from './route-destinations.js';
 
 /**
  * Judges whether routes to these destinations may be added or removed: each must lie within one granted network, and have
- * nothing in common with the host's own networks and gateways, wherever these lie.
+ * nothing in common with the host's own networks and gateways, wherever these lie. A link-local address, such as the metadata of a
+ * cloud, needs a grant of exactly itself.
  *
  * @param granted - `routes.allow` of the config.
  * @throws HostSystemError `notGranted` for the first that may not.
@@ -29,13 +36,16 @@ function refusal(
   granted: readonly string[],
   { networks, gateways }: OwnNetworks,
 ): string | undefined {
+  const isLinkLocal = isIpv4LinkLocal(network);
   const isGranted = granted.some((text) => {
     const grant = parseNetwork(text);
-    return grant !== undefined && grant.prefix <= network.prefix && overlap(grant, network);
+    if (grant === undefined || !overlap(grant, network)) return false;
+    return isLinkLocal ? grant.prefix === network.prefix : grant.prefix <= network.prefix;
   });
   if (!isGranted) {
     const count = granted.length === 0 ? 'no network' : `${granted.length} others`;
-    return `routes.allow of the daemon's config has ${count}; wanted one that it lies in`;
+    const wanted = isLinkLocal ? 'this address itself' : 'one that it lies in';
+    return `routes.allow of the daemon's config has ${count}; wanted ${wanted}`;
   }
   const own = networks.find((other) => overlap(other, network));
   if (own !== undefined) return `the host itself is in ${formatNetwork(own)}`;

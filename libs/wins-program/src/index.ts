@@ -45,6 +45,7 @@ export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,
   formatNetwork,
+  isIpv4LinkLocal,
   networkOf,
   overlap,
   parseAddress,

@@ -6,6 +6,7 @@ export interface IpNetwork {
   readonly prefix: number;
 }
 
+const IPV4_LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
 const MAPPED_IPV4 = /^::ffff:/;
 
 /** The longest text that can be an address with a prefix. */
@@ -79,14 +80,25 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   return Buffer.compare(start(one), start(other)) === 0;
 }
 
-/** Why no route may be made to a network, or undefined. */
-export function unroutableReason({ bytes, prefix }: IpNetwork): string | undefined {
+/**
+ * Whether a network is of 169.254.0.0/16, or has it in it. Routers do not forward these addresses, but clouds serve their metadata at
+ * some of them.
+ */
+export function isIpv4LinkLocal(network: IpNetwork): boolean {
+  return overlap(network, IPV4_LINK_LOCAL);
+}
+
+/** Why no route may be made to a network, or undefined. One address of 169.254.0.0/16 may have a route; a network of them may not. */
+export function unroutableReason(network: IpNetwork): string | undefined {
+  const { bytes, prefix } = network;
   const [first = 0] = bytes;
   if (prefix === 0) return 'it is the default route';
   if (bytes.length === 4) {
     if (first === 0) return 'it is not the address of a host';
     if (first === 127) return 'it is the loopback';
-    if (first === 169 && bytes[1] === 254) return 'it is link-local';
+    if (prefix < 32 && isIpv4LinkLocal(network)) {
+      return 'it has link-local addresses in it, which are routed one by one';
+    }
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);

@@ -17,6 +17,14 @@ describe('the destinations of routes', () => {
     ]);
   });
 
+  it('are metadata addresses of clouds, each by itself', () => {
+    expect(read('169.254.169.254', '169.254.169.253/32', 'fd00:ec2::254')).toEqual([
+      '169.254.169.254/32',
+      '169.254.169.253/32',
+      'fd00:ec2::254/128',
+    ]);
+  });
+
   it.each(['10.1.2.3/16', '2001:db8::1/64'])('have no bit set below the prefix: %s', (text) => {
     expect(read('9.9.9.9', text)).toMatch(/it has bits set below its prefix; wanted /);
   });
@@ -31,7 +39,9 @@ describe('the destinations of routes', () => {
     ['multicast', '224.0.0.1'],
     ['multicast of IPv6', 'ff02::1'],
     ['broadcast', '255.255.255.255'],
-    ['an address of one link', '169.254.169.254'],
+    ['a network of link-local addresses', '169.254.169.0/24'],
+    ['two link-local addresses', '169.254.169.254/31'],
+    ['a network with link-local addresses in it', '169.0.0.0/8'],
     ['an address of one link of IPv6', 'fe80::1'],
     ['an IPv4-mapped address', '::ffff:8.8.8.8'],
     ['a name', 'example.com'],

@@ -21,7 +21,7 @@ export type RouteDestinations =
 /**
  * Reads the destinations that a host is asked to route, each once: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`, `2001:db8::1`. It
  * refuses none, more than 256, any other text, bits set below the prefix, the default route, and addresses that no gateway
- * leads to: loopback, link-local, multicast, reserved.
+ * leads to: loopback, multicast, reserved, link-local ones of IPv6 and networks of link-local ones of IPv4.
  */
 export function readRouteDestinations(texts: readonly string[]): RouteDestinations {
   if (texts.length === 0 || texts.length > MAX_ROUTE_DESTINATIONS) {

@@ -195,7 +195,8 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
     await refused(['198.51.100.0/24'], 'routeNotGranted', /routes\.allow/);
     await refused(['198.51.100.1', '203.0.113.1'], 'routeNotGranted', /203\.0\.113\.1/);
     await refused(['192.0.2.1'], 'routeNotGranted', /the host itself is in/);
-    await refused(['169.254.169.254'], 'invalidArgument', /it is link-local/);
+    await refused(['169.254.169.254'], 'routeNotGranted', /wanted this address itself/);
+    await refused(['169.254.169.0/24'], 'invalidArgument', /routed one by one/);
     await refused(['0.0.0.0/1', '128.0.0.0/1'], 'invalidArgument', /cannot be routed/);
     await client.host.addRoutes(['198.51.100.1']);
     expect(await table()).toContain('198.51.100.1/32');

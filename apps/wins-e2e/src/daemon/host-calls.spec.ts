@@ -137,7 +137,13 @@ inOwnNetwork('the routes of a host', () => {
   const ADDRESSES = '8.8.8.8 10.1.2.3/16 2001:db8:1::5';
   /** A network that is led to already, without the gateway. */
   const ELSEWHERE = '10.77.0.0/16';
-  const GRANTS = { routes: { allow: ['8.8.8.8', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/24'] } };
+  /** The six that the scripts for nodes in AWS add, and its metadata by IPv6. */
+  const METADATA = [
+    ...[254, 253, 249, 123, 250, 251].map((last) => `169.254.169.${last}`),
+    'fd00:ec2::254',
+  ];
+  const NETWORKS = ['8.8.8.8', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/24'];
+  const GRANTS = { routes: { allow: [...NETWORKS, ...METADATA] } };
   const WANTED = [
     { DestinationCIDR: '8.8.8.8/32', Gateway: '192.0.2.1' },
     { DestinationCIDR: '10.1.0.0/16', Gateway: '192.0.2.1' },
@@ -174,6 +180,30 @@ inOwnNetwork('the routes of a host', () => {
     const added = await route('add', '--addresses', ELSEWHERE);
     expect(added.code).toBe(125);
     expect(added.stderr).toMatch(/^wins: [^\n]*10\.77\.0\.0\/16[^\n]*directly \(wins0\)[^\n]*\n$/);
+    expect(await table()).toEqual(before);
+  });
+
+  it('lead to the metadata of a cloud, address by address and as often as a node starts', async () => {
+    const before = await table();
+    for (let times = 0; times < 2; times += 1) {
+      const { code, stderr } = await route('add', '--addresses', METADATA.join(' '));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    }
+    const now = await table();
+    expect(now).toHaveLength(before.length + METADATA.length);
+    for (const address of METADATA.slice(0, -1))
+      expect(now).toContainEqual(
+        expect.objectContaining({ DestinationCIDR: `${address}/32`, Gateway: '192.0.2.1' }),
+      );
+    expect((await route('rm', '--addresses', METADATA.join(' '))).code).toBe(0);
+    expect(await table()).toEqual(before);
+
+    const others = await route('add', '--addresses', '169.254.169.254 169.254.170.2');
+    expect(others.code).toBe(126);
+    expect(others.stderr).toMatch(/169\.254\.170\.2\/32 [^\n]*wanted this address itself/);
+    const wider = await route('add', '--addresses', '169.254.169.0/24');
+    expect(wider.code).toBe(125);
+    expect(wider.stderr).toContain('link-local addresses in it, which are routed one by one');
     expect(await table()).toEqual(before);
   });
 

@@ -14,7 +14,8 @@ const ENVIRONMENT = `# Runs no longer inherit the variables of the daemon: what 
 `;
 
 const ROUTES = `# "route add" and "route rm" reach only what lies in these networks, such as 10.42.0.0/16; none in earlier configs, where any was
-# allowed. Never link-local, the networks of the host itself, or its gateway. With an empty list such a call is refused (routeNotGranted).
+# allowed. Never the networks of the host itself, or its gateway; metadata of a cloud (169.254.169.254) only where it is listed itself.
+# With an empty list such a call is refused (routeNotGranted).
 `;
 
 /** Says as YAML what an operator may have to add to a config of an earlier release. Pure; the text is itself a valid config. */

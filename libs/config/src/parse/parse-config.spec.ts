@@ -626,6 +626,15 @@ describe('the networks of routes.allow', () => {
     expect(config.routes.allow).toEqual(['10.42.0.0/16', '2001:db8::/32']);
     expect(warnings).toMatchObject([{ code: 'duplicateEntry', keyPath: 'routes.allow[2]' }]);
   });
+
+  it('are, of link-local addresses, only the ones by themselves, and the error says so', () => {
+    const of = (network: string) =>
+      `white_list: {processPaths: [a]}\nroutes: {allow: [${network}]}\n`;
+    expect(read(of('169.254.169.254')).config.routes.allow).toEqual(['169.254.169.254']);
+    const expected = 'link-local addresses one by one, each with /32 or without a prefix';
+    for (const network of ['169.254.0.0/16', '169.254.169.254/31', '169.0.0.0/8'])
+      expect(problemsOf(of(network))).toMatchObject([{ keyPath: 'routes.allow[0]', expected }]);
+  });
 });
 
 describe('what only Windows has', () => {

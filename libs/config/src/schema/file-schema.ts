@@ -66,7 +66,11 @@ export const FILE_SCHEMA = section({
     .prefault({}),
   routes: section({
     allow: list(routeNetwork(), 'networks')
-      .meta(about('Networks to which containers may add routes on the host. Empty: none.'))
+      .meta(
+        about(
+          'Networks to which containers may add routes on the host. Empty: none. Metadata of a cloud, such as 169.254.169.254, needs an entry of its own.',
+        ),
+      )
       .default([]),
   })
     .meta(about('What containers may change in the routing table of the host.'))

@@ -9,6 +9,9 @@ it.each([
   '2001:DB8:0:1:2:3:4:5',
   'fd00::/8',
   '169.253.0.0/16',
+  '169.254.169.254',
+  '169.254.169.250/32',
+  'fd00:ec2::254',
 ])('%s can be granted', (text) => {
   expect(isRouteNetwork(text)).toBe(true);
 });
@@ -22,7 +25,9 @@ it.each([
   ['a large part of that', '2000::/3'],
   ['this host', '0.1.2.3'],
   ['the loopback', '127.0.0.1'],
-  ['a link', '169.254.169.254'],
+  ['a link', '169.254.0.0/16'],
+  ['a part of a link', '169.254.169.0/24'],
+  ['two addresses of a link', '169.254.169.254/31'],
   ['what has a link in it', '169.0.0.0/8'],
   ['half a link', '169.254.128.0/17'],
   ['multicast', '224.0.0.1'],

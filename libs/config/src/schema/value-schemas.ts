@@ -2,7 +2,7 @@
  * What single values of the file may be, with the words for what was expected.
  */
 import * as z from 'zod';
-import { isRouteNetwork } from './route-network.js';
+import { isLinkLocalNetwork, isRouteNetwork } from './route-network.js';
 
 // Control characters (C0, DEL, C1), line separators and lone surrogates: no name or path has them.
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
@@ -38,7 +38,10 @@ export function count(what: string, most: number, least = 1) {
 export function routeNetwork() {
   const error =
     'a network such as 10.42.0.0/16, of /8 or smaller, no bit set below its prefix, and no part of it loopback, link-local, multicast or reserved';
-  return z.string({ error }).refine(isRouteNetwork, { error });
+  const linkLocal = 'link-local addresses one by one, each with /32 or without a prefix';
+  return z.string({ error }).refine(isRouteNetwork, {
+    error: ({ input }) => (isLinkLocalNetwork(String(input)) ? linkLocal : error),
+  });
 }
 
 /** A list. */

@@ -30,6 +30,8 @@ export function hostSystemContract({
 /** Addresses of documentation, which no host has. */
 const HOST = '203.0.113.77';
 const NETWORK = '198.51.100.0/24';
+/** Where clouds serve their metadata. */
+const METADATA = ['169.254.169.254', '169.254.169.253', '169.254.169.249'];
 
 const READING: Readonly<Record<string, Check>> = {
   'says which release it is': async (system) => {
@@ -74,7 +76,7 @@ const READING: Readonly<Record<string, Check>> = {
       '0.0.0.0/0',
       '::/0',
       '127.0.0.1',
-      '169.254.169.254',
+      '169.254.169.0/24',
       'fe80::1',
       '224.0.0.1',
       'ff02::1',
@@ -106,6 +108,22 @@ const CHANGING: Readonly<Record<string, Check>> = {
     await system.removeRoutes([NETWORK]);
     assert.equal((await routesTo(system, `${HOST}/32`)).length, 1);
     await system.removeRoutes([HOST]);
+    assert.deepEqual(await system.routes(), before);
+  },
+
+  'leads the metadata addresses of clouds through the default gateway, once': async (system) => {
+    const before = await system.routes();
+    const { gatewayAddress } = await system.adapter();
+    await system.addRoutes(METADATA);
+    await system.addRoutes(METADATA);
+    for (const address of METADATA) {
+      const found = await routesTo(system, `${address}/32`);
+      assert.deepEqual(
+        found.map(({ gateway }) => gateway),
+        [gatewayAddress],
+      );
+    }
+    await system.removeRoutes(METADATA);
     assert.deepEqual(await system.routes(), before);
   },
 
