@@ -21,7 +21,7 @@ export type {
 } from './problems/config-problem.js';
 export { defaultConfigPath } from './default-config.js';
 export { editConfig } from './edit/edit-config.js';
-export type { ConfigChanges } from './edit/edit-config.js';
+export type { ConfigChanges, EditOptions } from './edit/edit-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export { changedKeys, type ConfigChange } from './follow/changed-keys.js';
 export {

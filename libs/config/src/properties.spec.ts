@@ -1,3 +1,4 @@
+import { encodeText } from '@wins/trusted-files';
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +83,11 @@ const changes: fc.Arbitrary<ConfigChanges> = fc.record(
 
 /** A file as people write it: YAML in block form with comments, and JSON with any indentation. */
 const written = fc
-  .tuple(file, fc.constantFrom('yaml', 'flow', '', ' ', '\t'), fc.constantFrom('\n', '\r\n'))
+  .tuple(
+    file,
+    fc.constantFrom('yaml', 'flow', '', ' ', '\t'),
+    fc.constantFrom('\n', '\r\n', '\r', '\r\r\n', '\u0085'),
+  )
   .map(([value, form, lineEnd]) => {
     const lines =
       form === 'yaml'
@@ -164,6 +169,29 @@ it('gives after saving what was asked for, and every other value as it was', () 
           continue;
         expect(value).toEqual(before.get(key));
       }
+    }),
+  );
+});
+
+it('reads and saves the same in every encoding, and keeps it', () => {
+  const encodings = fc.constantFrom(...(['utf-8', 'utf-16le', 'utf-16be'] as const));
+  fc.assert(
+    fc.property(written, changes, encodings, (source, wanted, encoding) => {
+      const marked = `\uFEFF${source}`;
+      const bytes = encodeText(marked, encoding);
+      expect(parseConfig(bytes)).toEqual(parseConfig(marked));
+      expect(editConfig(bytes, wanted)).toEqual(encodeText(editConfig(marked, wanted), encoding));
+    }),
+  );
+});
+
+it('tells the same lines and columns whatever the line ends are', () => {
+  const ends = fc.constantFrom('\r\n', '\r', '\r\r\n', '\u0085');
+  fc.assert(
+    fc.property(file, ends, (value, end) => {
+      const text = `# head\n${blockText(value, '')}# tail\n`;
+      const placesOf = (source: string) => parseConfig(source).origins;
+      expect(placesOf(text.replaceAll('\n', end))).toEqual(placesOf(text));
     }),
   );
 });

@@ -1,5 +1,5 @@
 /**
- * Who may write to a file or folder, private folders, durable replacement, digests and fingerprints of files.
+ * Who may write to a file or folder, private folders, durable replacement, digests, fingerprints and the text of files.
  *
  * It does not know what the files are for, and raises errors of its own class only.
  *
@@ -15,6 +15,16 @@
  * @packageDocumentation
  */
 export { fileSystemError } from './file-system-error.js';
+export {
+  decodeAnyway,
+  decodeText,
+  encodeText,
+  WANTED_TEXT,
+  withoutMark,
+  type DecodedText,
+  type TextEncoding,
+  type UndecodableText,
+} from './read/decode-text.js';
 export { fileFingerprint, type FileFingerprint } from './read/file-fingerprint.js';
 export {
   hashFile,
@@ -29,6 +39,7 @@ export {
   type OpenFile,
   type ReadableFile,
 } from './read/open-file.js';
+export { readText } from './read/read-text.js';
 export { readWhole, type ReadLimits } from './read/read-blocks.js';
 export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';
 export { posixFileTrust } from './trust/posix-file-trust.js';

@@ -13,6 +13,8 @@ export type TrustedFileErrorCode =
   | 'noSpace'
   | 'notFound'
   | 'notRegularFile'
+  /** The bytes are in no encoding that is read as text. */
+  | 'notText'
   /** Others could have put it there or can change it: `rule` and `at` say why. */
   | 'notTrusted'
   | 'tooLarge'

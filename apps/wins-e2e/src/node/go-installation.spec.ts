@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { GO_NODE_ID, layOutAsGoScript, type GoLayout } from '../testing/node/go-layout.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 
@@ -60,6 +60,20 @@ describe('an installation that the script of the original made', () => {
     const gone = await world.say(['uninstall'], go.variables);
     expect([gone.code, gone.outcome, gone.kept]).toEqual([0, 'uninstalled', undefined]);
     expect(leftovers()).toEqual([]);
+  });
+
+  it('keeps the encoding of a config that someone saved in UTF-16', async () => {
+    const text = world.text(world.config);
+    writeFileSync(world.config, Buffer.from(`\uFEFF${text}`, 'utf16le'));
+    expect((await world.say(['install', '--adopt'], go.variables)).code).toBe(0);
+    const suc = await world.say(['suc', '--wait', '10s'], {
+      ...{ ...cluster.variables, ...go.variables },
+      ...{ CATTLE_WINS_DEBUG: 'true', HTTPS_PROXY: '' },
+    });
+    expect([suc.code, suc.reason]).toEqual([0, 'the node is as it is wanted']);
+    const after = readFileSync(world.config).toString('utf16le');
+    expect(after).toMatch(/^\uFEFF[^]*debug: true\r\n/);
+    await world.say(['uninstall'], go.variables);
   });
 
   it('is taken over and taken away in one, with its csi-proxy and each of its elements of the PATH', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 import { base64 } from '../testing/plan-node.js';
 import { until } from '../testing/process-table.js';
@@ -64,6 +64,22 @@ describe('a node that joins a server', () => {
     expect(world.snapshot()).toEqual(before);
     expect(registrations()).toEqual([]);
   });
+
+  it.each([
+    ['UTF-16', (token: string) => Buffer.from(`\uFEFF${token}\r\n`, 'utf16le'), 0],
+    ['UTF-32', () => Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), 64],
+  ])(
+    'reads its token from a file that PowerShell wrote in %s, or says what that is',
+    async (name, written, code) => {
+      const { CATTLE_TOKEN: token = '', ...others } = cluster.variables;
+      writeFileSync(world.path('token'), written(token), { mode: 0o600 });
+      const args = ['join', '--dry-run', '--token-file', world.path('token')];
+      const said = await world.wins(args, others);
+      rmSync(world.path('token'));
+      expect(said.code).toBe(code);
+      if (code !== 0) expect(said.stderr).toContain(`found ${name}; wanted UTF-8`);
+    },
+  );
 
   it('gets program, config, identity and service, and its agent reaches the server', async () => {
     const watch = watchProcesses();

@@ -9,7 +9,7 @@ import {
   type HttpSettings,
 } from '@wins/rancher-server';
 import { errnoOf } from '@wins/wins-program';
-import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { decodeAnyway, openRegularFile, readWhole } from '@wins/trusted-files';
 
 /** What a server is asked with. */
 export interface Asker {
@@ -104,7 +104,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     const opened = await openRegularFile(file);
     try {
-      return (await readWhole(opened, { maxBytes: MAX_BYTES })).toString('utf8');
+      return decodeAnyway(await readWhole(opened, { maxBytes: MAX_BYTES }));
     } finally {
       await opened.handle.close();
     }

@@ -79,7 +79,10 @@ export function changeNode(
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
-      return { taken, plan: planned(facts, wish, (text, changes) => editConfig(text, changes)) };
+      return {
+        taken,
+        plan: planned(facts, wish, (config, changes) => editConfig(config, changes)),
+      };
     };
     const wish = await wishOf(async (known) => {
       const { plan } = await decide(known);

@@ -1,5 +1,5 @@
 import { InstallError } from '@wins/node-install';
-import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { openRegularFile, readText } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/wins-program';
 
 const MAX_BYTES = 16 * 1024;
@@ -15,7 +15,7 @@ export async function readToken(file: string | undefined): Promise<{ readonly to
   try {
     const opened = await openRegularFile(file, { followLinks: true });
     try {
-      const token = (await readWhole(opened, { maxBytes: MAX_BYTES })).toString('utf8').trim();
+      const token = (await readText(opened, { maxBytes: MAX_BYTES })).trim();
       if (token !== '') return { token };
     } finally {
       await opened.handle.close();

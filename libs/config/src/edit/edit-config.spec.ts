@@ -1,3 +1,4 @@
+import { encodeText } from '@wins/trusted-files';
 import { type ConfigChanges, ConfigError, editConfig, parseConfig } from '../index.js';
 
 /** The codes of the problems for which a change is refused. */
@@ -50,6 +51,19 @@ it('replaces a scalar and leaves the rest of its line', () => {
     '-debug: off   # noisy',
     '+debug: true   # noisy',
   ]);
+});
+
+it('changes that of two spellings which counts, and removes both', () => {
+  const twins = 'white_list:\n  proxyPorts: [1]\nwhiteList:\n  proxyPorts: [2]\n';
+  expect(editConfig(twins, { 'white_list.proxyPorts': [3] })).toBe(twins.replace('[1]', '[3]'));
+  expect(editConfig(twins, { white_list: null })).toBe('');
+});
+
+it('keeps the encoding of bytes', () => {
+  const bytes = (text: string) => encodeText(`\uFEFF${text}`, 'utf-16be');
+  expect(editConfig(bytes('# é\r\r\ndebug: on\r\r\n'), { listen: 'x' })).toEqual(
+    bytes('# é\r\r\ndebug: on\r\r\nlisten: "x"\r\r\n'),
+  );
 });
 
 it('removes a key, and the comments above it stay', () => {

@@ -1,3 +1,4 @@
+import { encodeText } from '@wins/trusted-files';
 import type * as z from 'zod';
 import { ConfigError } from '../config-error.js';
 import { type ConfigProblem, quote } from '../problems/config-problem.js';
@@ -5,6 +6,7 @@ import { describeProblem } from '../problems/describe-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
+import { decodeConfig } from '../parse/decode-config.js';
 import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
@@ -16,25 +18,46 @@ import { readYaml } from '../parse/yaml-source.js';
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
+/** How to change a configuration. */
+export interface EditOptions {
+  /** The name that problems carry. Default `config`. */
+  readonly fileName?: string;
+}
+
 /**
  * Changes keys in the text of a configuration file. Pure.
  *
- * Every line that no change concerns stays byte for byte: comments, order, unknown keys, line ends, byte order mark.
+ * Every line that no change concerns stays byte for byte: comments, order, unknown keys, line ends, byte order mark, and the encoding
+ * of bytes.
+ *
+ * @returns A text for a text, and bytes for bytes.
  * @throws ConfigError `invalid`: the text is not valid before or after, a key path is not known, or the text is
  *   written such (an alias, for one) that the change would reach other keys.
  */
+export function editConfig(source: string, changes: ConfigChanges, options?: EditOptions): string;
+export function editConfig(
+  source: Uint8Array,
+  changes: ConfigChanges,
+  options?: EditOptions,
+): Buffer;
 export function editConfig(
   source: string | Uint8Array,
   changes: ConfigChanges,
-  options: { readonly fileName?: string } = {},
-): string {
+  options: EditOptions = {},
+): string | Buffer {
   const { fileName = 'config' } = options;
+  if (typeof source === 'string') return editText(source, changes, fileName);
+  const { encoding, mark, text } = decodeConfig(source, fileName);
+  return encodeText(editText(mark + text, changes, fileName), encoding);
+}
+
+function editText(source: string, changes: ConfigChanges, fileName: string): string {
   const edits = Object.entries(changes);
   const refusals = edits.flatMap(([path, value]) => refuseChange(path, value, fileName));
   if (refusals.length > 0) throw new ConfigError('invalid', refusals);
 
   const before = parseConfig(source, { fileName });
-  let text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  let text = source;
   for (const [path, value] of edits)
     text = changeText(text, path, value, listAt(text, path), fileName);
   const after = parseConfig(text, { fileName });

@@ -3,7 +3,8 @@ import { ConfigError } from '../config-error.js';
 import { describeProblem } from '../problems/describe-problem.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
-import { foldKey } from '../parse/key-spelling.js';
+import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
+import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/line-ends.js';
 import type { ArgumentRules } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
@@ -77,19 +78,28 @@ export function changeText(
 class TextEditor {
   readonly #text: string;
   readonly #lineEnd: string;
+  readonly #lineStarts: readonly number[];
   readonly #splices: { readonly start: number; readonly end: number; readonly insert: string }[] =
     [];
 
   constructor(text: string) {
     this.#text = text;
-    this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+    this.#lineEnd = firstLineEnd(text) ?? '\n';
+    this.#lineStarts = lineStarts(text);
   }
 
-  /** The pairs of a key in any spelling; the last one counts. */
+  /** The pairs of a key in any spelling; the last one counts, wherever it stands in the file. */
   pairs(map: Section | null, key: string): Pair<Node, Node | null>[] {
-    return (map?.items ?? []).filter(
-      (pair) => isScalar(pair.key) && foldKey(String(pair.key.value)) === foldKey(key),
-    );
+    const [first, ...others] = (map?.items ?? []).flatMap((pair) => {
+      const written = isScalar(pair.key) ? String(pair.key.value) : '';
+      return foldKey(written) === foldKey(key)
+        ? [{ pair, written, isEmpty: isNothing(pair.value) }]
+        : [];
+    });
+    if (first === undefined) return [];
+    const counts = writingThatCounts([first, ...others], key);
+    const rest = [first, ...others].filter((each) => each !== counts);
+    return [...rest, counts].map(({ pair }) => pair);
   }
 
   set(
@@ -123,7 +133,7 @@ class TextEditor {
     if (colonEnd === undefined || start === undefined || end === undefined) throw new NotEditable();
     const [, ...lines] = blockPair(key, content);
     if (!isNothing(pair.value) || start !== end) {
-      const tail = this.#text[end - 1] === '\n' ? this.#lineEnd : '';
+      const tail = this.#isLineStart(end) ? this.#lineEnd : '';
       this.#splice(start, end, flowValue(content) + tail);
     } else if (map.flow === true || lines.length === 0) {
       this.#splice(colonEnd, colonEnd, ` ${flowValue(content)}`);
@@ -218,7 +228,7 @@ class TextEditor {
   }
 
   #insertLines(offset: number, indent: string, lines: readonly string[]): void {
-    const lead = offset > 0 && this.#text[offset - 1] !== '\n' ? this.#lineEnd : '';
+    const lead = offset > 0 && !this.#isLineStart(offset) ? this.#lineEnd : '';
     const added = lines.map((line) => indent + line + this.#lineEnd).join('');
     this.#splice(offset, offset, lead + added);
   }
@@ -252,14 +262,16 @@ class TextEditor {
   }
 
   #lineStart(offset: number): number {
-    return offset === 0 ? 0 : this.#text.lastIndexOf('\n', offset - 1) + 1;
+    return offset - placeIn(this.#text, offset, this.#lineStarts).column + 1;
+  }
+
+  #isLineStart(offset: number): boolean {
+    return this.#lineStart(offset) === offset;
   }
 
   /** The start of the line behind an offset, at which a block scalar may already stand. */
   #nextLine(offset: number): number {
-    if (this.#text[offset - 1] === '\n') return offset;
-    const end = this.#text.indexOf('\n', offset);
-    return end === -1 ? this.#text.length : end + 1;
+    return offset > 0 && this.#isLineStart(offset) ? offset : nextLineStart(this.#text, offset);
   }
 }
 

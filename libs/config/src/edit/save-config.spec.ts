@@ -35,6 +35,12 @@ it('changes the file in place, keeps its mode, and leaves nothing else behind', 
   expect((await loadConfig(file)).config.whiteList.proxyPorts).toEqual([9796]);
 });
 
+it('writes UTF-16 to a file that is in UTF-16', async () => {
+  writeFileSync(file, Buffer.from('\uFEFFdebug: off\r\n', 'utf16le'), { mode: 0o600 });
+  await saveConfig(file, { debug: true });
+  expect(readFileSync(file)).toEqual(Buffer.from('\uFEFFdebug: true\r\n', 'utf16le'));
+});
+
 it('makes a missing file, for its owner alone', async () => {
   await saveConfig(file, { listen: 'x' });
   expect(readFileSync(file, 'utf8')).toBe('listen: "x"\n');

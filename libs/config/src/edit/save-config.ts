@@ -8,7 +8,7 @@ import { translateFileError } from '../file-errors.js';
 const EXPECTED = 'a folder in which the file can be replaced';
 
 /**
- * Changes keys of a configuration file and leaves everything else in it as it is.
+ * Changes keys of a configuration file and leaves everything else in it as it is, its encoding and byte order mark too.
  *
  * Atomic: a reader, also after a crash, sees the old file or the new one. The mode and (as root) the owner
  * are kept; a new file gets mode 0600. Of a symbolic link the target is replaced. Two savers at once: the
@@ -19,7 +19,7 @@ const EXPECTED = 'a folder in which the file can be replaced';
 export async function saveConfig(path: string, changes: ConfigChanges): Promise<void> {
   const read = await readConfigFile(path);
   const before = read?.bytes ?? new Uint8Array();
-  const after = Buffer.from(editConfig(before, changes, { fileName: path }));
+  const after = editConfig(before, changes, { fileName: path });
   if (after.equals(before)) return;
   try {
     const target = read === undefined ? path : await realpath(path);

@@ -9,7 +9,7 @@ import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { fileError } from '../config-error.js';
 import { isMissing, translateFileError } from '../file-errors.js';
-import { MAX_CONFIG_BYTES, tooLarge } from '../parse/decode-text.js';
+import { MAX_CONFIG_BYTES, tooLarge } from '../parse/decode-config.js';
 
 /** The bytes of a configuration file and what the system knows about it. */
 export interface ConfigFile {

@@ -1,9 +1,16 @@
 import { hasInvisible } from '@wins/wins-program';
+import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import * as z from 'zod';
 import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
-import { foldKey, nearestKey } from './key-spelling.js';
+import {
+  foldKey,
+  isFoundByGo,
+  nearestKey,
+  writingThatCounts,
+  type KeyWriting,
+} from './key-spelling.js';
 import { describe, describeSecret, isNothing, scalarValue, typedScalar } from './scalar-value.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 
@@ -43,6 +50,11 @@ interface Level {
 
 type Entry = Pair<Node, Node | null>;
 
+/** A known key as it is written somewhere in its section. */
+interface Writing extends KeyWriting {
+  readonly pair: Entry;
+}
+
 const SECRET = z.unknown().meta({ asWritten: 'text', isSecret: true } satisfies Notation);
 const TEXT = z.unknown().meta({ asWritten: 'text' } satisfies Notation);
 const TYPED = z.unknown().meta({ asWritten: 'typed' } satisfies Notation);
@@ -67,17 +79,22 @@ class FileReader {
     return { value, places: this.#places };
   }
 
-  /** An anchor that holds an alias to itself has no bottom, and the text does not show how deep aliases lead. */
   #value(written: Node | null, schema: z.core.$ZodType, path: string): unknown {
-    if (this.#depth > MAX_DEPTH) {
+    return this.#within(written, () => this.#valueHere(written, schema, path));
+  }
+
+  /** An anchor that holds an alias to itself has no bottom, and the text does not show how deep or how wide aliases lead. */
+  #within<Value>(written: Node | null, read: () => Value): Value {
+    const offset = offsetOf(written);
+    const refuse = (code: 'tooDeep' | 'tooManyValues', most: string): void => {
       const { report } = this.#source;
-      const found = `more than ${MAX_DEPTH} levels`;
-      const expected = `at most ${MAX_DEPTH} levels`;
-      report.error({ code: 'tooDeep', offset: offsetOf(written), found, expected });
+      report.error({ code, offset, found: `more than ${most}`, expected: `at most ${most}` });
       report.throwIfBroken();
-    }
+    };
+    if (this.#depth > MAX_DEPTH) refuse('tooDeep', `${MAX_DEPTH} levels`);
+    if (++this.#visited > MAX_VALUES) refuse('tooManyValues', `${MAX_VALUES} values`);
     this.#depth += 1;
-    const value = this.#valueHere(written, schema, path);
+    const value = read();
     this.#depth -= 1;
     return value;
   }
@@ -85,17 +102,7 @@ class FileReader {
   #valueHere(written: Node | null, schema: z.core.$ZodType, path: string): unknown {
     const { report } = this.#source;
     const offset = offsetOf(written);
-    if (++this.#visited > MAX_VALUES) {
-      const expected = `at most ${MAX_VALUES} values`;
-      report.error({
-        code: 'tooManyValues',
-        offset,
-        found: `more than ${MAX_VALUES} values`,
-        expected,
-      });
-      report.throwIfBroken();
-    }
-    const node = isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
+    const node = this.#resolved(written);
     if (isAlias(written) && node === null) {
       const found = `an alias to the unknown anchor ${quote(written.source)}`;
       report.error({ code: 'unsupported', keyPath: path, offset, found, expected: 'a value' });
@@ -173,22 +180,25 @@ class FileReader {
   #map(pairs: readonly Entry[], level: Level): unknown {
     const { fields, strictKeys, path } = level;
     const spellings = new Map([...fields.keys()].map((key) => [foldKey(key), key]));
-    const chosen = new Map<string, Entry>();
+    const found = new Map<string, [Writing, ...Writing[]]>();
     for (const pair of pairs) {
       const written = this.#keyText(pair, path);
       if (written === undefined) continue;
       const key = spellings.get(foldKey(written));
       if (key === undefined) {
         this.#unknownKey(written, pair, level);
-      } else {
-        this.#knownKey(written, key, pair, level, chosen.get(key));
-        chosen.set(key, pair);
+        continue;
       }
+      const writing = { written, pair, isEmpty: isNothing(this.#resolved(pair.value)) };
+      const earlier = found.get(key);
+      if (earlier === undefined) found.set(key, [writing]);
+      else earlier.push(writing);
     }
     const values: Record<string, unknown> = {};
-    for (const [key, pair] of chosen) {
+    for (const [key, writings] of found) {
       const field = fields.get(key);
       if (field === undefined) continue;
+      const { pair } = this.#writingThatCounts(key, writings, level);
       const value = this.#value(pair.value, field, join(path, key));
       // A key without a value is as good as no key, but not where it would undo a restriction.
       if (value !== null || strictKeys) values[key] = value;
@@ -210,33 +220,81 @@ class FileReader {
     return undefined;
   }
 
-  #knownKey(written: string, key: string, pair: Entry, level: Level, earlier?: Entry): void {
+  #writingThatCounts(key: string, writings: readonly [Writing, ...Writing[]], level: Level) {
     const { report } = this.#source;
     const keyPath = join(level.path, key);
-    const offset = offsetOf(pair.key);
-    if (written !== key) {
-      const expected = quote(key);
+    const counts = writingThatCounts(writings, key);
+    if (counts.written !== key) {
+      const { written, pair } = counts;
+      const [offset, expected] = [offsetOf(pair.key), quote(key)];
       report.warning({ code: 'legacySpelling', keyPath, offset, found: quote(written), expected });
     }
-    if (earlier === undefined) return;
-    const other = isScalar(earlier.key) ? String(earlier.key.value) : key;
-    const { line } = report.place(offsetOf(earlier.key) ?? 0);
-    const found = `${quote(written)} after ${quote(other)} in line ${line}`;
-    const finding = { keyPath, offset, found };
-    // Which of two lists was meant is a guess, and a wrong one may allow what was to be forbidden.
+    for (const other of writings) if (other !== counts) this.#twin(key, other, counts, level);
+    return counts;
+  }
+
+  /** A key that is there a second time: a later installer has appended it to what an earlier one wrote. */
+  #twin(key: string, twin: Writing, counts: Writing, level: Level): void {
+    const { report } = this.#source;
+    const isSame = isDeepStrictEqual(
+      this.#content(twin.pair.value),
+      this.#content(counts.pair.value),
+    );
+    const { line, column } = report.place(offsetOf(counts.pair.key) ?? 0);
+    const isOtherSpelling = twin.written !== counts.written;
+    const other = `${quote(counts.written)} in line ${line}, column ${column}`;
+    const finding = {
+      code: isOtherSpelling ? 'twoSpellings' : 'duplicateKey',
+      keyPath: join(level.path, key),
+      offset: offsetOf(twin.pair.key),
+      expected: 'the key once',
+    } as const;
     const field = level.fields.get(key);
-    const guesswork = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    if (other !== written && guesswork)
-      report.error({ code: 'twoSpellings', ...finding, expected: 'one spelling only' });
-    else
-      report.warning({
-        code: 'duplicateKey',
-        ...finding,
-        expected: 'the key once (the last counts)',
-      });
+    const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
+    // No earlier release says which one counts: a wrong guess may allow what was to be forbidden.
+    const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
+    const found = `${quote(twin.written)} beside ${other}, which has`;
+    if (isSame) report.warning({ ...finding, found: `${found} the same value` });
+    else if (isOtherSpelling && isGuess)
+      report.error({ ...finding, found: `${found} another value`, expected: 'one spelling only' });
+    else report.warning({ ...finding, found: `${found} another value, and counts` });
+  }
+
+  /** The node that a node stands for. */
+  #resolved(written: Node | null): Node | null {
+    return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
+  }
+
+  /** What is written, however it is laid out and its keys are spelt; within the limits of the file, because aliases may blow it up. */
+  #content(written: Node | null): unknown {
+    return this.#within(written, () => {
+      const node = this.#resolved(written);
+      if (isNothing(node)) return null;
+      if (isScalar(node)) return String(node.value);
+      if (isSeq<Node | null>(node)) return node.items.map((item) => this.#content(item));
+      if (!isMap<Node, Node | null>(node)) return undefined;
+      return new Map(
+        node.items.map(({ key, value }) => [
+          isScalar(key) ? foldKey(String(key.value)) : key,
+          this.#content(value),
+        ]),
+      );
+    });
   }
 
   #unknownKey(written: string, pair: Entry, { fields, strictKeys, path }: Level): void {
+    const marked = /^\uFEFF\s*(.+)$/.exec(written)?.[1];
+    if (marked !== undefined && !strictKeys) {
+      // Two files were joined. The Go releases do not find such a key, and what they ignore must not begin to count.
+      this.#source.report.warning({
+        ...{ code: 'noEffect', keyPath: join(path, quote(marked).slice(1, -1)) },
+        offset: offsetOf(pair.key),
+        found: `a byte order mark before ${quote(marked)}, so the key counts for nothing, as in earlier releases`,
+        expected: 'a byte order mark at the beginning of the file alone',
+        nextStep: 'remove the mark (U+FEFF) to have the key count, or remove the key',
+      });
+      return;
+    }
     const siblings = [...fields.keys()];
     const sibling = nearestKey(written, siblings);
     const nearest =

@@ -9,6 +9,38 @@ export function foldKey(key: string): string {
     .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
 }
 
+/** Whether earlier releases find a key under this spelling: they compare without regard to case, and know no other difference. */
+export function isFoundByGo(written: string, key: string): boolean {
+  return written.toLowerCase() === key.toLowerCase();
+}
+
+/** A key as it is written somewhere in its section. */
+export interface KeyWriting {
+  readonly written: string;
+  /** Whether it has no value there. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Of several writings of one key, the one that counts: that which counts in the Go releases from 0.1.2 on. A spelling that they do not
+ * find counts for nothing beside one that they find. Of one spelling the last counts. They go through different spellings in the order
+ * of their characters, and each overwrites those before it, unless it has no value.
+ *
+ * @param writings - In the order of the file; at least one.
+ */
+export function writingThatCounts<Writing extends KeyWriting>(
+  writings: readonly [Writing, ...Writing[]],
+  key: string,
+): Writing {
+  const lastOfEach = [...new Map(writings.map((each) => [each.written, each])).values()];
+  const rank = ({ written, isEmpty }: KeyWriting): number =>
+    isFoundByGo(written, key) ? (isEmpty ? 1 : 2) : 0;
+  return lastOfEach.reduce((best, next) => {
+    const lead = rank(next) - rank(best);
+    return lead > 0 || (lead === 0 && next.written > best.written) ? next : best;
+  });
+}
+
 /** The usual spellings of a key, the canonical one first: camel, snake and kebab form. */
 export function spellingsOf(key: string): readonly string[] {
   const words = key

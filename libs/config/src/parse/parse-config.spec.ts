@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encodeText } from '@wins/trusted-files';
 import { ConfigError, type ConfigProblem, parseConfig, type ParseOptions } from '../index.js';
 
 const DIGEST = 'ab'.repeat(32);
@@ -35,6 +36,7 @@ function warningsOf(text: string): string[] {
     .map(({ code, line, keyPath }) => `${line ?? '-'} ${code} ${keyPath}`);
 }
 
+const isPort = (text: string) => [text, 9796] as const;
 const allowed = (path: string) => ({ path, sha256: [], envs: [], directories: [] });
 
 describe('the published files', () => {
@@ -203,25 +205,87 @@ describe('spellings', () => {
   });
 
   it.each([
+    // What an installer of a later release appended.
     [
-      'white_list: {processPaths: [a]}\nwhiteList: {processPaths: [b]}',
-      '2:1 twoSpellings white_list',
+      'whiteList: {processPaths: [a, b]}\nwhite_list: {processPaths: [a]}',
+      ['a'],
+      '1:1 2, column 1',
     ],
     [
-      'white_list:\n  processPaths: [a]\n  processpaths: [b]',
-      '3:3 twoSpellings white_list.processPaths',
+      'white_list: {processPaths: [a]}\nwhiteList: {processPaths: [a, b]}',
+      ['a'],
+      '2:1 1, column 1',
+    ],
+    ['whiteList: {processPaths: [a]}\nwhite_list: {}', [], '1:1 2, column 1'],
+    ['whiteList: {processPaths: [a]}\nwhite_list:', [], '1:1 2, column 1'],
+    // The releases sort the keys, and take the last.
+    ['White_List: {processPaths: [a]}\nwhite_list: {processPaths: [b]}', ['b'], '1:1 2, column 1'],
+    ['white_list: {processPaths: [b]}\nWHITE_LIST: {processPaths: [a]}', ['b'], '2:1 1, column 1'],
+    ['White_List: {processPaths: [a]}\nwhite_list:', ['a'], '2:1 1, column 1'],
+    ['white_list:\n  processPaths: [a]\n  processpaths: [b]', ['b'], '2:3 3, column 3'],
+    ['white_list:\n  process_paths: [b]\n  ProcessPaths: [a]', ['a'], '2:3 3, column 3'],
+  ])(
+    'take of two spellings of one key what the Go releases have in force: %s',
+    (text, paths, places) => {
+      const { config, warnings } = read(text);
+      expect(config.whiteList.processPaths.map(({ path }) => path)).toEqual(paths);
+      const [twin, ...others] = warnings.filter(({ code }) => code === 'twoSpellings');
+      expect(others).toEqual([]);
+      const { line, column, found } = twin ?? {};
+      expect(`${line}:${column} ${/in line (.*), which/.exec(found ?? '')?.[1]}`).toBe(places);
+      expect(found).toMatch(/another value, and counts$/);
+      expect(() => read(text, { strict: true })).not.toThrow();
+    },
+  );
+
+  it.each([
+    'whiteList: {processPaths: [c:/a.exe], proxyPorts: [1]}\nwhite_list:\n  proxyPorts:\n  - 1\n  processPaths: ["c:/a.exe"]\n',
+    'whitelist: &w {processPaths: [c:/a.exe], proxyPorts: [1]}\nwhiteList: *w\n',
+  ])('warn of two spellings with the same value, with both places: %s', (text) => {
+    const { config, warnings } = read(text);
+    expect(config.whiteList).toEqual({ processPaths: [allowed('c:/a.exe')], proxyPorts: [1] });
+    expect(warnings.filter(({ code }) => code === 'twoSpellings')).toMatchObject([
+      {
+        severity: 'warning',
+        keyPath: 'white_list',
+        found: expect.stringMatching(/the same value$/) as unknown,
+      },
+    ]);
+  });
+
+  it('never make Rancher be trusted more by a second spelling', () => {
+    const strict = (text: string) => read(text).config.agentStrictTlsMode;
+    expect(strict('agentStrictTLSMode: true\nagent_strict_tls_mode: false')).toBe(true);
+    expect(strict('agentStrictTLSMode: true\nagentstricttlsmode:')).toBe(true);
+  });
+
+  it.each([
+    [
+      'whiteList: {processPaths: [a]}\nwhitelist: {processPaths: [b]}',
+      '1:1 twoSpellings white_list',
     ],
     [
-      'white_list:\n  proxyPorts: [1]\n  proxy_ports: [2]',
-      '3:3 twoSpellings white_list.proxyPorts',
-    ],
-    [
-      `white_list:\n  processPaths:\n  - path: a\n    sha256: ${DIGEST}\n    SHA256: ${DIGEST}`,
+      `white_list:\n  processPaths:\n  - path: a\n    sha256: ${DIGEST}\n    SHA256: ${'cd'.repeat(32)}`,
       '5:5 twoSpellings white_list.processPaths[0].sha256',
     ],
-    ['systemagent: {}\nsystem_agent: {}', '2:1 twoSpellings systemagent'],
-  ])('refuses one list or section under two spellings: %s', (text, error) => {
+    [
+      'white_list:\n  processPaths:\n  - path: a\n    mayBreakAway: false\n    MayBreakAway: true',
+      '5:5 twoSpellings white_list.processPaths[0].mayBreakAway',
+    ],
+    ['system-agent: {localEnabled: y}\nsystem_agent: {}', '1:1 twoSpellings systemagent'],
+  ])('refuse two values of which no release says which one counts: %s', (text, error) => {
     expect(errorsOf(text)).toEqual([error]);
+  });
+
+  it('end when the values of twins blow up, or have no bottom', () => {
+    const lists = Array.from({ length: 20 }, (_, index) =>
+      index === 0 ? '&a0 [x, x]' : `&a${index} [*a${index - 1}, *a${index - 1}]`,
+    ).join(', ');
+    const twins = 'white_list: {custom: *a19}\nwhiteList: {custom: *a19}\n';
+    expect(errorsOf(`x: [${lists}]\n${twins}`)).toEqual([expect.stringContaining('tooManyValues')]);
+    expect(errorsOf('white_list: &w {custom: *w}\nwhiteList: *w\n')).toEqual([
+      expect.stringContaining('tooDeep'),
+    ]);
   });
 
   it('takes the last of a repeated key, with a warning', () => {
@@ -231,8 +295,11 @@ describe('spellings', () => {
       debug: false,
       whiteList: { processPaths: [allowed('b')] },
     });
-    expect(warningsOf(text)).toEqual(['3 duplicateKey debug', '4 duplicateKey white_list']);
-    expect(read('debug: true\nDEBUG: false').config.debug).toBe(false);
+    expect(warningsOf(text)).toEqual(['1 duplicateKey debug', '2 duplicateKey white_list']);
+    expect(read('debug: true\nDEBUG: false').config.debug).toBe(true);
+    expect(
+      read('white_list: {processPaths: [a]}\nwhite_list:').config.whiteList.processPaths,
+    ).toEqual([]);
   });
 });
 
@@ -277,7 +344,11 @@ describe('values', () => {
     ['9.796e3', 9796],
     ['1', 1],
     ['65535', 65535],
-  ])('takes %s for a port', (written, port) => {
+    // As YAML 1.1 has them, and so the Go releases.
+    ...['+9796', '0x2644', '0X2644', '+0x2644', '0x26_44', '9_796', '9796_', '+9_796'].map(isPort),
+    ...['023104', '+023104', '0_23104', '0o23104', '0b10011001000100', '9796.'].map(isPort),
+    ...['09796', '9_796.0', '9796e0', '9.796e+3', '+9796.0'].map(isPort),
+  ] as const)('takes %s for a port', (written, port) => {
     expect(read(`white_list: {proxyPorts: [${written}]}`).config.whiteList.proxyPorts).toEqual([
       port,
     ]);
@@ -287,12 +358,17 @@ describe('values', () => {
     '0',
     '65536',
     '-1',
+    '-0x50',
     '80.5',
-    '09796',
-    '0x50',
     '80-81',
     '1:20',
-    '1_000',
+    '_80',
+    '0x',
+    '0xg',
+    '0b2',
+    '0x1p4',
+    '"0x50"',
+    '"8_0"',
     '""',
     '" 80"',
     '.inf',
@@ -506,15 +582,40 @@ describe('structure', () => {
     ['a: 1\n b: 2\n', '1:4 syntax '],
     ['debug: true\n\tlisten: x\n', '2:1 syntax '],
     ['a: 1\n---\nb: 2\n', '2:1 multipleDocuments '],
-    ['a: 1\n...\n---\n', '3:1 multipleDocuments '],
+    ['a: 1\n---\n---\nb: 2\n', '3:1 multipleDocuments '],
+    ['---\n---\nb: 2\n', '2:1 multipleDocuments '],
     ['a: 1\nb: x\0y\n', '2:5 controlCharacter '],
-    ['a: 1\rb: 2\r', '1:5 controlCharacter '],
+    ['a: 1\rb: x\0y\r', '2:5 controlCharacter '],
+    ['a: 1\r\r\nb: x\0y\r\r\n', '2:5 controlCharacter '],
+    ['a: 1\u0085b: x\0y\u0085', '2:5 controlCharacter '],
+    ['a: 1\r\r\n\r\r\nb: [\r\r\n', '4:1 syntax '],
     ['debug: !!bool yes', '1:8 unsupported '],
     ['debug: *nowhere', '1:8 unsupported debug'],
     ['upgrade:\n  <<: {mode: watching}\n', '2:3 unsupported upgrade'],
     ['? [a]\n: 1\n', '1:3 unsupported '],
   ])('of %j is refused', (text, error) => {
     expect(errorsOf(text)[0]).toBe(error);
+  });
+
+  it.each(['a: 1\n...\n---\n', 'debug: on\n---\n', 'debug: on\n--- # end\n...\n---\n# more\n'])(
+    'of %j is accepted: empty documents follow the first',
+    (text) => {
+      expect(() => read(text)).not.toThrow();
+      expect(read(text).config.debug).toBe(text.startsWith('debug'));
+    },
+  );
+
+  it.each(['\r\n', '\r', '\r\r\n', '\u0085'])('has the line ends %j', (end) => {
+    const lines = [
+      '# no key',
+      'debug: on',
+      'white_list:',
+      '  processPaths:',
+      '    - c:/a',
+      'x: 1',
+      '',
+    ];
+    expect(read(lines.join(end))).toEqual(read(lines.join('\n')));
   });
 
   it('tells several faults of the syntax at once', () => {
@@ -558,10 +659,60 @@ describe('structure', () => {
     expect(problemsOf(bytes)).toMatchObject([
       { code: 'notUtf8', line: 2, column: 5, found: 'the byte 0xff' },
     ]);
-    expect(problemsOf(Buffer.from('\uFEFFdebug: on\n', 'utf16le'))).toMatchObject([
-      { code: 'notUtf8', line: 1, column: 1, found: 'UTF-16' },
-    ]);
     expect(() => read(Buffer.from('x: \uFFFD'))).not.toThrow();
+  });
+});
+
+describe('the encoding of a file', () => {
+  const LINES = '# é😀\ndebug: on\nwhite_list: {processPaths: [c:/é.exe], proxyPorts: [0]}\n';
+
+  it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
+    'is read with a byte order mark, places and all: %s',
+    (encoding) => {
+      const of = (text: string) => encodeText(`\uFEFF${text}`, encoding);
+      expect(read(of(LINES.replace('[0]', '[1]'))).config.whiteList).toMatchObject({
+        processPaths: [{ path: 'c:/é.exe' }],
+        proxyPorts: [1],
+      });
+      expect(errorsOf(of(LINES))).toEqual(['3:53 wrongValue white_list.proxyPorts[0]']);
+    },
+  );
+
+  it.each([
+    ['UTF-32LE', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), 'UTF-32', 1, 1],
+    ['UTF-32BE', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61]), 'UTF-32', 1, 1],
+    ['UTF-16 without its mark', Buffer.from(LINES.slice(5), 'utf16le'), 'NUL bytes', 1, 1],
+    [
+      'half a unit',
+      Buffer.concat([encodeText('\uFEFFa: b\n', 'utf-16le'), Buffer.of(0)]),
+      'half a unit',
+      2,
+      1,
+    ],
+    [
+      'half a character',
+      encodeText('\uFEFFa: b\r\rc: \ud800d', 'utf-16be'),
+      'half a character',
+      3,
+      4,
+    ],
+  ])('is refused by its name and place: %s', (_name, bytes, found, line, column) => {
+    expect(problemsOf(bytes)).toMatchObject([
+      {
+        ...{ code: 'notUtf8', line, column, found: expect.stringContaining(found) as unknown },
+        expected: 'UTF-8, or UTF-16 with a byte order mark',
+      },
+    ]);
+  });
+
+  it('has a byte order mark within, so the key after it counts for nothing, as in the Go releases', () => {
+    const { config, warnings } = read('debug: on\n\uFEFFlisten: x\n', { strict: true });
+    expect(config).toMatchObject({ debug: true, listen: 'rancher_wins' });
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ code: 'noEffect', keyPath: 'listen', line: 2, column: 1 }),
+    );
+    const entry = `white_list: {processPaths: [{path: a, \uFEFFsha256: ${DIGEST}}]}`;
+    expect(errorsOf(entry)).toEqual([expect.stringMatching(/unknownKey/)]);
   });
 });
 

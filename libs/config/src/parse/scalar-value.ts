@@ -12,11 +12,24 @@ export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
     if (/^(?:false|no|off|n)$/i.test(text)) return false;
   }
   if (schema instanceof z.ZodNumber) {
-    // No leading zero: YAML 1.1 would take it for octal.
-    const number = plain ? /^(?:0|[1-9]\d*)(?:\.\d*)?(?:e[+-]?\d+)?$/i : /^[1-9]\d*$/;
-    if (number.test(text)) return Number(text);
+    const number = plain ? numberOf(text) : /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
+    if (number !== undefined) return number;
   }
   return text;
+}
+
+/** The number that YAML 1.1 makes of a text, as the parser of the Go releases has it; undefined for any other text. */
+function numberOf(text: string): number | undefined {
+  if (!/^[-+.\d]/.test(text)) return undefined;
+  const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];
+  // 09796 is no octal number, and so a decimal one.
+  const octal = /^0o?([0-7]+)$/i.exec(digits)?.[1];
+  const isNumber =
+    /^0(?:x[\da-f]+|b[01]+)$/i.test(digits) ||
+    /^(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i.test(digits);
+  if (octal === undefined && !isNumber) return undefined;
+  const number = octal === undefined ? Number(digits) : parseInt(octal, 8);
+  return sign === '-' ? -number : number;
 }
 
 /** Takes a scalar as it looks: what is not quoted may be a whole number, `true` or `false`. */

@@ -11,8 +11,10 @@ import {
   Parser,
   visit,
 } from 'yaml';
-import { type DecodedText, decodeText } from './decode-text.js';
+import type { DecodedText } from '@wins/trusted-files';
+import { decodeConfig } from './decode-config.js';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
+import { withLineFeeds } from '../problems/line-ends.js';
 import { MAX_PROBLEMS, ProblemReport, type Finding } from '../problems/problem-report.js';
 
 /** The deepest nesting that is read; a file needs five levels. */
@@ -28,28 +30,29 @@ export interface YamlSource extends DecodedText {
 }
 
 /**
- * Reads the structure of a text: YAML 1.2, of which JSON is a part. No scalar is interpreted.
+ * Reads the structure of a text: YAML 1.2, of which JSON is a part, with the line ends of YAML 1.1. No scalar is interpreted.
  *
- * Limits: 1 MiB, {@link MAX_DEPTH} levels, one document.
+ * Limits: 1 MiB, {@link MAX_DEPTH} levels, one document; empty ones may follow it.
  * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
  */
 export function readYaml(source: string | Uint8Array, file: string): YamlSource {
-  const { mark, text } = decodeText(source, file);
-  const report = new ProblemReport(file, text);
-  refuseControlCharacters(text, report);
+  const decoded = decodeConfig(source, file);
+  const report = new ProblemReport(file, decoded.text);
+  refuseControlCharacters(decoded.text, report);
 
+  const text = withLineFeeds(decoded.text);
   const tokens = tokenize(text, report);
   const document = compose(tokens, text, report);
   report.throwIfBroken();
 
   const root: Node | null = document?.contents ?? null;
   const targets = root === null ? new Map<Alias, Node>() : findTargets(root);
-  return { mark, text, report, root, resolve: (alias) => targets.get(alias) };
+  return { ...decoded, report, root, resolve: (alias) => targets.get(alias) };
 }
 
 function refuseControlCharacters(text: string, report: ProblemReport): void {
   // eslint-disable-next-line no-control-regex -- these are what is looked for
-  for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/g)) {
+  for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g)) {
     const found = quote(match[0]);
     report.error({
       code: 'controlCharacter',
@@ -84,7 +87,9 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
   }
   tokens.push(...parser.end());
 
-  const second = tokens.filter((token) => token.type === 'document')[1];
+  // An empty one is what a template or "cat" leaves behind the last "---".
+  const [, ...others] = tokens.filter((token) => token.type === 'document');
+  const second = others.find(({ value }) => value !== undefined);
   if (second !== undefined) {
     const expected = 'one document';
     report.error({

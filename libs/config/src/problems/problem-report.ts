@@ -1,6 +1,7 @@
 import { ConfigError } from '../config-error.js';
 import type { ConfigProblem, ContentProblemCode } from './config-problem.js';
 import { describeProblem } from './describe-problem.js';
+import { lineStarts, placeIn, type TextPlace } from './line-ends.js';
 
 /** Problems told about one file; with that many, warnings or not, it is given up as no configuration. */
 export const MAX_PROBLEMS = 1000;
@@ -20,15 +21,14 @@ export interface Finding {
 /** Collects the findings about one text, so that all of them are told at once. */
 export class ProblemReport {
   readonly #file: string;
+  readonly #text: string;
   readonly #lineStarts: readonly number[];
   readonly #problems: { readonly offset: number; readonly problem: ConfigProblem }[] = [];
 
   constructor(file: string, text: string) {
     this.#file = file;
-    const lineStarts = [0];
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1))
-      lineStarts.push(end + 1);
-    this.#lineStarts = lineStarts;
+    this.#text = text;
+    this.#lineStarts = lineStarts(text);
   }
 
   /** @throws ConfigError `invalid` when there are {@link MAX_PROBLEMS}. */
@@ -42,15 +42,8 @@ export class ProblemReport {
   }
 
   /** Line and column of an index into the text, both from 1. */
-  place(offset: number): { line: number; column: number } {
-    let low = 0;
-    let high = this.#lineStarts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
-    }
-    return { line: low + 1, column: offset - (this.#lineStarts[low] ?? 0) + 1 };
+  place(offset: number): TextPlace {
+    return placeIn(this.#text, offset, this.#lineStarts);
   }
 
   /** The problems in the order of the text; those without a place come last. */

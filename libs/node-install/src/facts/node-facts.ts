@@ -23,8 +23,8 @@ export interface NodeFacts {
     readonly version?: string;
   };
   readonly isServiceBeingRemoved: boolean;
-  /** The text of the config. */
-  readonly config?: string;
+  /** The bytes of the config: people save it in several encodings. */
+  readonly config?: Buffer;
   readonly nodeId?: string;
   readonly manifest?: Manifest;
   /**

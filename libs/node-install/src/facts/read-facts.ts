@@ -2,7 +2,7 @@ import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
-import { readIfThere } from '../journal/own-files.js';
+import { readBytesIfThere, readIfThere } from '../journal/own-files.js';
 import { readManifest } from '../manifest/manifest-file.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
@@ -64,7 +64,8 @@ export async function readFacts(
   }
   const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
   const version = isSafe ? await host.versionOf(program) : undefined;
-  const [config, nodeId] = [await readIfThere(places.config), await readIfThere(places.nodeId)];
+  const config = await readBytesIfThere(places.config);
+  const nodeId = await readIfThere(places.nodeId);
   return {
     ...{ platform: host.platform, states, folders: new Map(judged) },
     isServiceBeingRemoved: await host.isBeingRemoved(name),

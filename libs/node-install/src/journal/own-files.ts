@@ -1,4 +1,10 @@
-import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
+import {
+  decodeAnyway,
+  openRegularFile,
+  readWhole,
+  replaceFile,
+  TrustedFileError,
+} from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 import type * as z from 'zod';
 import { InstallError } from '../install-error.js';
@@ -9,10 +15,16 @@ const MAX_FIRST_BYTES = MAX_BYTES / 2;
 
 /** The text of a file; undefined when there is none. @throws TrustedFileError, also for more than 16 MiB and for a link. */
 export async function readIfThere(file: string): Promise<string | undefined> {
+  const bytes = await readBytesIfThere(file);
+  return bytes && decodeAnyway(bytes);
+}
+
+/** The bytes of a file; as {@link readIfThere}. */
+export async function readBytesIfThere(file: string): Promise<Buffer | undefined> {
   try {
     const opened = await openRegularFile(file);
     try {
-      return (await readWhole(opened, { maxBytes: MAX_BYTES })).toString('utf8');
+      return await readWhole(opened, { maxBytes: MAX_BYTES });
     } finally {
       await opened.handle.close();
     }

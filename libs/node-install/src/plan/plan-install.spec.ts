@@ -157,7 +157,7 @@ describe('a plan', () => {
   });
 
   it('is refused when the config cannot be changed, with the reason', () => {
-    const broken = (): string => {
+    const broken = (): Buffer => {
       throw new Error('line 3: a tab');
     };
     expect(planSuc(installed(), wishOf(), broken)).toMatchObject({
@@ -176,7 +176,7 @@ describe('a plan', () => {
   it('repairs an id that no server takes', () => {
     for (const nodeId of ['', ' \r\n', 'x'.repeat(64)]) {
       const plan = planSuc(
-        installed({ nodeId, config: '' }),
+        installed({ nodeId, config: Buffer.alloc(0) }),
         wishOf({ nodeId: 'abc' }),
         editConfig,
       );
@@ -205,7 +205,7 @@ describe('a plan', () => {
         access: 'private',
       },
     ];
-    const facts = installed({ config: '' }, [file]);
+    const facts = installed({ config: Buffer.alloc(0) }, [file]);
     expect(planSuc(facts, wishOf(), editConfig).kind).toBe('nothing');
     const loaded = new Map([[places.config, 'c'.repeat(64)]]);
     expect(acts(planSuc({ ...facts, loaded }, wishOf(), editConfig))).toEqual([
@@ -216,7 +216,7 @@ describe('a plan', () => {
 
   it('lifts the dependency of rke2 while the daemon is stopped, and swaps the program last', () => {
     const link: Item = { kind: 'dependency', service: 'rke2', on: 'rancher-wins' };
-    const facts = installed({ config: 'x\n' }, [
+    const facts = installed({ config: Buffer.from('x\n') }, [
       [link, 'present'],
       [{ kind: 'running', service: 'rke2' }, 'present'],
       [{ kind: 'service', name: 'rke2' }, SERVICE],

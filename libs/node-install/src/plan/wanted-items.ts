@@ -15,8 +15,8 @@ import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
-/** Changes the text of a config; throws when the changes cannot be made. `editConfig` of `@wins/config` is one. */
-export type EditConfig = (text: string, changes: ConfigChanges) => string;
+/** Changes a config; throws when the changes cannot be made. `editConfig` of `@wins/config` is one. */
+export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
 /** The steps of a plan, by when they may be done. */
 export class WantedItems {
@@ -129,8 +129,9 @@ export function wantParts(
     wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
   }
   const service = stateIn(facts, { kind: 'service', name });
-  const config = editConfig(facts.config ?? wish.newConfig ?? '', wish.config ?? {});
-  if (facts.config !== undefined || config !== '' || service === undefined) {
+  const before = facts.config ?? Buffer.from(wish.newConfig ?? '');
+  const config = editConfig(before, wish.config ?? {});
+  if (facts.config !== undefined || config.length > 0 || service === undefined) {
     wanted.wantFile(places.config, config, 'private', true);
   }
   // The place of a config that the service does not run with would stay behind otherwise.

@@ -175,8 +175,8 @@ interface Life {
 }
 
 /** Lines `key: JSON`, with what else is in the text kept: as much of a config as an installation needs. */
-export function editConfig(text: string, changes: ConfigChanges): string {
-  let edited = text;
+export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
+  let edited = config.toString();
   for (const [key, value] of Object.entries(changes)) {
     const line = new RegExp(`^${key.replace(/\./g, '\\.')}(\\.\\S+)?: .*\\n`, 'gm');
     const without = edited.replace(line, '');
@@ -184,7 +184,7 @@ export function editConfig(text: string, changes: ConfigChanges): string {
     if (value === null) edited = without;
     else if (!edited.includes(wanted)) edited = without + wanted;
   }
-  return edited;
+  return Buffer.from(edited);
 }
 
 /** The wish that most tests begin with. */

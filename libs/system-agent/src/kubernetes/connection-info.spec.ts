@@ -126,7 +126,7 @@ users:
       '{"namespace":"a/../b","secretName":"b"}',
       /found "a\/\.\.\/b"; wanted the name of a Kubernetes object/,
     ],
-    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]), /found no JSON/],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0]), /wanted UTF-8/],
     ['more than a mebibyte', ' '.repeat(1_048_577), /it has more than 1048576 bytes/],
   ])('is refused with %s', async (_title, text, message) => {
     expect(await refusal(read(text))).toMatch(message);

@@ -1,4 +1,4 @@
-import { openTrustedFile, readWhole, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { parseKubeconfig, type ClusterAccess } from './kubeconfig.js';
@@ -24,15 +24,17 @@ export async function readConnectionInfo(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<ConnectionInfo> {
-  return parseConnectionInfo(await readText(path, trust), path);
+  return parseConnectionInfo(await readTrusted(path, trust), path);
 }
 
-async function readText(path: string, trust: Pick<FileTrust, 'distrustOfFile'>): Promise<string> {
+async function readTrusted(
+  path: string,
+  trust: Pick<FileTrust, 'distrustOfFile'>,
+): Promise<string> {
   try {
     const file = await openTrustedFile(path, trust);
     try {
-      const bytes = await readWhole(file, { maxBytes: MAX_BYTES });
-      return bytes.toString('utf8');
+      return await readText(file, { maxBytes: MAX_BYTES });
     } finally {
       await file.handle.close();
     }

@@ -1,3 +1,4 @@
+import { encodeText } from '@wins/trusted-files';
 import { AgentError } from '../agent-error.js';
 import { parsePlan } from './parse-plan.js';
 
@@ -124,7 +125,6 @@ describe('parsePlan', () => {
     ['', 'text that is not JSON'],
     ['not a secret json', 'text that is not JSON'],
     ['{"instructions":[]} trailing secret', 'text that is not JSON at position 20'],
-    ['\ufeff{}', 'text that is not JSON'],
   ])('refuses %j and says where without a value of it', (text, found) => {
     const refusal = refusalOf(() => parse(text));
     expect(refusal.code).toBe('invalidPlan');
@@ -139,6 +139,14 @@ describe('parsePlan', () => {
     expect(refusalOf(() => parse('['.repeat(10_001))).message).toContain('deeper than 10000');
     expect(parse(`{"x":"${'['.repeat(20_000)}"}`).unknownKeys).toEqual(['x']);
   });
+
+  it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
+    'reads what PowerShell writes, with a byte order mark: %s',
+    (encoding) => {
+      const { plan } = parsePlan(encodeText('\ufeff{"instructions":[{"name":"é"}]}', encoding));
+      expect(plan.instructions).toMatchObject([{ name: 'é' }]);
+    },
+  );
 
   it('gives the SHA-256 of the bytes as they are', () => {
     expect(parse('{}').checksum).toBe(

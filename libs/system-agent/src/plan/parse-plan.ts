@@ -1,3 +1,4 @@
+import { decodeAnyway } from '@wins/trusted-files';
 import { escapeText } from '@wins/wins-program';
 
 import { AgentError } from '../agent-error.js';
@@ -31,7 +32,8 @@ export function parsePlan(text: Buffer): ParsedPlan {
   if (text.length > MAX_BYTES) {
     throw invalid(`found ${text.length} bytes; wanted at most ${MAX_BYTES}`);
   }
-  const { value, unknown } = foldKeys(parseJson(text.toString('utf8')), PLAN_KEYS);
+  // As Go does with bytes that are no UTF-8.
+  const { value, unknown } = foldKeys(parseJson(decodeAnyway(text)), PLAN_KEYS);
   const parsed = planSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

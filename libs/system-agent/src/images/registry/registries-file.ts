@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openTrustedFile, readWhole, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { escapeText, messageOf } from '@wins/wins-program';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -95,7 +95,7 @@ export async function readTrusted(
   try {
     const file = await openTrustedFile(name, trust, { followLinks: true });
     try {
-      return (await readWhole(file, { maxBytes: MAX_BYTES })).toString('utf8');
+      return await readText(file, { maxBytes: MAX_BYTES });
     } finally {
       await file.handle.close();
     }

@@ -1,0 +1,84 @@
+/** How a text is written in a file. */
+export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+
+/** A text, and how to write it back. */
+export interface DecodedText {
+  readonly encoding: TextEncoding;
+  /** The byte order mark (U+FEFF) before the text, or nothing. */
+  readonly mark: string;
+  /** Without the mark. */
+  readonly text: string;
+}
+
+/** Why bytes are no text. */
+export interface UndecodableText {
+  /** As the end of "found". */
+  readonly undecodable: string;
+  /** The text before the first fault. */
+  readonly before: string;
+}
+
+/** As the end of "wanted". */
+export const WANTED_TEXT = 'UTF-8, or UTF-16 with a byte order mark';
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Decodes what editors and PowerShell write: UTF-8 with or without a byte order mark, and UTF-16 of either byte order with one. Pure.
+ *
+ * UTF-16 needs its mark, as in YAML 1.1, because a guess may be wrong.
+ */
+export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const starts = (...wanted: readonly number[]): boolean =>
+    wanted.every((byte, index) => bytes[index] === byte);
+  const refused = (undecodable: string): UndecodableText => ({ undecodable, before: '' });
+  if (starts(0xff, 0xfe, 0, 0) || starts(0, 0, 0xfe, 0xff)) return refused('UTF-32');
+  if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
+  if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
+  // Text that begins with ASCII in UTF-16 or UTF-32.
+  if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0)) {
+    return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
+  }
+  return decodeUtf8(bytes);
+}
+
+/** The text of bytes that may be no text: faults become U+FFFD. For what is judged by its content alone. */
+export function decodeAnyway(source: Uint8Array): string {
+  const decoded = decodeText(source);
+  return 'text' in decoded ? decoded.text : Buffer.from(source).toString('utf8');
+}
+
+/** Encodes a text with its byte order mark, where it has one. */
+export function encodeText(text: string, encoding: TextEncoding): Buffer {
+  if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf-16le' ? bytes : bytes.swap16();
+}
+
+function decodeUtf16(bytes: Buffer, encoding: TextEncoding): DecodedText | UndecodableText {
+  const whole = bytes.subarray(0, bytes.length - (bytes.length % 2));
+  const text = (encoding === 'utf-16le' ? whole : Buffer.from(whole).swap16()).toString('utf16le');
+  const lone = /\p{Cs}/u.exec(text);
+  const before = text.slice(1, lone?.index);
+  if (lone !== null) return { undecodable: 'half a character of UTF-16', before };
+  if (whole.length < bytes.length) return { undecodable: 'half a unit of UTF-16', before };
+  return { encoding, ...withoutMark(text) };
+}
+
+function decodeUtf8(bytes: Buffer): DecodedText | UndecodableText {
+  const text = bytes.toString('utf8');
+  const again = Buffer.from(text, 'utf8');
+  if (again.equals(bytes)) return { encoding: 'utf-8', ...withoutMark(text) };
+  // Every bad byte became U+FFFD, so the first one is where the two byte strings part.
+  let offset = 0;
+  while (offset < bytes.length && bytes[offset] === again[offset]) offset++;
+  const undecodable = `the byte 0x${(bytes[offset] ?? 0).toString(16).padStart(2, '0')}`;
+  return { undecodable, before: bytes.toString('utf8', 0, offset) };
+}
+
+/** Separates the byte order mark from what follows it. */
+export function withoutMark(text: string): Pick<DecodedText, 'mark' | 'text'> {
+  const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  return { mark, text: text.slice(mark.length) };
+}
