@@ -28,14 +28,14 @@ describe('a daemon whose firewall hangs', () => {
   });
 
   const hanging = () => new Promise<never>(() => undefined);
-  async function start(open: PortOpener['open']) {
+  async function start(open: PortOpener['open'], more: Partial<PortOpener> = {}) {
     const loaded = await loadConfig(path.join(folder, 'no-config'));
     const events: string[] = [];
     const manager = createProcessManager({
       allowed: [{ path: program }],
       stateDirectory: path.join(folder, 'state'),
       host: posixProcessHost(),
-      portOpener: { open, close: () => Promise.resolve() },
+      portOpener: { open, close: () => Promise.resolve(), ...more },
       onEvent: ({ type }) => events.push(type),
     });
     const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
@@ -56,6 +56,27 @@ describe('a daemon whose firewall hangs', () => {
     const { daemon } = await start(hanging);
     const client = createRawClient({ address: daemon.address });
     await expect(client.listProcesses()).resolves.toEqual([]);
+    await client.close();
+    await daemon.close();
+  });
+
+  it('tells its client, and starts the run, where the firewall lets everything through', async () => {
+    const source = '#!/bin/sh\n';
+    writeFileSync(program, source, { mode: 0o755 });
+    const whyNotNeeded = () => 'the firewall is off in every profile';
+    const { daemon, events } = await start(hanging, { whyNotNeeded });
+    const client = createRawClient({ address: daemon.address });
+    const warnings: string[] = [];
+    await client.startProcess(
+      {
+        Path: program,
+        Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],
+        ChecksumSHA256: createHash('sha256').update(source).digest('hex'),
+      },
+      { onWarning: (text) => warnings.push(text) },
+    );
+    expect(warnings).toEqual(['no port was opened, because the firewall is off in every profile']);
+    expect(events.slice(0, 2)).toEqual(['portsNotOpened', 'started']);
     await client.close();
     await daemon.close();
   });

@@ -2,6 +2,7 @@ import type { PipeSecurity } from '@wins/pipe-transport';
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import {
   createPrivateFile,
+  firewallOffReason,
   firewallRules,
   jobObjectProcessHost,
   securedPipe,
@@ -24,7 +25,7 @@ export const windows: OperatingSystem = {
   fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
-    portOpener: firewallRules(),
+    portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure) => windowsPlanFiles({ failure }),
     ...pipeParts(pipeAccess),
   }),

@@ -24,6 +24,7 @@ import { admitStart, planStart, type StartPlan, type StartRequest } from './star
 import { ClientQuota } from './supervision/client-quota.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
+import type { PortsOutcome } from './supervision/ports-outcome.js';
 import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './supervision/manager-event.js';
 import { resolvesInTime } from './supervision/resolves-in-time.js';
@@ -59,6 +60,8 @@ interface Start {
   name?: TakenName;
   /** Gives the client's place back. */
   leavePlace?: () => void;
+  /** What becomes of the ports that it exposes. */
+  ports?: PortsOutcome | undefined;
 }
 
 /**
@@ -202,7 +205,9 @@ class RunManager implements ProcessManager {
       admission = this.#admit(request);
       plan = this.#plan(request, admission);
       copy = await this.#stage(plan, start);
-      await onDecision(startDecision(request, mark, { admission, plan, sha256: copy.sha256 }));
+      const ports = (start.ports = this.#ports.decide(request.exposes ?? []));
+      const { sha256 } = copy;
+      await onDecision(startDecision(request, mark, { admission, plan, sha256, ports }));
       return { plan, copy };
     } catch (error) {
       copy?.close();
@@ -274,7 +279,8 @@ class RunManager implements ProcessManager {
     const { owner, exposes = [] } = start.request;
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
-    await this.#ports.open({ mark, path, entry }, exposes, signals);
+    const { ports } = start;
+    await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const hostProcess = await this.#spawn(plan, mark);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
@@ -286,7 +292,7 @@ class RunManager implements ProcessManager {
     }
     const run = new SupervisedRun({
       ...this.#options,
-      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes },
+      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes, ports },
       hostProcess,
       onEnded: (ended, end) => {
         release(start);

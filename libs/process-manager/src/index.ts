@@ -81,6 +81,7 @@ export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';
+export type { PortsOutcome } from './supervision/ports-outcome.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';
 export type { Measurement, MeasuredRun } from './usage/measurement.js';

@@ -13,11 +13,6 @@ import type { ManagerEvent } from './supervision/manager-event.js';
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
 
-const OPEN_ANYWAY: PortOpener = {
-  open: () => Promise.resolve(),
-  close: () => Promise.resolve(),
-};
-
 /** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
   /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
@@ -72,8 +67,10 @@ export interface ProcessManagerOptions {
 }
 
 /** The same, complete and checked, with callbacks that cannot do harm by throwing. */
-export type CompleteOptions = Readonly<Required<Omit<ProcessManagerOptions, 'howToAllow'>>> &
-  Pick<ProcessManagerOptions, 'howToAllow'>;
+export type CompleteOptions = Readonly<
+  Required<Omit<ProcessManagerOptions, 'howToAllow' | 'portOpener'>>
+> &
+  Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener'>;
 
 /** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
@@ -95,7 +92,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
     host: options.host,
-    portOpener: options.portOpener ?? OPEN_ANYWAY,
+    ...(options.portOpener !== undefined && { portOpener: options.portOpener }),
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
     lingerMs: checked('lingerMs', options.lingerMs ?? 60_000, 0, MAX_TIMER_MS),

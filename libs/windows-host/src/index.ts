@@ -29,6 +29,7 @@ export {
   type EventLog,
   type LogEvent,
 } from './event-log/event-log.js';
+export { firewallOffReason } from './firewall/firewall-off-reason.js';
 export { firewallRules } from './firewall/firewall-rules.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess } from './pipes/pipe-access.js';

@@ -66,7 +66,7 @@ describe('createWinsClient', () => {
     };
     start = (call, done) => {
       asked.push({ request: call.request, metadata: call.metadata });
-      done(null, { Data: NAME });
+      done(null, { Data: NAME, Warnings: ['one', 'two'] });
     };
     wait = (call) => {
       call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
@@ -173,7 +173,12 @@ describe('createWinsClient', () => {
   });
 
   it('starts a process from a partial request, follows it to its exit and lets go of it', async () => {
-    await expect(client.startProcess({ ...REQUEST, Args: ['a'] })).resolves.toEqual(NAME);
+    const warnings: string[] = [];
+    const onWarning = (text: string) => warnings.push(text);
+    await expect(client.startProcess({ ...REQUEST, Args: ['a'] }, { onWarning })).resolves.toEqual(
+      NAME,
+    );
+    expect(warnings).toEqual(['one', 'two']);
     expect(asked[0]?.request).toMatchObject({ Path: '/bin/x', Args: ['a'], Envs: [], Dir: '' });
     const lease = client.keepAlive(NAME);
     await expect(collect(client.waitProcess(NAME))).resolves.toEqual([

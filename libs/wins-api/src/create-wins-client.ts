@@ -14,7 +14,7 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { OpenCalls } from './open-calls.js';
 import type { CallDone } from './open-calls.js';
 import { processServiceDefinition } from './definitions/process-service-definition.js';
-import type { RawClient, StartRequest } from './raw-client.js';
+import type { RawClient, StartOptions, StartRequest } from './raw-client.js';
 import { readToEnd } from './read-to-end.js';
 import { runToEnd } from './run-to-end.js';
 import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
@@ -75,10 +75,15 @@ class GrpcWinsClient extends UnaryCalls implements RawClient {
     return runToEnd(this, options);
   }
 
-  async startProcess(request: StartRequest, options: CallOptions = {}): Promise<ProcessName> {
+  async startProcess(
+    request: StartRequest,
+    { onWarning, ...options }: StartOptions = {},
+  ): Promise<ProcessName> {
     const whole = ProcessStartRequest.fromPartial(request);
-    const { Data } = await this.unary('Start', processServiceDefinition.start, whole, options);
-    return this.present('Start', Data);
+    const answer = await this.unary('Start', processServiceDefinition.start, whole, options);
+    const name = this.present('Start', answer.Data);
+    for (const warning of answer.Warnings) onWarning?.(warning);
+    return name;
   }
 
   waitProcess(name: RunName, options: CallOptions = {}): AsyncIterable<ProcessWaitResponse> {

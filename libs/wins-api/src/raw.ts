@@ -6,7 +6,7 @@
  */
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
 export { createRawClient } from './create-wins-client.js';
-export type { RawClient, StartRequest } from './raw-client.js';
+export type { RawClient, StartOptions, StartRequest } from './raw-client.js';
 export type { RunName } from './wins-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export { ERROR_METADATA_KEY } from './client-error.js';

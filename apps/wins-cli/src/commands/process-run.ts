@@ -65,7 +65,11 @@ export async function runProcess(options: RunOptions): Promise<number> {
   };
   const { sha1, sha256 } = await digestProgram(program);
   return withRuns(daemonAddress(options), async (client, answered) => {
-    const name = await client.startProcess({ ...request, Checksum: sha1, ChecksumSHA256: sha256 });
+    const onWarning = (text: string): void => {
+      if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
+    };
+    const whole = { ...request, Checksum: sha1, ChecksumSHA256: sha256 };
+    const name = await client.startProcess(whole, { onWarning });
     answered();
     return follow(client, name, options.quiet);
   });

@@ -23,6 +23,8 @@ async function fetchText(port: number): Promise<string> {
   return text(response);
 }
 
+const isWine = process.env['WINEPREFIX'] !== undefined;
+
 describe('the daemon on Windows', () => {
   const workspace = new WindowsWorkspace();
   const tool = workspace.program('tool');
@@ -105,6 +107,24 @@ describe('the daemon on Windows', () => {
       assert.equal(outcome.code, code, outcome.stderr);
     });
   }
+
+  it('starts a run that exposes ports, and warns where the firewall filters nothing, as in Wine', async () => {
+    const { code, stdout, stderr } = await run('--exposes', 'TCP:9796 UDP:53', '--', show).outcome;
+    assert.equal(code, 0, stderr);
+    assert.match(String(stdout), /"args":\[\]/);
+    const isOff = stderr.includes('wins: warning: no port was opened, because ');
+    if (isWine) assert.match(stderr, /because (this host has no|the) firewall service \(MpsSvc\)/);
+    const audit = await workspace.start('srv', 'audit', 'show', '--config', config, '-o', 'json')
+      .outcome;
+    const records = String(audit.stdout)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const start = records.find(({ kind, exposes }) => kind === 'start' && exposes !== undefined);
+    assert.deepEqual(start?.['exposes'], ['tcp 9796', 'udp 53']);
+    assert.equal(start['ports'], isOff ? 'notNeeded' : 'opened');
+    if (isOff) await daemon.said('"type":"portsNotOpened"');
+  });
 
   it('refuses what is not listed, by its own name and by every other spelling', async () => {
     const other = workspace.program('other');

@@ -4,6 +4,7 @@ import type { Logger } from './logger.js';
 /** Events that need an operator. Others a client can cause at will, such as a start that fails. */
 const PROBLEMS = new Set<ManagerEvent['type']>([
   'treeNotGone',
+  'portsNotOpened',
   'portsNotClosed',
   'leftoverNotGone',
   'recordIgnored',
@@ -15,6 +16,7 @@ const MESSAGES: Readonly<Record<ManagerEvent['type'], string>> = {
   startFailed: 'the system did not start the program of a run',
   treeNotGone: 'cannot end all processes of a run',
   outputCutOff: 'the output of a run was cut off: another process keeps its pipe open',
+  portsNotOpened: 'the ports of a run were not opened: the firewall filters nothing',
   portsNotClosed: 'cannot close the firewall ports of a run',
   leftoverEnded: 'ended a process of an earlier daemon',
   leftoverNotGone: 'cannot end a process of an earlier daemon',

@@ -110,6 +110,10 @@ function run({ event }: Extract<DaemonEvent, { type: 'run' }>): KeptEvent {
       const { mark, name } = event;
       return { type: event.type, facts: { mark, name }, share };
     }
+    case 'portsNotOpened': {
+      const { mark, path, why } = event;
+      return { type: event.type, facts: { mark, path, why }, share };
+    }
     case 'portsNotClosed':
       return { type: event.type, facts: { mark: event.mark }, share };
     case 'leftoverEnded':

@@ -65,7 +65,7 @@ class Host {
     const processes: ProcessServiceServer = {
       start: (call, done) => {
         this.starts.push(call.request);
-        done(this.startError ?? null, { Data: NAME });
+        done(this.startError ?? null, { Data: NAME, Warnings: [] });
       },
       wait: (call) => {
         call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });

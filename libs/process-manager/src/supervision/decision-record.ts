@@ -25,6 +25,14 @@ export interface DecisionRecord {
   readonly rule?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
+  /** Of a start that exposes ports: which, such as `tcp 9796`, at most 64 of them. */
+  readonly exposes?: readonly string[];
+  /**
+   * What becomes of these: `opened` before the program starts, or it does not start; `notNeeded`, because of `portsReason`;
+   * `asTheHostHasThem` where nothing opens ports.
+   */
+  readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
+  readonly portsReason?: string;
   readonly argumentCount?: number;
   /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
   readonly environmentNames?: readonly string[];

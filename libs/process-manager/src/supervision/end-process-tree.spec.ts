@@ -91,7 +91,7 @@ describe('a run whose tree cannot be ended', () => {
       sha256: 'd',
     };
     const run = new SupervisedRun({
-      run: { ...facts, owner, exposes: [] },
+      run: { ...facts, owner, exposes: [], ports: undefined },
       hostProcess,
       graceMs: 5,
       leaseTimeoutMs: 1000,

@@ -1,4 +1,5 @@
 import type { ExposedPort } from './managed-process.js';
+import type { DecisionRecord } from './decision-record.js';
 import type { PortOpener } from './exposed-ports.js';
 import {
   codeOf,
@@ -44,6 +45,43 @@ describe('the ports that a run exposes', () => {
   });
 
   afterEach(() => harness.close());
+
+  it('are not opened where nothing stands in their way, and the record and an event say so', async () => {
+    const program = harness.program('tool', FOREVER);
+    const records: DecisionRecord[] = [];
+    const why = 'the firewall is off in every profile';
+    const manager = harness.manager(['tool'], {
+      portOpener: Object.assign(opener, { whyNotNeeded: () => why }),
+      onDecision: (record) => void records.push(record),
+    });
+    const run = await manager.start(requestFor(program, { exposes }));
+    expect(run.ports).toEqual({ kind: 'notNeeded', why });
+    await run.stop('pipe:1');
+    await manager.close();
+    expect(opener.steps).toEqual([]);
+    expect(records[0]).toMatchObject({
+      ...{ action: 'start', verdict: 'allowed', exposes: ['tcp 80', 'udp 53'] },
+      ...{ ports: 'notNeeded', portsReason: why },
+    });
+    expect(harness.events).toContainEqual(
+      expect.objectContaining({ type: 'portsNotOpened', mark: run.mark, why }),
+    );
+  });
+
+  it('are recorded as what they are: opened, or left as the host has them', async () => {
+    const program = harness.program('tool', 'exit 0');
+    const records: DecisionRecord[] = [];
+    const onDecision = (record: DecisionRecord) => void records.push(record);
+    for (const portOpener of [opener, undefined]) {
+      const manager = harness.manager(['tool'], { ...(portOpener && { portOpener }), onDecision });
+      await (
+        await manager.start(requestFor(program, { exposes }))
+      ).ended;
+      await manager.close();
+    }
+    const ports = records.filter(({ action }) => action === 'start').map((record) => record.ports);
+    expect(ports).toEqual(['opened', 'asTheHostHasThem']);
+  });
 
   it('are open before the program starts, and closed after its tree is gone', async () => {
     const program = harness.program('tool', FOREVER);

@@ -1,10 +1,16 @@
 import { messageOf } from '@wins/wins-program';
 import type { ExposedPort } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
+import type { PortsOutcome } from './ports-outcome.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
 /** Lets traffic reach the ports that a run exposes, where something stands in its way. */
 export interface PortOpener {
+  /**
+   * Why nothing stands in the way of any port now, such as "the firewall is off": then nothing is opened, and the run starts. Undefined
+   * when ports have to be opened. Asked once for each start, before its decision is recorded. Absent: they always have to be.
+   */
+  whyNotNeeded?(): string | undefined;
   /**
    * Opens exactly these ports, and resolves when they are open. When it rejects, some may be: `close` follows. The signal
    * aborts when the start is given up.
@@ -16,13 +22,13 @@ export interface PortOpener {
 
 /** What this needs of the manager's options. */
 export interface ExposedPortsOptions {
-  readonly portOpener: PortOpener;
+  readonly portOpener?: PortOpener | undefined;
   readonly onEvent: (event: ManagerEvent) => void;
 }
 
 /** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */
 export class ExposedPorts {
-  readonly #opener: PortOpener;
+  readonly #opener: PortOpener | undefined;
   readonly #onEvent: (event: ManagerEvent) => void;
   readonly #stopping = new AbortController();
   readonly #open = new Set<string>();
@@ -35,18 +41,28 @@ export class ExposedPorts {
     this.#onEvent = onEvent;
   }
 
+  /** Decides what becomes of ports; undefined without any. */
+  decide(ports: readonly ExposedPort[]): PortsOutcome | undefined {
+    if (ports.length === 0) return undefined;
+    if (this.#opener === undefined) return { kind: 'asTheHostHasThem' };
+    const why = this.#opener.whyNotNeeded?.();
+    return why === undefined ? { kind: 'opened' } : { kind: 'notNeeded', why };
+  }
+
   /**
-   * Opens ports for a run that is about to start.
+   * Opens ports for a run that is about to start, as it was decided.
    *
    * @param abandoned - Any of these gives the start up.
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(
     { mark, path, entry }: Readonly<Record<'mark' | 'path' | 'entry', string>>,
-    ports: readonly ExposedPort[],
+    { ports, outcome }: { ports: readonly ExposedPort[]; outcome: PortsOutcome | undefined },
     abandoned: readonly AbortSignal[],
   ): Promise<void> {
-    if (ports.length === 0) return;
+    if (outcome?.kind === 'notNeeded')
+      this.#onEvent({ type: 'portsNotOpened', mark, path, entry, why: outcome.why });
+    if (outcome?.kind !== 'opened' || this.#opener === undefined) return;
     const signal = AbortSignal.any([...abandoned, this.#stopping.signal]);
     this.#open.add(mark);
     try {
@@ -90,7 +106,7 @@ export class ExposedPorts {
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {
-        await this.#opener.close(mark);
+        await this.#opener?.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
         // Behind the others, so that none of them waits for this one forever.

@@ -1,4 +1,5 @@
 import type { ProcessExit } from './exit-reason.js';
+import type { PortsOutcome } from './ports-outcome.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import type { ProcessState } from './process-state.js';
 import type { RunFigures } from '../usage/run-figures.js';
@@ -71,6 +72,8 @@ export interface ManagedProcess {
   readonly sha256: string;
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
+  /** What became of these; undefined without any. */
+  readonly ports: PortsOutcome | undefined;
   readonly state: ProcessState;
   /**
    * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that

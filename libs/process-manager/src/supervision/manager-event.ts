@@ -48,6 +48,15 @@ export type ManagerEvent =
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
   /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
+  /** Nothing stands in the way of the ports of a run that starts, so they were not opened. */
+  | {
+      readonly type: 'portsNotOpened';
+      readonly mark: string;
+      readonly path: string;
+      /** As of `ManagedProcess`. */
+      readonly entry: string;
+      readonly why: string;
+    }
   /** The ports of an ended run may still be open; it is tried again, and a sweep at the next start must follow. */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)

@@ -18,6 +18,7 @@ import type { OutputStream } from '../output/output-block.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
 import type { HostExit, HostProcess, TreeUsage } from '../host/process-host.js';
+import type { PortsOutcome } from './ports-outcome.js';
 import { ProcessOutput } from '../output/process-output.js';
 import { moveRun, type ProcessState } from './process-state.js';
 import type { RunFigures } from '../usage/run-figures.js';
@@ -44,6 +45,7 @@ export interface Supervision {
     readonly sha256: string;
     readonly owner: ProcessOwner;
     readonly exposes: readonly ExposedPort[];
+    readonly ports: PortsOutcome | undefined;
   };
   readonly hostProcess: HostProcess;
   readonly graceMs: number;
@@ -75,6 +77,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly sha256: string;
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
+  readonly ports: PortsOutcome | undefined;
   readonly pid: number;
   readonly startedAtMs = Date.now();
   readonly ended: Promise<ProcessExit>;
@@ -102,6 +105,7 @@ export class SupervisedRun implements ManagedProcess {
     this.sha256 = run.sha256;
     this.owner = run.owner;
     this.exposes = run.exposes;
+    this.ports = run.ports;
     this.pid = hostProcess.pid;
     this.#supervision = supervision;
     this.#host = hostProcess;

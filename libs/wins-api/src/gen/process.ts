@@ -46,7 +46,11 @@ export interface ProcessStartRequest {
 }
 
 export interface ProcessStartResponse {
-  Data?: ProcessName | undefined;
+  Data?:
+    | ProcessName
+    | undefined;
+  /** What the caller should know although the program has started, each as one sentence for people. Addition. */
+  Warnings: string[];
 }
 
 export interface ProcessWaitRequest {
@@ -250,13 +254,16 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
 };
 
 function createBaseProcessStartResponse(): ProcessStartResponse {
-  return { Data: undefined };
+  return { Data: undefined, Warnings: [] };
 }
 
 export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
   encode(message: ProcessStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Data !== undefined) {
       ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.Warnings) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -282,6 +289,14 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
             message.Data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Warnings.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -302,6 +317,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
     message.Data = (object.Data !== undefined && object.Data !== null)
       ? ProcessName.fromPartial(object.Data)
       : undefined;
+    message.Warnings = object.Warnings?.map((e) => e) || [];
     return message;
   },
 };

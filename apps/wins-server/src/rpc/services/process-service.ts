@@ -72,7 +72,7 @@ export function createProcessService(
           { signal },
         )
         .then(
-          (process) => respond(null, { Data: nameOf(process) }),
+          (process) => respond(null, { Data: nameOf(process), Warnings: warningsOf(process) }),
           (error: unknown) => respond(toRpcError(error)),
         );
     },
@@ -225,4 +225,8 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
     })),
     DigestSHA256: process.sha256,
   };
+}
+
+function warningsOf({ ports }: ManagedProcess): string[] {
+  return ports?.kind === 'notNeeded' ? [`no port was opened, because ${ports.why}`] : [];
 }

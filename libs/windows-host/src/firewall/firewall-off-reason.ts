@@ -1,0 +1,65 @@
+import { RegistryKey } from '../registry/registry.js';
+import { serviceControlManager } from '../services/service-control-manager.js';
+import type { ServiceState } from '../services/service-status.js';
+import { WindowsError } from '../windows-error.js';
+
+/** What says whether the firewall of a host filters anything. */
+export interface FirewallSwitches {
+  /** The state of the service of the firewall; undefined when there is none. */
+  readonly serviceState: () => ServiceState | undefined;
+  /** `EnableFirewall` of a registry key; undefined when that is not set. */
+  readonly enabled: (path: string) => boolean | undefined;
+}
+
+const SERVICE = 'MpsSvc';
+const LOCAL = 'SYSTEM\\CurrentControlSet\\Services\\SharedAccess\\Parameters\\FirewallPolicy';
+const POLICY = 'SOFTWARE\\Policies\\Microsoft\\WindowsFirewall';
+/** The profiles, by their names in the registry. Policies know the private one under both of its names. */
+const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'PrivateProfile']];
+
+/**
+ * Why the firewall of this host filters nothing, so that no port has to be opened: its service does not run, or it is off in every
+ * profile. Undefined while it may filter, and when that cannot be found out.
+ *
+ * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) count before the host's own setting; a
+ * profile of which they say different things is on.
+ */
+export function firewallOffReason(switches: FirewallSwitches = systemSwitches): string | undefined {
+  try {
+    const state = switches.serviceState();
+    if (state === undefined) return `this host has no firewall service (${SERVICE})`;
+    if (state === 'stopped') return `the firewall service (${SERVICE}) is stopped`;
+    const isOff = PROFILES.every((names) => isProfileOff(names, switches));
+    return isOff ? 'the firewall is off in every profile' : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProfileOff(names: readonly string[], { enabled }: FirewallSwitches): boolean {
+  const policies = [POLICY, `${LOCAL}\\Mdm`]
+    .flatMap((root) => names.map((name) => enabled(`${root}\\${name}`)))
+    .filter((value) => value !== undefined);
+  if (policies.length > 0) return policies.every((isOn) => !isOn);
+  return enabled(`${LOCAL}\\${names[0] ?? ''}`) === false;
+}
+
+const systemSwitches: FirewallSwitches = {
+  serviceState: () => {
+    try {
+      return serviceControlManager().status(SERVICE).state;
+    } catch (error) {
+      if (error instanceof WindowsError && error.code === 'notFound') return undefined;
+      throw error;
+    }
+  },
+  enabled: (path) => {
+    const key = RegistryKey.open(path);
+    try {
+      const value = key?.value('EnableFirewall');
+      return value === undefined ? undefined : !(value.type === 'number' && value.value === 0);
+    } finally {
+      key?.close();
+    }
+  },
+};
