@@ -7,6 +7,7 @@
  *
  * @packageDocumentation
  */
+export { adminPipeOf } from './admin-pipe-of.js';
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
 export { DAEMON_SERVICE } from './daemon-service.js';
 export {
@@ -20,7 +21,6 @@ export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export {
-  DEBUG_PIPE_SUFFIX,
   DEFAULT_PIPE_NAME,
   DEFAULT_PROXY_PIPE_NAME,
   RUN_RUNTIME_DIR_VARIABLE,

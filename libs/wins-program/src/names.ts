@@ -7,9 +7,6 @@ export const DEFAULT_PIPE_NAME = 'rancher_wins';
 /** The default name of the pipe of the tunnel. */
 export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
 
-/** What is added to the name of the pipe of the API for that of the pipe of diagnosis: `rancher_wins_debug`. */
-export const DEBUG_PIPE_SUFFIX = '_debug';
-
 /** The header in which a client of the tunnel names itself, in lower case. A daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 

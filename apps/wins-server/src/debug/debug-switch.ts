@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import { debugPipeOf } from './debug-pipe-of.js';
+import { debugPipeOf } from '../commands/debug/debug-pipe-of.js';
 import { openDebugEndpoint, type DebugEndpointOptions } from './debug-endpoint.js';
 
 /** What the switch works with. */

@@ -1,7 +1,7 @@
 import type { WinsClient, WinsClientError } from '@wins/wins-api';
 import { EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../../daemon-call-error.js';
-import { debugPipeOf } from '../../debug/debug-pipe-of.js';
+import { debugPipeOf } from './debug-pipe-of.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 
 /** The options of a command that records for some time. */
