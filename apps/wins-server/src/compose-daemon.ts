@@ -11,10 +11,11 @@ import {
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { createCommandRunner, createProcessManager } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
+import { adminPipeOf } from '@wins/wins-program';
 import type { ClientIdentity } from '@wins/admission';
+import { AdminPipe } from './admin/admin-pipe.js';
 import { AgentSwitch } from './agent/agent-switch.js';
 import { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
-import { DebugSwitch } from './debug/debug-switch.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
@@ -49,8 +50,8 @@ export interface ComposedDaemon {
   readonly tracing: TracingSwitch;
   /** As the agent. */
   readonly csiProxy: CsiProxySwitch;
-  /** As the agent. */
-  readonly debug: DebugSwitch;
+  /** Not open yet. Closed before the daemon. */
+  readonly adminPipe: AdminPipe;
   /** Puts a new config in force, as far as that is possible without a restart. */
   readonly applyConfig: (loaded: LoadedConfig) => ConfigChange;
   /** The SHA-1 of the program that this daemon is; empty when it could not be read. */
@@ -147,6 +148,7 @@ export async function composeDaemon(
       csiProxyState: () => csiProxy.kept?.status.state.kind,
     }),
   });
+  const config = { inForce: () => inForce, reload };
   // At the start: an upgrade replaces the file while the old daemon still runs.
   const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
@@ -162,17 +164,18 @@ export async function composeDaemon(
     audit,
     logger,
     checksum,
-    config: { inForce: () => inForce, reload },
+    config,
     agent,
     csiProxy,
     metrics,
     events,
     journal,
   });
-  const debug = new DebugSwitch({
-    ...{ logger, audit, level, listen: loaded.config.listen },
-    security: system.ownPipeSecurity,
-    identify: system.identify,
+  const adminPipe = new AdminPipe({
+    ...{ pipe: adminPipeOf(listen), security: undefined, identify: system.identify },
+    ...system.adminPipe,
+    ...{ config, manager, agent, csiProxy, metrics, journal, audit, logger, events, level },
+    isWanted: () => inForce.config.debugPipe,
     connections: () => daemon.listConnections(),
     sessions: () => daemon.listSessions(),
     runs: () => manager.list(),
@@ -186,7 +189,7 @@ export async function composeDaemon(
     metrics,
     tracing: new TracingSwitch({ logger, events }),
     csiProxy,
-    debug,
+    adminPipe,
     checksum,
     trimMemory: system.trimMemory,
     applyConfig: (next) => {

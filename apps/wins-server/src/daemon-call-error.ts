@@ -1,10 +1,19 @@
-/** The daemon that a command asks has not answered, or has refused. */
+/** The daemon that a command asks has not answered, or has refused. The message is what was found, and the next step if there is one. */
 export class DaemonCallError extends Error {
   override readonly name = 'DaemonCallError';
   readonly exitCode: number;
+  readonly found: string;
+  /** What to do about it. */
+  readonly nextStep: string | undefined;
 
-  constructor(message: string, exitCode: number, options?: ErrorOptions) {
-    super(message, options);
+  constructor(
+    found: string,
+    exitCode: number,
+    { nextStep, ...options }: ErrorOptions & { readonly nextStep?: string } = {},
+  ) {
+    super(nextStep === undefined ? found : `${found}; ${nextStep}`, options);
     this.exitCode = exitCode;
+    this.found = found;
+    this.nextStep = nextStep;
   }
 }

@@ -4,8 +4,9 @@ import { createWinsClient, routeGrpcLog, type WinsClient } from '@wins/wins-api'
 /**
  * Asks the daemon behind a pipe something and closes the connection, however that ends.
  *
- * @param security - Checks who serves the pipe. Default: the owner of the socket.
- * @throws PipeError for a name that is none, WinsClientError for what the daemon answers.
+ * @param security - Checks who serves the pipe. Default: any server is trusted.
+ * @throws PipeError for a name that is none, WinsClientError for what the daemon answers, with a PipeError as its cause where no connection
+ * was made.
  */
 export async function askDaemon<Answer>(
   pipe: string,
@@ -18,7 +19,7 @@ export async function askDaemon<Answer>(
   const client = createWinsClient({
     address: resolvePipePath(pipe).address,
     clientName,
-    ...(security && { dial: () => connectPipe(pipe, { security }) }),
+    dial: () => connectPipe(pipe, { security }),
   });
   try {
     return await ask(client);

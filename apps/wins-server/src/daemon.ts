@@ -4,24 +4,22 @@ import type { ProcessManager } from '@wins/process-manager';
 import { routeGrpcLog } from '@wins/wins-api';
 import {
   applicationServiceDefinition,
-  configServiceDefinition,
-  csiProxyServiceDefinition,
-  eventsServiceDefinition,
   hnsServiceDefinition,
   hostServiceDefinition,
-  metricsServiceDefinition,
   networkServiceDefinition,
-  planServiceDefinition,
   routeServiceDefinition,
   runStatsDefinition,
 } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
 import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
 import type { AuditTrail } from '@wins/audit-log';
+import { addAdminServices } from './admin/admin-services.js';
+import { noteAdministrators } from './admin/note-administrators.js';
 import type { AgentSwitch } from './agent/agent-switch.js';
 import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
 import type { EventJournal } from './observe/event-journal.js';
+import { adminPipeOf } from '@wins/wins-program';
 import { collectReads } from '@wins/service-runtime';
 import { slowTurnLog } from './admission/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
@@ -32,15 +30,11 @@ import type { Logger } from './log/logger.js';
 import type { MetricsSwitch } from './metrics/metrics-switch.js';
 import { addReflection } from './rpc/reflection.js';
 import { createApplicationService } from './rpc/services/application-service.js';
-import { createConfigService, type ConfigInForce } from './rpc/services/config-service.js';
-import { createCsiProxyService } from './rpc/services/csi-proxy-service.js';
-import { createEventsService } from './rpc/services/events-service.js';
+import type { ConfigInForce } from './rpc/services/config-service.js';
 import { HostCallGate } from './rpc/services/host-call-gate.js';
 import { createHnsService } from './rpc/services/hns-service.js';
 import { createHostService } from './rpc/services/host-service.js';
-import { createMetricsService } from './rpc/services/metrics-service.js';
 import { createNetworkService } from './rpc/services/network-service.js';
-import { createPlanService } from './rpc/services/plan-service.js';
 import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
 import { createRouteService } from './rpc/services/route-service.js';
 import { createRunStatsService } from './rpc/services/run-stats-service.js';
@@ -148,12 +142,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     inForce: () => loaded,
     reload: () => Promise.reject(new Error('this daemon does not reload its config')),
   };
-  server.addService(
-    configServiceDefinition,
-    createConfigService({ config, manager, connections, logger }),
-  );
   const { agent = { agent: undefined, reason: 'this daemon has none', isStrict: false } } = parts;
-  server.addService(planServiceDefinition, createPlanService({ agent, connections, audit }));
   if (parts.agent !== undefined) {
     const { agent: plans } = parts;
     plans.onChange = () => {
@@ -162,19 +151,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     };
   }
   const { csiProxy = { kept: undefined, reason: 'this daemon does not keep it' } } = parts;
-  server.addService(
-    csiProxyServiceDefinition,
-    createCsiProxyService({ csiProxy, connections, audit }),
-  );
   if (parts.csiProxy !== undefined) {
     const { csiProxy: keeper } = parts;
     keeper.onChange = () => health.setKeepsCsiProxy(keeper.isWell);
   }
-  const { journal } = parts;
-  if (journal !== undefined)
-    server.addService(eventsServiceDefinition, createEventsService({ journal, connections }));
-  const { metrics = { running: undefined, reason: 'this daemon keeps none' } } = parts;
-  server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections }));
+  const { journal, metrics = { running: undefined, reason: 'this daemon keeps none' } } = parts;
+  const callers = noteAdministrators(connections, logger, adminPipeOf(loaded.config.listen));
+  const administered = { config, manager, agent, csiProxy, metrics, journal, audit, logger };
+  addAdminServices(server, callers, administered);
   const hostCalls = new HostCallGate(parts.hostSystem, connections, (record, client) =>
     audit.decided(record, client),
   );

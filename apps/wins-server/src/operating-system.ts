@@ -18,8 +18,10 @@ export interface OperatingSystem {
   readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
   /** Whether `daemonParts` has `identify`. */
   readonly tellsClientsApart: () => boolean;
-  /** Checks who serves a pipe before anything is said to it. Absent: by the owner of the socket, as pipe-transport does. */
+  /** Checks who serves a pipe before anything is said to it. Absent: any server is trusted. */
   readonly pipeServerCheck?: () => PipeServerCheck;
+  /** Checks who serves a pipe of administrators before anything is said to it. */
+  readonly adminServerCheck: () => PipeServerCheck;
   /** Judges who else can write to files and folders. */
   readonly fileTrust: () => FileTrust;
   /**
@@ -35,10 +37,10 @@ export interface DaemonSystem {
   readonly processHost: ProcessHost;
   /** Opens pipes for those clients alone that may use them. */
   readonly pipeSecurity?: PipeSecurity;
-  /** Opens pipes for administrators of the host and the system alone, whatever the config says. */
-  readonly ownPipeSecurity?: PipeSecurity;
   /** Says which client connects. Absent: clients cannot be told apart. */
   readonly identify?: IdentifyClient;
+  /** How the pipe of administrators is opened, whatever the config says, and who connects to it. Absent: as the others. */
+  readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
   /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
   /** Files of plans, with their permissions. Absent: as POSIX has them. */

@@ -4,11 +4,13 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { canTellLinuxClients, linuxClients } from './admission/linux-clients.js';
 import type { Logger } from './log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
+import { ownSocketCheck } from './own-socket-check.js';
 
 /** Linux, and macOS as far as it goes: there only processes are run. */
 export const posix: OperatingSystem = {
   processHost: posixProcessHost,
   fileTrust: () => posixFileTrust(),
+  adminServerCheck: () => ownSocketCheck(posixFileTrust()),
   daemonParts: (logger) => ({ processHost: posixProcessHost(), ...linuxParts(logger) }),
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };

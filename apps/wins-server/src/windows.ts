@@ -1,4 +1,4 @@
-import type { PipeSecurity } from '@wins/pipe-transport';
+import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import { ProcessError, type ProcessHost } from '@wins/process-manager';
 import {
   createPrivateFile,
@@ -31,8 +31,13 @@ export const windows: OperatingSystem = {
   }),
   tellsClientsApart: () => true,
   createPrivateFile: createFileInOwnFolder,
-  pipeServerCheck: () => securedPipeClient({ service: SERVICE_NAME }),
+  pipeServerCheck: serverCheck,
+  adminServerCheck: serverCheck,
 };
+
+function serverCheck(): PipeServerCheck {
+  return securedPipeClient({ service: SERVICE_NAME });
+}
 
 /** In a folder that others can change, the file that is opened need not be the one that was made. */
 function createFileInOwnFolder(file: string): void {
@@ -65,8 +70,9 @@ function processHost(): ProcessHost {
 
 function pipeParts(
   pipeAccess: string | undefined,
-): Pick<DaemonSystem, 'pipeSecurity' | 'ownPipeSecurity' | 'identify'> {
+): Pick<DaemonSystem, 'pipeSecurity' | 'identify' | 'adminPipe'> {
   const clients = new WeakMap<Socket, PipeClient>();
+  const clientOf = (connection: Socket) => clients.get(connection);
   const security = (sddl?: string): PipeSecurity => {
     const protection = securedPipe({ sddl });
     return {
@@ -82,7 +88,7 @@ function pipeParts(
   };
   return {
     pipeSecurity: security(pipeAccess),
-    ownPipeSecurity: security(),
-    identify: windowsClients((connection) => clients.get(connection)),
+    identify: windowsClients(clientOf),
+    adminPipe: { security: security(), identify: windowsClients(clientOf, true) },
   };
 }

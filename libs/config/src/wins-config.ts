@@ -22,7 +22,7 @@ export interface WinsConfig {
   readonly routes: RouteGrants;
   /** `reflection`: tell generic clients of the gRPC pipe which services there are. Default false. */
   readonly reflection: boolean;
-  /** `debugPipe`: serve the pipe of diagnosis, for administrators of the host alone. Default true. */
+  /** `debugPipe`: answer diagnosis on the pipe of administrators, which is there in any case. Default true. */
   readonly debugPipe: boolean;
   /** `audit`: the record of what was allowed and refused. */
   readonly audit: AuditSettings;

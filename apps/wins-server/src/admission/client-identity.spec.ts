@@ -1,3 +1,4 @@
+import type { PipeClient } from '@wins/windows-host';
 import { linuxClient } from './linux-clients.js';
 import { windowsClient } from './windows-clients.js';
 
@@ -46,8 +47,12 @@ describe('a client on Linux', () => {
 
 describe('a client on Windows', () => {
   const [SYSTEM, ADMINISTRATOR, CONTAINER] = ['S-1-5-18', 'S-1-5-21-1-2-3-500', 'S-1-5-93-2-1'];
+  const known = (user: string, session: number, isPrivileged = true): PipeClient => ({
+    ...{ pid: 7, session },
+    account: { user, isPrivileged },
+  });
   const client = (user: string, session: number, isPrivileged = true) =>
-    windowsClient({ pid: 7, session, account: { user, isPrivileged } });
+    windowsClient(known(user, session, isPrivileged));
 
   it.each<[string, ReturnType<typeof client>, boolean, string]>([
     ['a service of the host', client(SYSTEM, 0), true, `account:${SYSTEM} session:0`],
@@ -96,6 +101,16 @@ describe('a client on Windows', () => {
     ],
   ])('is called nothing that a container could be as well: %s', (_what, found, names) => {
     expect(found.names).toEqual(names);
+  });
+
+  it.each<[string, PipeClient, boolean]>([
+    ['an administrator at the console', known(ADMINISTRATOR, 1), true],
+    ['SYSTEM in such a session', known(SYSTEM, 2), true],
+    ['a user without rights', known('S-1-5-20', 1, false), false],
+    ['an account of containers', known(CONTAINER, 5), false],
+    ['one that cannot be looked at', { pid: 7, session: 1, account: undefined }, false],
+  ])('on the pipe of administrators is one in any session: %s', (_what, one, isAdministrator) => {
+    expect(windowsClient(one, true).isAdministrator).toBe(isAdministrator);
   });
 
   it('that cannot be looked at is no administrator', () => {

@@ -7,22 +7,32 @@ const SERVICES = 0;
 /** Accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
 const OF_CONTAINERS = 'S-1-5-93-';
 
-/** Tells clients apart by the process at the other end of a pipe: its account and its session. */
+/**
+ * Tells clients apart by the process at the other end of a pipe: its account and its session.
+ *
+ * @param isOfAdministrators - Whether the pipe is the one of administrators, as {@link windowsClient} takes it.
+ */
 export function windowsClients(
   clientOf: (connection: Socket) => PipeClient | undefined,
+  isOfAdministrators = false,
 ): IdentifyClient {
   return (connection) => {
     const client = clientOf(connection);
-    return client === undefined ? EVERYBODY : windowsClient(client);
+    return client === undefined ? EVERYBODY : windowsClient(client, isOfAdministrators);
   };
 }
 
-/** What is made of the system's answers. */
-export function windowsClient(client: PipeClient): ClientIdentity {
+/**
+ * What is made of the system's answers.
+ *
+ * @param isOfAdministrators - Whether the pipe is one that no container has: then its access list has proved what the session proves on
+ * a pipe that containers share, and an administrator is one in any session. Default: no.
+ */
+export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;
   const user = account?.user ?? 'unknown';
   const isOfContainers = user.startsWith(OF_CONTAINERS);
-  const isOfHost = session === SERVICES && !isOfContainers;
+  const isOfHost = (session === SERVICES || isOfAdministrators) && !isOfContainers;
   const isAdministrator = isOfHost && account?.isPrivileged === true;
   return {
     key: `account:${user} session:${session ?? 'unknown'}`,

@@ -151,12 +151,12 @@ async function serve(
     using _memory = returnMemory({ trim: trimMemory });
     await using agent = composed.agent;
     await using csiProxy = composed.csiProxy;
-    await using debug = composed.debug;
+    await using adminPipe = composed.adminPipe;
     await using upgrades = new UpgradeSwitch({
       ...{ service, logger, audit, runningSha1: checksum },
       runningFile: process.argv[1] ?? process.execPath,
     });
-    await debug.apply(loaded.config);
+    await adminPipe.open();
     using watched = watchConfig(
       file,
       known,
@@ -169,7 +169,7 @@ async function serve(
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);
           csiProxy.apply(next);
-          void debug.apply(next.config);
+          void adminPipe.open();
           return change;
         },
         rejected: (err) => {

@@ -1,5 +1,6 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import { judgeStart, MAX_EXECUTABLE_BYTES } from '@wins/process-manager';
+import type { WinsClient } from '@wins/wins-api';
 import {
   escapeText,
   EXIT,
@@ -76,9 +77,10 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   const { path, sha256, port = 0, server } = options;
   if (server !== undefined) {
     const subject = path === undefined ? { port } : { path, sha256 };
-    const answer = await askRunningDaemon(options, (client, signal) =>
-      client.config.explain(subject, { signal }),
-    );
+    const ask = (client: WinsClient, signal: AbortSignal) =>
+      client.config.explain(subject, { signal });
+    // On the pipe of its clients: the verdict depends on who asks.
+    const answer = await askRunningDaemon(options, ask, { pipesOf: (main) => [main] });
     const { Allowed: allowed, Code: code, Reason: reason, Entry } = answer;
     const { Key: key = '', File: file = '', Line: line = 0, Column: column = 0 } = Entry ?? {};
     const entry = { key, file, ...(line > 0 && { line, column }) };

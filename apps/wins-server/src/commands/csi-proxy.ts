@@ -6,7 +6,7 @@ import {
 } from '@wins/wins-api/raw';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+import { askRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 
 /** The options of `wins srv csi-proxy apply`. */
 export interface ApplyCsiProxyOptions extends RunningDaemonOptions {
@@ -20,11 +20,19 @@ export async function showCsiProxy(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const answer = await askAbout(options, (client, signal) =>
-    client.call(csiProxyServiceDefinition.status, {}, { signal }),
-  );
+  const answer = await askCsiProxyStatus(options);
   await show({ value: answer, text: statusText(answer) });
   return EXIT.server.ok;
+}
+
+/** Asks how far csi-proxy is. */
+export function askCsiProxyStatus(
+  options: RunningDaemonOptions,
+  more: Pick<Question, 'asker' | 'timeoutMs' | 'nextStep'> = {},
+): Promise<CsiProxyStatusResponse> {
+  const ask: Ask<CsiProxyStatusResponse> = (client, signal) =>
+    client.call(csiProxyServiceDefinition.status, {}, { signal });
+  return askAbout(options, ask, more);
 }
 
 /** `wins srv csi-proxy apply`: has the running daemon see to csi-proxy now, or say what it would do. Ends as `wins up` does. */
@@ -36,7 +44,7 @@ export async function applyCsiProxy(
   const answer = await askAbout(
     options,
     (client, signal) => client.call(csiProxyServiceDefinition.apply, request, { signal }),
-    true,
+    { timeoutMs: Infinity },
   );
   const { Steps, Applied, Status } = answer;
   const status = Status === undefined ? '' : statusText(Status);
@@ -54,9 +62,9 @@ function exitCodeFor(status: CsiProxyStatusResponse | undefined): number {
 function askAbout<Answer>(
   options: RunningDaemonOptions,
   ask: Ask<Answer>,
-  takesItsTime = false,
+  more: Pick<Question, 'asker' | 'timeoutMs' | 'nextStep'> = {},
 ): Promise<Answer> {
-  return askRunningDaemon(options, ask, { asker: 'wins srv csi-proxy', takesItsTime, answered });
+  return askRunningDaemon(options, ask, { asker: 'wins srv csi-proxy', answered, ...more });
 }
 
 function answered(error: WinsClientError): DaemonCallError | undefined {

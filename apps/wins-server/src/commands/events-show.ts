@@ -1,4 +1,4 @@
-import { readEvents, type EventFacts, type RingEvent } from '@wins/event-ring';
+import { EventRingError, readEvents, type EventFacts, type RingEvent } from '@wins/event-ring';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/raw';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
@@ -20,7 +20,7 @@ type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
 /**
  * `wins srv events`: what happened in the daemon lately, the oldest first; for programs one JSON text per line, or one document of YAML each.
- * When no daemon answers, the files on the disk are read.
+ * When no daemon answers, or one that keeps them from who asks, the files on the disk are read, if that may be.
  */
 export async function showEvents(
   options: EventsOptions,
@@ -28,9 +28,8 @@ export async function showEvents(
 ): Promise<number> {
   const range = { since: sinceOption(options.since), follow: options.follow };
   if (options.output === 'table') process.stdout.write(`${EVENT_HEAD}\n`);
-  const absent = (error: unknown): void =>
-    void process.stderr.write(`wins: ${messageOf(error)}\nwins: found events on the disk\n`);
-  for await (const event of eventsOf(options, range, absent)) {
+  const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
+  for await (const event of eventsOf(options, range, fromDisk)) {
     const text = `${eventRow(event)}\n`;
     if (!(await show({ value: event, text, names: [String(event.seq)], isOneOfMany: true }))) break;
   }
@@ -38,16 +37,18 @@ export async function showEvents(
 }
 
 /**
- * The events of the daemon, or of the disk when there is none.
+ * The events of the daemon, or of the disk when it cannot be asked.
  *
- * @param absent - Told why they are those of the disk.
+ * @param fromDisk - Called before the events of the disk, with the reason, or that there are none.
+ * @throws DaemonCallError, also when the daemon refuses and the disk has none.
  */
 export async function* eventsOf(
   options: RunningDaemonOptions,
   range: Range,
-  absent: (error: unknown) => void = () => undefined,
+  fromDisk: (why: string) => void = () => undefined,
 ): AsyncGenerator<RingEvent> {
   let after = 0n;
+  let failure: DaemonCallError;
   try {
     for (;;) {
       const page = await askPage(options, range, after);
@@ -56,19 +57,32 @@ export async function* eventsOf(
       if (!page.More && !range.follow) return;
     }
   } catch (error) {
-    if (!isAbsent(error) || range.follow || after > 0n) throw error;
-    absent(error);
+    if (!leavesDisk(error) || range.follow || after > 0n) throw error;
+    failure = error;
   }
   const directory = eventsDirectoryOf(options.server ?? (await pipeOfConfig(options.config)));
-  yield* readEvents(directory, range.since && { since: range.since });
+  let count = 0;
+  try {
+    for await (const event of readEvents(directory, range.since && { since: range.since })) {
+      if (count === 0) fromDisk(`${messageOf(failure)}\nwins: found events on the disk`);
+      count += 1;
+      yield event;
+    }
+  } catch (error) {
+    // What the daemon refused matters more than that its files are for others, too.
+    throw error instanceof EventRingError && isRefused(failure) ? failure : error;
+  }
+  if (count > 0) return;
+  if (isRefused(failure)) throw failure;
+  fromDisk(`${messageOf(failure)}\nwins: found no such events on the disk, either`);
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   const ask = (client: WinsClient, signal: AbortSignal) =>
     client.call(eventsServiceDefinition.read, request, { signal });
-  const question = { asker: 'wins srv events', takesItsTime: follow, answered };
-  return askRunningDaemon(options, ask, question);
+  const question = { asker: 'wins srv events', answered };
+  return askRunningDaemon(options, ask, { ...question, ...(follow && { timeoutMs: Infinity }) });
 }
 
 function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent {
@@ -82,12 +96,14 @@ function answered(error: WinsClientError): DaemonCallError | undefined {
   return new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error });
 }
 
-/** Whether there is no daemon that could tell. */
-function isAbsent(error: unknown): boolean {
-  return (
-    error instanceof DaemonCallError &&
-    error.cause instanceof WinsClientError &&
-    error.cause.code === 'unavailable' &&
-    !error.cause.connectionLost
-  );
+/** Whether the files are all that is left: no daemon could tell, or it does not tell who asks. */
+function leavesDisk(error: unknown): error is DaemonCallError {
+  if (!(error instanceof DaemonCallError) || !(error.cause instanceof WinsClientError))
+    return false;
+  const { code, connectionLost } = error.cause;
+  return (code === 'unavailable' && !connectionLost) || code === 'refused';
+}
+
+function isRefused({ cause }: DaemonCallError): boolean {
+  return cause instanceof WinsClientError && cause.code === 'refused';
 }

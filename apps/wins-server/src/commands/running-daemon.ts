@@ -1,7 +1,7 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
-import { DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
+import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { askDaemon } from '../daemon-client.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT_MS = 15_000;
 /** Which running daemon a command is about. */
 export interface RunningDaemonOptions {
   readonly config?: string | undefined;
-  /** Name or path of its pipe; default: that of the config. */
+  /** Name or path of its main pipe; default: that of the config. */
   readonly server?: string | undefined;
 }
 
@@ -21,10 +21,13 @@ export interface RunningDaemonOptions {
 export interface Question {
   /** The command that asks, for the daemon's log. Default: `wins srv config`. */
   readonly asker?: string;
-  /** Whether the answer comes when something has been done, however long that takes. Default: no; then it has 15 s. */
-  readonly takesItsTime?: boolean;
-  /** The pipe to ask on, from that of the API. Default: that one. */
-  readonly pipeOf?: (pipe: string) => string;
+  /** How long the answer may take, in milliseconds; Infinity where it comes when something has been done. Default: 15,000. */
+  readonly timeoutMs?: number;
+  /**
+   * The pipes to ask on, from the main one: the next is asked where there is none of that name. Default: that of administrators,
+   * then the main one, on which a daemon of an earlier release answers.
+   */
+  readonly pipesOf?: (main: string) => readonly string[];
   /** What to do when no daemon answers there. */
   readonly nextStep?: string;
   /** Ends it before it is over. Default: nothing does but the time. */
@@ -33,59 +36,91 @@ export interface Question {
   readonly answered?: (error: WinsClientError) => DaemonCallError | undefined;
 }
 
+/** What was asked, for the words of a failure. */
+interface Attempt {
+  readonly pipe: string;
+  /** Pipes that were tried before, and are not there. */
+  readonly absent: readonly string[];
+  readonly isOfAdministrators: boolean;
+  /** The time that is over; undefined while it is not. */
+  readonly lateMs: number | undefined;
+}
+
 /**
- * Asks the running daemon of this host.
+ * Asks the running daemon of this host, on its pipe of administrators if it has one.
  *
- * @throws DaemonCallError with an exit code: 69 when there is none, 77 when it refuses.
+ * @throws DaemonCallError with an exit code: 69 when there is none, 77 when it refuses, or when something else serves its pipe.
  */
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
   question: Question = {},
 ): Promise<Answer> {
-  const { asker = 'wins srv config', takesItsTime = false, answered } = question;
-  const daemonPipe = options.server ?? (await pipeOfConfig(options.config));
-  const pipe = question.pipeOf?.(daemonPipe) ?? daemonPipe;
-  const { pipeServerCheck } = await thisSystem();
-  const signal = takesItsTime
-    ? (question.signal ?? new AbortController().signal)
-    : AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-  try {
-    return await askDaemon(pipe, asker, pipeServerCheck?.(), (client) => ask(client, signal));
-  } catch (error) {
-    if (!(error instanceof WinsClientError)) throw error;
-    const own = error.reason === undefined ? undefined : answered?.(error);
-    throw own ?? failure(error, pipe, signal.aborted, question.nextStep);
+  const { asker = 'wins srv config', timeoutMs = ANSWER_TIMEOUT_MS, answered } = question;
+  const main = options.server ?? (await pipeOfConfig(options.config));
+  const pipes = question.pipesOf?.(main) ?? [adminPipeOf(main), main];
+  const { pipeServerCheck, adminServerCheck } = await thisSystem();
+  const never = question.signal ?? new AbortController().signal;
+  const signal = timeoutMs === Infinity ? never : AbortSignal.timeout(timeoutMs);
+  for (const [index, pipe] of pipes.entries()) {
+    const isOfAdministrators = pipe === adminPipeOf(main);
+    const check = isOfAdministrators ? adminServerCheck() : pipeServerCheck?.();
+    try {
+      return await askDaemon(pipe, asker, check, (client) => ask(client, signal));
+    } catch (error) {
+      if (!(error instanceof WinsClientError)) throw error;
+      if (isNotThere(error) && index + 1 < pipes.length) continue;
+      const own = error.reason === undefined ? undefined : answered?.(error);
+      const lateMs = signal.aborted ? timeoutMs : undefined;
+      const attempt = { pipe, absent: pipes.slice(0, index), isOfAdministrators, lateMs };
+      throw own ?? failure(error, attempt, question.nextStep);
+    }
   }
+  throw new Error('cannot ask the daemon: found no pipe to ask on; wanted one');
+}
+
+/** Whether nothing serves a pipe of that name, so that nothing was asked. */
+export function isNotThere({ cause }: Error): boolean {
+  return cause instanceof PipeError && cause.code === 'notFound';
 }
 
 function failure(
   error: WinsClientError,
-  pipe: string,
-  isLate: boolean,
-  nextStep = 'start it, or name its pipe with --server; see "wins doctor"',
+  { pipe, absent, isOfAdministrators, lateMs }: Attempt,
+  nextStep?: string,
 ): DaemonCallError {
   const { unavailable, noPermission } = EXIT.server;
-  const options = { cause: error };
-  const asked = `cannot ask the daemon on pipe ${quoteText(pipe)}`;
+  const isWindows = process.platform === 'win32';
+  const failed = (why: string, step?: string, exitCode: number = unavailable): DaemonCallError => {
+    const names = (isNotThere(error) ? [...absent, pipe] : [pipe]).map((name) => quoteText(name));
+    const found = `cannot ask the daemon on pipe ${names.join(' or ')}: ${why}`;
+    return new DaemonCallError(found, exitCode, { cause: error, ...(step && { nextStep: step }) });
+  };
   if (error.code === 'refused') {
-    // Of other sessions Windows does not say whether a container has them.
-    const where = process.platform === 'win32' ? ', in session 0: over SSH or WinRM' : '';
-    const message = `${asked}: ${error.details}; run this as an administrator of the host${where}`;
-    return new DaemonCallError(message, noPermission, options);
+    const administrator = 'run this as an administrator of the host';
+    // On the main pipe Windows does not say of other sessions than 0 whether a container has them.
+    const elsewhere = isWindows ? ', in session 0: over SSH or WinRM' : '';
+    const where = isOfAdministrators ? ', outside of containers' : elsewhere;
+    const [admin] = absent;
+    const earlier = admin === undefined ? '' : `, for there is no pipe ${quoteText(admin)}`;
+    return failed(error.details, `${administrator}${where}${earlier}`, noPermission);
   }
-  if (isLate) {
-    const message = `${asked}: found no answer in ${ANSWER_TIMEOUT_MS / 1000} s; wanted one; see "wins doctor"`;
-    return new DaemonCallError(message, unavailable, options);
+  if (lateMs !== undefined) {
+    const found = `found no answer in ${lateMs / 1000} s; wanted one`;
+    return failed(found, nextStep ?? 'see "wins doctor"');
   }
-  if (error.code === 'unimplemented') {
-    const message = `${asked}: found a release that does not know this call; wanted 1.0.0 or later`;
-    return new DaemonCallError(message, unavailable, options);
+  if (error.code === 'unimplemented')
+    return failed('found a release that does not know this call; wanted 1.0.0 or later');
+  const { cause } = error;
+  const reach = nextStep ?? 'start it, or name its pipe with --server; see "wins doctor"';
+  if (!(cause instanceof PipeError) || cause.code === 'notFound')
+    return failed(error.connectionLost ? 'it ended' : 'no daemon answers', reach);
+  if (cause.code === 'accessDenied') {
+    const step = `run this as an administrator of the host${isWindows ? ', elevated' : ''}`;
+    return failed('this user may not open it', step, noPermission);
   }
-  const cause = error.cause instanceof PipeError ? error.cause.message : undefined;
-  const found = cause ?? (error.connectionLost ? 'it ended' : 'no daemon answers');
-  const message = `${asked}: ${found}; ${nextStep}`;
-  return new DaemonCallError(message, unavailable, options);
+  if (cause.code !== 'securityUnavailable') return failed(cause.message, reach);
+  return failed(cause.message, 'find out who serves it: it is not the daemon', noPermission);
 }
 
 /** The pipe of the daemon of a config; that of the defaults when the config is broken, which may be why the daemon is asked. */

@@ -29,10 +29,12 @@ describe('the service of diagnosis', () => {
   const logger = { level: 'info' };
   let decisions: Decision[];
   let isRecording: boolean;
+  let isWanted: boolean;
   let level: LogLevel;
   beforeEach(() => {
     decisions = [];
     isRecording = true;
+    isWanted = true;
     level = new LogLevel(logger);
   });
   afterEach(() => level[Symbol.dispose]());
@@ -59,7 +61,7 @@ describe('the service of diagnosis', () => {
         server.addService(
           debugServiceDefinition,
           createDebugService(open, {
-            ...{ audit, level },
+            ...{ audit, level, isWanted: () => isWanted },
             connections: () => [
               { name: 'pipe:1', client: { pid: 42, uid: 0 }, openedAt, calls: 3, ...counts },
             ],
@@ -102,6 +104,20 @@ describe('the service of diagnosis', () => {
       for (const each of asked) expect(await codeOf(each)).toBe('notAdministrator');
     });
     expect([decisions, logger.level]).toEqual([[], 'info']);
+  });
+
+  it('answers while the config wants it alone, and says which key turns it on', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      isWanted = false;
+      const asked = [daemon.call(handles, {}), whole(daemon.stream(report, {}))];
+      for (const each of asked)
+        await expect(each).rejects.toMatchObject({
+          ...{ code: 'failedPrecondition', reason: 'debugOff' },
+          details: expect.stringContaining('set debugPipe: true') as string,
+        });
+      isWanted = true;
+      expect((await daemon.call(handles, {})).Handles.length).toBeGreaterThan(0);
+    });
   });
 
   it('tells an administrator who is connected, and what the tunnel carries', async () => {

@@ -3,9 +3,14 @@ import type { Diagnostics } from '@wins/diagnostics';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/raw';
 import { messageOf, quoteText } from '@wins/wins-program';
 import { SET_LEVELS } from '../log/log-level.js';
-import type { Caller, Connections } from '../rpc/connections.js';
+import type { Caller } from '../rpc/connections.js';
 import { rpcError, toRpcError } from '../rpc/rpc-errors.js';
-import { administratorsOnly, refusalOf } from '../rpc/services/administrators-only.js';
+import {
+  administratorsOnly,
+  refusalOf,
+  type AnswerAdministrators,
+  type Callers,
+} from '../rpc/services/administrators-only.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 import type { DebugSources } from './debug-sources.js';
 import { sendPieces } from './send-pieces.js';
@@ -24,20 +29,28 @@ const STATUS: Readonly<Record<string, status>> = {
 type Call = ServerWritableStream<unknown, DebugPiece>;
 
 /**
- * Serves wins.DebugService. The pipe is open to administrators alone; whom the system shows to be in a container, or to be someone else, is
- * refused as well, should the pipe have been given to him. What diagnoses is loaded by the first question.
+ * Serves wins.DebugService while the config wants it. The pipe is open to administrators alone; whom the system shows to be in a container,
+ * or to be someone else, is refused as well, should the pipe have been given to him. What diagnoses is loaded by the first question.
  */
 export function createDebugService(
-  connections: Pick<Connections, 'clientOf'>,
-  { audit, level, connections: open, sessions, runs }: DebugSources,
+  callers: Pick<Callers, 'clientOf'>,
+  { isWanted, audit, level, connections, sessions, runs }: DebugSources,
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
     (loaded ??= import('@wins/diagnostics').then(({ createDiagnostics }) => createDiagnostics()));
 
-  const answer = administratorsOnly(connections, WHAT, debugError);
+  const requireWanted = (): void => {
+    if (!isWanted()) throw new DiagnosisOffError();
+  };
+  const administered = administratorsOnly(callers, WHAT, debugError);
+  const answer: AnswerAdministrators = (call, respond, make) =>
+    administered(call, respond, () => {
+      requireWanted();
+      return make();
+    });
   const record = async (call: Caller, action: string, name?: string): Promise<void> => {
-    const { description, key } = connections.clientOf(call);
+    const { description, key } = callers.clientOf(call);
     const who = { requester: call.getPeer(), client: description };
     const about = name === undefined ? {} : { name };
     await audit.decided({ action, verdict: 'allowed', ...who, ...about }, key);
@@ -47,12 +60,14 @@ export function createDebugService(
     make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer>,
     before: () => Promise<void> = () => Promise.resolve(),
   ): void => {
-    const refusal = refusalOf(connections, call, WHAT);
+    const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
       call.emit('error', refusal);
       return;
     }
-    before()
+    Promise.resolve()
+      .then(requireWanted)
+      .then(before)
       .then(async () => {
         const parts = await diagnostics();
         await sendPieces(call, (gone) => make(parts, gone));
@@ -96,7 +111,7 @@ export function createDebugService(
       }),
     connections: (call, respond) =>
       answer(call, respond, () => ({
-        Connections: open().slice(0, MOST_ROWS).map(connectionMessage),
+        Connections: connections().slice(0, MOST_ROWS).map(connectionMessage),
       })),
     runs: (call, respond) =>
       answer(call, respond, () => ({ Runs: runs().slice(0, MOST_ROWS).map(runMessage) })),
@@ -109,6 +124,15 @@ export function createDebugService(
 
 async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
   yield await Promise.resolve(Buffer.from(make()));
+}
+
+/** Why a call cannot be answered: the config does not want diagnosis. */
+class DiagnosisOffError extends Error {
+  override readonly name = 'DiagnosisOffError';
+
+  constructor() {
+    super(`cannot ${WHAT}: its config says debugPipe: false; set debugPipe: true`);
+  }
 }
 
 class InvalidLevelError extends Error {
@@ -129,6 +153,8 @@ function requireLevel(wanted: string, seconds: number): void {
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   if (error instanceof InvalidLevelError)
     return rpcError(status.INVALID_ARGUMENT, 'invalidArgument', error.message);
+  if (error instanceof DiagnosisOffError)
+    return rpcError(status.FAILED_PRECONDITION, 'debugOff', error.message);
   if (!(error instanceof Error) || error.name !== 'DiagnosticsError') return toRpcError(error);
   const code = 'code' in error ? String(error.code) : 'unknown';
   return rpcError(STATUS[code] ?? status.INTERNAL, code, messageOf(error));

@@ -6,6 +6,8 @@ import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
 
 /** What the service of diagnosis asks of the daemon. */
 export interface DebugSources {
+  /** Whether the config wants diagnosis, which may change at any time. */
+  readonly isWanted: () => boolean;
   readonly audit: Pick<AuditTrail, 'decided'>;
   readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
   readonly connections: () => readonly OpenConnection[];

@@ -3,7 +3,7 @@ import type { PlanStatusResponse } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
 import { agentSettings, isOff, type AgentSettings } from '../agent/agent-settings.js';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const NAME = 'agent';
 /** A server that is well sends a bookmark each minute, and ends a watch after ten. */
@@ -70,14 +70,12 @@ async function judgeConnection(
 }
 
 async function judgePlans({ listen }: WinsConfig, host: DoctorHost): Promise<readonly Finding[]> {
-  let status: PlanStatusResponse | undefined;
+  let status: PlanStatusResponse;
   try {
     status = await host.planStatus(listen);
-  } catch {
-    // The check of the pipe says that no daemon answers.
-    return [];
+  } catch (error) {
+    return [cannotTell(NAME, error, 'where the plans of the node stand')];
   }
-  if (status === undefined) return [];
   if (!status.On) {
     const found = `the daemon follows no plan: ${status.Reason}`;
     return [problem(NAME, found, 'have it read its config again: wins srv config reload')];

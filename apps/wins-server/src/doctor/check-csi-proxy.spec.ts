@@ -6,22 +6,26 @@ import type { DoctorHost } from './doctor-host.js';
 const SECTION =
   'csi-proxy: {url: "https://example.com/%s.tar.gz", version: v1.1.3, kubeletPath: /k}';
 
-async function look(status: Partial<CsiProxyStatusResponse> | Error | undefined, text = SECTION) {
+async function look(status: Partial<CsiProxyStatusResponse> | Error, text = SECTION) {
   const csiProxyStatus = () =>
     status instanceof Error
       ? Promise.reject(status)
-      : Promise.resolve(status && CsiProxyStatusResponse.fromPartial({ On: true, ...status }));
+      : Promise.resolve(CsiProxyStatusResponse.fromPartial({ On: true, ...status }));
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
   const findings = await checkCsiProxy.look({ csiProxyStatus } as unknown as DoctorHost, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
 
 describe('of csi-proxy the doctor says', () => {
-  it('nothing where none is wanted, or the section is wrong, or no daemon answers', async () => {
+  it('nothing where none is wanted, or the section is wrong', async () => {
     expect(await look({ State: 'serving' }, '')).toEqual([]);
     expect(await look({ State: 'serving' }, SECTION.replace('%s', '%d'))).toEqual([]);
-    expect(await look(undefined)).toEqual([]);
-    expect(await look(new Error('no daemon'))).toEqual([]);
+  });
+
+  it('that it cannot tell its state, and why', async () => {
+    expect(await look(new Error('no daemon'))).toEqual([
+      'warning: cannot tell the state of csi-proxy: no daemon',
+    ]);
   });
 
   it('that it serves', async () => {

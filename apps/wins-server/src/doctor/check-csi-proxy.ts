@@ -1,7 +1,7 @@
 import type { CsiProxyStatusResponse } from '@wins/wins-api/raw';
 import { csiProxySettings } from '../csi-proxy/csi-proxy-settings.js';
 import type { Check } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const NAME = 'csi-proxy';
 
@@ -12,14 +12,11 @@ export const checkCsiProxy: Check = {
   look: async (host, { config, path }) => {
     // What is wrong with the section, the check of the config says.
     if (csiProxySettings(config, path).kind !== 'wanted') return [];
-    let status: CsiProxyStatusResponse | undefined;
     try {
-      status = await host.csiProxyStatus(config.listen);
-    } catch {
-      // The check of the pipe says that no daemon answers.
-      return [];
+      return [judge(await host.csiProxyStatus(config.listen))];
+    } catch (error) {
+      return [cannotTell(NAME, error, 'the state of csi-proxy')];
     }
-    return status === undefined ? [] : [judge(status)];
   },
 };
 

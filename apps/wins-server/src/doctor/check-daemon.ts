@@ -1,10 +1,9 @@
-import type { WinsConfig } from '@wins/config';
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { adminPipeOf, messageOf, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 /** The oldest Node that the sources are written for. */
 const OLDEST_NODE = [20, 19] as const;
@@ -25,14 +24,16 @@ export const checkVersions: Check = {
   },
 };
 
-/** Whether both pipes are served, who may open them, and whether the daemon is of this build and has this config. */
+/** Whether the pipes are served, who may open them, and whether the daemon is of this build and has this config. */
 export const checkDaemon: Check = {
   name: 'pipe',
   look: async (host, { config, path: configFile }) => {
-    const main = await lookAtPipe(config.listen, 'gRPC', host, config);
-    const tunnel = await lookAtPipe(config.proxy, 'the tunnel', host, config);
-    const daemon = main.isServed ? await askDaemon(config.listen, configFile, host) : [];
-    return [...main.findings, ...tunnel.findings, ...daemon];
+    const { listen, proxy, pipeAccess } = config;
+    const main = await lookAtPipe(listen, 'gRPC', host, pipeAccess);
+    const tunnel = await lookAtPipe(proxy, 'the tunnel', host, pipeAccess);
+    const admin = await lookAtAdminPipe(adminPipeOf(listen), host, main.isServed);
+    const daemon = main.isServed ? await askDaemon(listen, configFile, host) : [];
+    return [...main.findings, ...tunnel.findings, ...admin, ...daemon];
   },
 };
 
@@ -67,22 +68,43 @@ async function lookAtPipe(
   name: string,
   what: string,
   host: DoctorHost,
-  config: WinsConfig,
-): Promise<{ readonly isServed: boolean; readonly findings: readonly Finding[] }> {
+  pipeAccess: string | undefined,
+): Promise<{
+  readonly isServed: boolean;
+  readonly isAbsent: boolean;
+  readonly findings: readonly Finding[];
+}> {
   try {
     await host.reachPipe(name);
   } catch (error) {
     const code = error instanceof PipeError ? error.code : 'unknown';
     const level = code === 'accessDenied' ? warning : problem;
-    return { isServed: false, findings: [level('pipe', messageOf(error), PIPE_ADVICE[code])] };
+    const findings = [level('pipe', messageOf(error), PIPE_ADVICE[code])];
+    return { isServed: false, isAbsent: code === 'notFound', findings };
   }
-  const { found, faults } = await host.pipeAccess(name, config.pipeAccess);
+  const { found, faults } = await host.pipeAccess(name, pipeAccess);
   const described = `${name} accepts connections for ${what}: ${found}`;
-  if (faults.length === 0) return { isServed: true, findings: [ok('pipe', described)] };
+  const served = { isServed: true, isAbsent: false };
+  if (faults.length === 0) return { ...served, findings: [ok('pipe', described)] };
   const advice =
     'restart the daemon, and find out who changed it: a client of the pipe commands the host';
   const findings = faults.map((fault) => problem('pipe', `${described}: ${fault}`, advice));
-  return { isServed: true, findings };
+  return { ...served, findings };
+}
+
+/** Its access list is one that no config changes. A daemon of an earlier release has no such pipe. */
+async function lookAtAdminPipe(
+  name: string,
+  host: DoctorHost,
+  isMainServed: boolean,
+): Promise<readonly Finding[]> {
+  const { isAbsent, findings } = await lookAtPipe(name, 'administrators', host, undefined);
+  if (!isAbsent) return findings;
+  // Then the main one is told of.
+  if (!isMainServed) return [];
+  const found = `the daemon has no pipe ${name}: it is of an earlier release, or could not open it`;
+  const advice = `look at its log (${host.logPlace}), or restart it with this release`;
+  return [warning('pipe', found, advice)];
 }
 
 async function askDaemon(
@@ -105,8 +127,12 @@ async function compareConfigs(
   configFile: string,
   host: DoctorHost,
 ): Promise<readonly Finding[]> {
-  const inForce = await host.daemonConfig(pipe);
-  if (inForce === undefined) return [];
+  let inForce: string;
+  try {
+    inForce = await host.daemonConfig(pipe);
+  } catch (error) {
+    return [cannotTell('daemon', error, 'which config the daemon has')];
+  }
   if (isSameFile(inForce, configFile)) return [ok('daemon', `its config is ${inForce}`)];
   const found = `the daemon has the config ${inForce}; this looked at ${configFile}`;
   return [warning('daemon', found, `wins doctor --config ${quoteText(inForce)}`)];

@@ -61,14 +61,14 @@ export interface DoctorHost {
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   /** Asks the daemon behind a pipe which build it is. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
-  /** Asks it which config file is in force; undefined when it is too old, or tells it to administrators alone. */
-  daemonConfig(name: string): Promise<string | undefined>;
+  /** Asks it which config file is in force, as the two below on its pipe of administrators. @throws DaemonCallError */
+  daemonConfig(name: string): Promise<string>;
   /** Reads the Secret of the node from the API server, and asks whether it may be written. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
-  /** Asks the daemon where its plans stand; undefined when it is too old, or tells it to administrators alone. */
-  planStatus(name: string): Promise<PlanStatusResponse | undefined>;
-  /** Asks the daemon how far csi-proxy is; undefined when it is too old, or tells it to administrators alone. */
-  csiProxyStatus(name: string): Promise<CsiProxyStatusResponse | undefined>;
+  /** Asks the daemon where its plans stand. @throws DaemonCallError */
+  planStatus(name: string): Promise<PlanStatusResponse>;
+  /** Asks the daemon how far csi-proxy is. @throws DaemonCallError */
+  csiProxyStatus(name: string): Promise<CsiProxyStatusResponse>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Finds processes of runs whose daemon is dead. */

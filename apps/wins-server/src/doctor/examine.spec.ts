@@ -1,6 +1,7 @@
 import type { AuditVerdict } from '@wins/audit-log';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
+import { DaemonCallError } from '../daemon-call-error.js';
 import { judgeConfig } from '../configuration/judge-config.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
@@ -73,8 +74,8 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     daemonInfo: gives(WINS),
     daemonConfig: gives('/etc/config'),
     reachSecret: gives('found'),
-    planStatus: gives(undefined),
-    csiProxyStatus: gives(undefined),
+    planStatus: fails(new Error('must not be asked')),
+    csiProxyStatus: fails(new Error('must not be asked')),
     now: () => 0,
     logPlace: '/var/log/wins',
     orphans: gives([]),
@@ -153,6 +154,24 @@ const PROBLEMS: readonly Case[] = [
     },
     check: 'pipe',
     found: /tunnel[^]*others may/,
+  },
+  {
+    what: 'a pipe of administrators that others may open, whom the config allows on the other pipes',
+    changes: {
+      loadConfig: () => loaded({ ...CONFIG, pipeAccess: 'D:P(A;;GA;;;BU)' }),
+      pipeAccess: (_name, wanted) =>
+        Promise.resolve({ found: '', faults: wanted === undefined ? ['users may use it'] : [] }),
+    },
+    check: 'pipe',
+    found: /^main_admin .*users may use it/,
+  },
+  {
+    what: 'something else that serves the pipe of administrators',
+    changes: {
+      reachPipe: unreachable('main_admin', new PipeError('securityUnavailable', 'not trusted')),
+    },
+    check: 'pipe',
+    found: /not trusted/,
   },
   {
     what: 'a daemon that does not answer',
@@ -249,6 +268,22 @@ const WARNINGS: readonly Case[] = [
     found: /may not open it/,
   },
   {
+    what: 'a daemon without a pipe of administrators',
+    changes: { reachPipe: unreachable('main_admin', new PipeError('notFound', 'none')) },
+    check: 'pipe',
+    found: /no pipe main_admin: it is of an earlier release, or could not open it/,
+  },
+  {
+    what: 'a daemon that does not tell which config it has',
+    changes: {
+      daemonConfig: fails(
+        new DaemonCallError('it refuses', 77, { nextStep: 'run this elsewhere' }),
+      ),
+    },
+    check: 'daemon',
+    found: /^cannot tell which config the daemon has: it refuses$/,
+  },
+  {
     what: 'a daemon of another release',
     changes: { daemonInfo: gives({ ...WINS, Version: 'v1.0.0' }) },
     check: 'daemon',
@@ -336,7 +371,7 @@ describe('the doctor', () => {
         daemonInfo: fails(new Error('must not be asked')),
       }),
     );
-    expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy']);
+    expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
     // What the config would say is not told of the defaults.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
@@ -371,7 +406,6 @@ describe('the doctor', () => {
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this looked at \/etc\/config/);
     expect(finding.advice).toBe('wins doctor --config "/opt/other"');
-    expect(notOk(await examine(host({ daemonConfig: gives(undefined) })))).toEqual([]);
   });
 
   it('warns of a section csi-proxy that is wrong, which keeps no daemon from starting', async () => {

@@ -5,7 +5,7 @@ import { checkCsiProxy } from './check-csi-proxy.js';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [
   checkDaemon,
@@ -31,8 +31,7 @@ async function run({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig
   try {
     return await look(host, loaded);
   } catch (error) {
-    const advice = 'run this as an administrator; if you did, the message names the cause';
-    return [warning(name, `cannot tell: ${messageOf(error)}`, advice)];
+    return [cannotTell(name, error)];
   }
 }
 

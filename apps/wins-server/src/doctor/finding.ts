@@ -1,3 +1,6 @@
+import { messageOf } from '@wins/wins-program';
+import { DaemonCallError } from '../daemon-call-error.js';
+
 /** One thing that the doctor looked at. */
 export interface Finding {
   /** What was looked at: `config`, `whitelist`, `pipe`, … */
@@ -18,6 +21,19 @@ export function ok(check: string, found: string): Finding {
 export function warning(check: string, found: string, advice: string): Finding {
   return { check, level: 'warning', found, advice };
 }
+
+/**
+ * A finding that there is none.
+ *
+ * @param what - What could not be found out: `the state of csi-proxy`. Default: all that the check is about.
+ */
+export function cannotTell(check: string, error: unknown, what?: string): Finding {
+  const { found = messageOf(error), nextStep = UNTOLD } =
+    error instanceof DaemonCallError ? error : {};
+  return warning(check, `cannot tell${what === undefined ? '' : ` ${what}`}: ${found}`, nextStep);
+}
+
+const UNTOLD = 'run this as an administrator; if you did, the message names the cause';
 
 /** A finding that is wrong. */
 export function problem(check: string, found: string, advice: string): Finding {

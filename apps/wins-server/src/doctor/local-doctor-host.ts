@@ -3,14 +3,16 @@ import { verifyAuditLog } from '@wins/audit-log';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
-import { WinsClientError, type WinsClient, type WinsClientErrorCode } from '@wins/wins-api';
-import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/raw';
+import type { WinsClient } from '@wins/wins-api';
 import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { loadAgent } from '../agent/load-agent.js';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { askCsiProxyStatus } from '../commands/csi-proxy.js';
+import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
+import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { askDaemon } from '../daemon-client.js';
@@ -19,10 +21,12 @@ import { stateDirectoryOf } from '../state-directory.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
-/** What a daemon says to who may not know its config, or when it is too old to. */
-const KEPT: ReadonlySet<WinsClientErrorCode> = new Set(['refused', 'unimplemented']);
 /** A daemon that takes longer to say which build it is does not answer. */
 const ANSWER_TIMEOUT_MS = 5000;
+const QUESTION = {
+  ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
+  nextStep: 'start the daemon, or see what its log says',
+};
 /** As much of the audit log as a file of it has by default. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
@@ -80,28 +84,16 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (name) => askInTime(name, (client, signal) => client.info({ signal })),
-    daemonConfig: async (name) => {
-      const config = await unlessKept(
-        askInTime(name, (client, signal) => client.config.describe({ signal })),
-      );
-      return config?.File;
+    daemonConfig: async (server) => {
+      const ask = (client: WinsClient, signal: AbortSignal) => client.config.describe({ signal });
+      return (await askRunningDaemon({ server }, ask, QUESTION)).File;
     },
     reachSecret: (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       return loadAgent().reachSecret(settings, system.fileTrust(), signal);
     },
-    planStatus: (name) =>
-      unlessKept(
-        askInTime(name, (client, signal) =>
-          client.call(planServiceDefinition.status, {}, { signal }),
-        ),
-      ),
-    csiProxyStatus: (name) =>
-      unlessKept(
-        askInTime(name, (client, signal) =>
-          client.call(csiProxyServiceDefinition.status, {}, { signal }),
-        ),
-      ),
+    planStatus: (server) => askPlanStatus({ server }, QUESTION),
+    csiProxyStatus: (server) => askCsiProxyStatus({ server }, QUESTION),
     now: () => Date.now(),
     orphans: (config) =>
       findOrphans({
@@ -112,16 +104,6 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     systemChecks: [],
     logPlace: 'its standard error',
   };
-}
-
-/** What a daemon tells; undefined when it does not tell it to who asks, or knows no such question. */
-async function unlessKept<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof WinsClientError && KEPT.has(error.code)) return undefined;
-    throw error;
-  }
 }
 
 async function judgementOf(check: Promise<void>): Promise<FileJudgement> {

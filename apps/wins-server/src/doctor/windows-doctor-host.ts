@@ -15,6 +15,9 @@ import { serviceLogFolder } from '../log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 
+/** Who may open a pipe by default, and that of administrators always, as the system tells it. */
+const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
+
 /** A host with Windows: pipes with access lists, a service, and rules of the firewall. */
 export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
@@ -29,13 +32,17 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
 
 /** A client of the pipe commands the host: those alone may be one that the config names, or the default. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
-  if (wanted !== undefined) {
-    const same = grantsTheSame(parseSecurityDescriptor(sddl), parseSecurityDescriptor(wanted));
-    return { found: sddl, faults: same ? [] : [`pipeAccess in the config is ${wanted}`] };
-  }
+  const same = grantsTheSame(
+    parseSecurityDescriptor(sddl),
+    parseSecurityDescriptor(wanted ?? ADMINISTRATORS_AND_SYSTEM),
+  );
+  if (same) return { found: sddl, faults: [] };
+  if (wanted !== undefined)
+    return { found: sddl, faults: [`pipeAccess in the config is ${wanted}`] };
   const others = whoMayWrite(sddl);
   const faults = others.map((who) => `${who} may use it, who is neither SYSTEM nor Administrators`);
-  return { found: sddl, faults };
+  const changed = `wanted ${ADMINISTRATORS_AND_SYSTEM}`;
+  return { found: sddl, faults: others.length === 0 ? [changed] : faults };
 }
 
 const checkService: Check = {

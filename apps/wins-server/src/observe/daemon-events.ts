@@ -7,7 +7,7 @@ import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { TraceContext } from '@wins/tracing';
 
 /** Which pipe of the daemon. */
-export type DaemonPipe = 'main' | 'tunnel';
+export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
  * What happens in the daemon, for those who count or keep it. No event holds an argument, a variable, output or the id of a run; paths,

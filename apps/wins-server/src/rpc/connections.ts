@@ -24,15 +24,15 @@ import {
 } from '@wins/admission';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
-import { DaemonEvents } from '../observe/daemon-events.js';
+import { DaemonEvents, type DaemonPipe } from '../observe/daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;
 
 /** Which pipe the connections are of, and what they may take together. */
 export interface ConnectionsRoom {
-  /** A connection is `NAME:N`. */
-  readonly name: string;
+  /** A connection is `NAME:N`; those of the gRPC pipe are `pipe:N`. */
+  readonly name: 'pipe' | 'admin';
   /** What unfinished requests of all clients may take in memory. */
   readonly inboundOctets: number;
   /** What may wait in all for clients that do not read. */
@@ -41,6 +41,12 @@ export interface ConnectionsRoom {
 
 const MAIN_ROOM: ConnectionsRoom = {
   ...{ name: 'pipe', inboundOctets: 64 * MIB, outboundOctets: 128 * MIB },
+};
+
+/** What events call the pipes. */
+const PIPES: Readonly<Record<ConnectionsRoom['name'], DaemonPipe>> = {
+  pipe: 'main',
+  admin: 'admin',
 };
 
 /** Ends of connections that say nothing about the client. */
@@ -250,7 +256,8 @@ export class Connections {
 
   #tellConnection(phase: 'opened' | 'closed'): void {
     const events = this.#events;
-    if (events.isCounted) events.publish({ type: 'connection', pipe: 'main', phase });
+    if (events.isCounted)
+      events.publish({ type: 'connection', pipe: PIPES[this.#room.name], phase });
   }
 
   #tellCall(

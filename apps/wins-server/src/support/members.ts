@@ -2,7 +2,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { logTail, type SupportMember } from '@wins/support-bundle';
 import type { WinsClientError } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
-import { COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
+import { adminPipeOf, COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
@@ -35,12 +35,10 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('service', serviceFacts),
     json('network', network),
     json('pipes', () => pipes(source)),
-    json('plans', async () => (await host.planStatus(listen)) ?? NOT_TOLD),
-    json('csi-proxy', async () => (await host.csiProxyStatus(listen)) ?? NOT_TOLD),
+    json('plans', () => host.planStatus(listen)),
+    json('csi-proxy', () => host.csiProxyStatus(listen)),
   ];
 }
-
-const NOT_TOLD = 'the daemon does not tell: it is too old, or who asks is no administrator';
 
 async function versions({ host, listen }: SupportSource): Promise<object> {
   const { wins, node, system } = await host.versions();
@@ -117,12 +115,13 @@ async function network(): Promise<object> {
 
 async function pipes({ host, loaded, listen }: SupportSource): Promise<object> {
   const wanted = loaded?.config.pipeAccess;
-  const names = [listen, ...(loaded === undefined ? [] : [loaded.config.proxy])];
+  const admin = adminPipeOf(listen);
+  const names = [listen, admin, ...(loaded === undefined ? [] : [loaded.config.proxy])];
   return Promise.all(
     names.map(async (name) => ({
       name,
       address: resolvePipePath(name).address,
-      access: await host.pipeAccess(name, wanted).catch(String),
+      access: await host.pipeAccess(name, name === admin ? undefined : wanted).catch(String),
       reached: await host.reachPipe(name).then(() => true, String),
     })),
   );

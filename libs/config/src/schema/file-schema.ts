@@ -81,7 +81,7 @@ export const FILE_SCHEMA = section({
   debugPipe: flag()
     .meta(
       about(
-        'Serve the pipe of "wins srv debug": the gRPC pipe\'s name with _debug. For administrators alone.',
+        'Answer "wins srv debug" on the pipe of administrators. That pipe is there in any case.',
       ),
     )
     .default(true),

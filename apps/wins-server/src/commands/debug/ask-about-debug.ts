@@ -1,5 +1,5 @@
 import type { WinsClient, WinsClientError } from '@wins/wins-api';
-import { EXIT } from '@wins/wins-program';
+import { adminPipeOf, EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { debugPipeOf } from './debug-pipe-of.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
@@ -10,19 +10,20 @@ export interface SecondsOptions extends RunningDaemonOptions {
 }
 
 /**
- * Asks the running daemon on its pipe of diagnosis.
+ * Asks the running daemon for diagnosis.
  *
  * @throws DaemonCallError with an exit code: 64 for what cannot be asked, 69 when nobody answers there, 70 when it cannot tell, 77 for who is no administrator.
  */
 export function askForDiagnosis<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
-  more: Pick<Question, 'takesItsTime' | 'signal'> = {},
+  more: Pick<Question, 'timeoutMs' | 'signal'> = {},
 ): Promise<Answer> {
   return askRunningDaemon(options, ask, {
     ...more,
-    ...{ asker: 'wins srv debug', pipeOf: debugPipeOf, answered },
-    nextStep: 'start it, name its pipe with --server, or set debugPipe: true in its config',
+    ...{ asker: 'wins srv debug', answered },
+    // A daemon of an earlier release has a pipe for this alone, unless its config says debugPipe: false.
+    pipesOf: (main) => [adminPipeOf(main), debugPipeOf(main)],
   });
 }
 
@@ -35,7 +36,8 @@ export function requireEnd(sizeBytes: number, mostBytes: number): void {
 
 function answered(error: WinsClientError): DaemonCallError | undefined {
   if (error.code === 'refused') return undefined;
-  const { usage, internal } = EXIT.server;
-  const exitCode = error.code === 'invalidRequest' ? usage : internal;
+  const { usage, internal, unavailable } = EXIT.server;
+  const isOff = error.reason === 'debugOff';
+  const exitCode = isOff ? unavailable : error.code === 'invalidRequest' ? usage : internal;
   return new DaemonCallError(error.details, exitCode, { cause: error });
 }

@@ -164,7 +164,7 @@ async function wholeText(
         parts.push(Buffer.from(Data));
       }
     },
-    { takesItsTime: true },
+    { timeoutMs: Infinity },
   );
   return Buffer.concat(parts).toString();
 }

@@ -74,7 +74,7 @@ async function writeAnswer<Request>(
               requireEnd(sizeBytes, LARGEST_FILE_BYTES);
             }
           },
-          { takesItsTime: true, signal },
+          { timeoutMs: Infinity, signal },
         ),
       { create },
     );

@@ -26,7 +26,7 @@ export async function applyPlan(
   const answer = await askAboutPlans(
     options,
     (client, signal) => client.call(planServiceDefinition.apply, request, { signal }),
-    true,
+    { timeoutMs: Infinity },
   );
   await show({ value: answer, text: textOf(answer) });
   return answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok;

@@ -2,7 +2,7 @@ import type { WinsClientError } from '@wins/wins-api';
 import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/raw';
 import { EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../../daemon-call-error.js';
-import { askRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
+import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 
 type Ask<Answer> = Parameters<typeof askRunningDaemon<Answer>>[1];
 
@@ -15,16 +15,19 @@ type Ask<Answer> = Parameters<typeof askRunningDaemon<Answer>>[1];
 export function askAboutPlans<Answer>(
   options: RunningDaemonOptions,
   ask: Ask<Answer>,
-  takesItsTime = false,
+  more: Pick<Question, 'asker' | 'timeoutMs' | 'nextStep'> = {},
 ): Promise<Answer> {
-  return askRunningDaemon(options, ask, { asker: 'wins srv plan', takesItsTime, answered });
+  return askRunningDaemon(options, ask, { asker: 'wins srv plan', answered, ...more });
 }
 
 /** Asks where each plan stands. */
-export function askPlanStatus(options: RunningDaemonOptions): Promise<PlanStatusResponse> {
-  return askAboutPlans(options, (client, signal) =>
-    client.call(planServiceDefinition.status, {}, { signal }),
-  );
+export function askPlanStatus(
+  options: RunningDaemonOptions,
+  more: Pick<Question, 'asker' | 'timeoutMs' | 'nextStep'> = {},
+): Promise<PlanStatusResponse> {
+  const ask: Ask<PlanStatusResponse> = (client, signal) =>
+    client.call(planServiceDefinition.status, {}, { signal });
+  return askAboutPlans(options, ask, more);
 }
 
 function answered(error: WinsClientError): DaemonCallError | undefined {

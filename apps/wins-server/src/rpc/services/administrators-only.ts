@@ -2,6 +2,12 @@ import { status, type sendUnaryData } from '@grpc/grpc-js';
 import type { Caller, Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
 
+/** Who calls, as the system knows them. */
+export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
+  /** Learns of each call that is answered because an administrator made it. */
+  readonly administered?: (caller: Caller) => void;
+}
+
 /** Answers a call of an administrator of the host, and refuses all others. */
 export type AnswerAdministrators = <Answer>(
   call: Caller,
@@ -15,11 +21,14 @@ export type AnswerAdministrators = <Answer>(
  * @param what - What cannot be done for others: `tell about the config`.
  */
 export function refusalOf(
-  connections: Pick<Connections, 'clientOf'>,
+  callers: Pick<Callers, 'clientOf' | 'administered'>,
   call: Caller,
   what: string,
 ): ReturnType<typeof rpcError> | undefined {
-  if (connections.clientOf(call).isAdministrator) return undefined;
+  if (callers.clientOf(call).isAdministrator) {
+    callers.administered?.(call);
+    return undefined;
+  }
   const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
@@ -31,12 +40,12 @@ export function refusalOf(
  * @param failure - The error of the wire for what an answer throws.
  */
 export function administratorsOnly(
-  connections: Pick<Connections, 'clientOf'>,
+  callers: Pick<Callers, 'clientOf' | 'administered'>,
   what: string,
   failure = toRpcError,
 ): AnswerAdministrators {
   return (call, respond, answer) => {
-    const refusal = refusalOf(connections, call, what);
+    const refusal = refusalOf(callers, call, what);
     if (refusal !== undefined) {
       respond(refusal);
       return;

@@ -77,10 +77,10 @@ describe('the service of the config', () => {
     const address = path.join(folder, `socket-${lastSocket}`);
     await using _calls = await serveCalls(
       address,
-      (server, connections) =>
+      (server, callers) =>
         server.addService(
           configServiceDefinition,
-          createConfigService({ config, manager, connections, logger }),
+          createConfigService({ config, manager, callers, logger }),
         ),
       undefined,
       client,

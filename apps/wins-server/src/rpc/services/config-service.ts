@@ -9,9 +9,9 @@ import {
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
 import type { Logger } from '../../log/logger.js';
-import type { Caller, Connections } from '../connections.js';
+import type { Caller } from '../connections.js';
 import { toRpcError } from '../rpc-errors.js';
-import { administratorsOnly } from './administrators-only.js';
+import { administratorsOnly, type Callers } from './administrators-only.js';
 
 /** Problems that an answer tells. */
 const MOST_PROBLEMS = 100;
@@ -33,7 +33,7 @@ export interface ConfigInForce {
 export interface ConfigServiceParts {
   readonly config: ConfigInForce;
   readonly manager: Pick<ProcessManager, 'judge'>;
-  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
+  readonly callers: Callers;
   readonly logger: Logger;
 }
 
@@ -42,14 +42,14 @@ export interface ConfigServiceParts {
  * where the config is and what it says is for administrators of the host.
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
-  const { config, connections, logger } = parts;
+  const { config, callers, logger } = parts;
   const atStart = config.inForce();
-  const administered = administratorsOnly(connections, 'tell about the config');
+  const administered = administratorsOnly(callers, 'tell about the config');
   return {
     explain: (call, respond) => {
       verdictOf(call.request, call, parts).then(
         ({ allowed, code, reason, entry }) => {
-          const { isAdministrator } = connections.clientOf(call);
+          const { isAdministrator } = callers.clientOf(call);
           const answer = { Allowed: allowed, Code: code, Reason: reason };
           respond(null, { ...answer, ...(isAdministrator && { Entry: entryMessage(entry) }) });
         },
@@ -65,7 +65,7 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
       }),
     reload: (call, respond) =>
       administered(call, respond, () => {
-        const { description } = connections.clientOf(call);
+        const { description } = callers.clientOf(call);
         logger.info({ client: description }, 'asked to reload the config');
         return reloadAnswer(config);
       }),
@@ -75,18 +75,18 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
 async function verdictOf(
   { Subject: subject }: ConfigExplainRequest,
   call: Caller,
-  { config, manager, connections }: ConfigServiceParts,
+  { config, manager, callers }: ConfigServiceParts,
 ) {
   const loaded = config.inForce();
   switch (subject?.$case) {
     case 'Program': {
       const { Path: path, DigestSHA256: sha256 } = subject.value;
-      const { names: callerNames } = connections.clientOf(call);
+      const { names: callerNames } = callers.clientOf(call);
       const question = { path, sha256, callerNames };
-      const verdict = await manager.judge(question, connections.ownerOf(call));
+      const verdict = await manager.judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
       // That an entry pins digests is learnt by trying with other bytes, not by asking.
-      const { isAdministrator } = connections.clientOf(call);
+      const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }
     case 'Port':

@@ -63,10 +63,10 @@ describe('the service of csi-proxy', () => {
     };
     await using _calls = await serveCalls(
       address,
-      (server, connections) =>
+      (server, callers) =>
         server.addService(
           csiProxyServiceDefinition,
-          createCsiProxyService({ csiProxy, connections, audit }),
+          createCsiProxyService({ csiProxy, callers, audit }),
         ),
       undefined,
       client,

@@ -4,14 +4,13 @@ import type { CsiProxyServiceServer } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
 import { offMessage, statusMessage, stepMessage } from '../../csi-proxy/csi-proxy-status.js';
 import type { CsiProxySwitch } from '../../csi-proxy/csi-proxy-switch.js';
-import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
-import { administratorsOnly } from './administrators-only.js';
+import { administratorsOnly, type Callers } from './administrators-only.js';
 
 /** What the service asks. */
 export interface CsiProxyServiceParts {
   readonly csiProxy: Pick<CsiProxySwitch, 'kept' | 'reason'>;
-  readonly connections: Pick<Connections, 'clientOf'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
@@ -23,10 +22,10 @@ class CsiProxyOffError extends Error {
 /** Serves wins.CsiProxyService, for administrators of the host alone. */
 export function createCsiProxyService({
   csiProxy,
-  connections,
+  callers,
   audit,
 }: CsiProxyServiceParts): CsiProxyServiceServer {
-  const answer = administratorsOnly(connections, 'tell about csi-proxy or see to it', failure);
+  const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it', failure);
   const kept = (): NonNullable<typeof csiProxy.kept> => {
     if (csiProxy.kept !== undefined) return csiProxy.kept;
     const message = `cannot see to csi-proxy: found that it is off: ${csiProxy.reason}; wanted it on; see "csi-proxy" in the config`;
@@ -49,7 +48,7 @@ export function createCsiProxyService({
         }
         const gone = new AbortController();
         call.once('cancelled', () => gone.abort());
-        const { description, key } = connections.clientOf(call);
+        const { description, key } = callers.clientOf(call);
         const who = { requester: call.getPeer(), client: description };
         await audit.decided({ action: 'csiProxyApply', verdict: 'allowed', ...who }, key);
         const Status = statusMessage(await component.apply(gone.signal));

@@ -30,11 +30,8 @@ describe('the service of events', () => {
     const address = path.join(folder, 'socket');
     await using _calls = await serveCalls(
       address,
-      (server, connections) =>
-        server.addService(
-          eventsServiceDefinition,
-          createEventsService({ journal: ring, connections }),
-        ),
+      (server, callers) =>
+        server.addService(eventsServiceDefinition, createEventsService({ journal: ring, callers })),
       undefined,
       client,
     );

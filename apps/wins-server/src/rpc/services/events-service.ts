@@ -7,9 +7,9 @@ import type {
 } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
 import type { EventJournal } from '../../observe/event-journal.js';
-import type { Caller, Connections } from '../connections.js';
+import type { Caller } from '../connections.js';
 import { rpcError } from '../rpc-errors.js';
-import { administratorsOnly } from './administrators-only.js';
+import { administratorsOnly, type Callers } from './administrators-only.js';
 
 /** Calls that wait, in all; what is beyond is refused. */
 const MOST_WAITING = 8;
@@ -19,7 +19,7 @@ const PAGE = 500;
 /** What the service asks. */
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
-  readonly connections: Pick<Connections, 'clientOf'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
 }
 
 /** Why a call cannot wait. */
@@ -48,11 +48,8 @@ type ReadCall = Caller & {
 };
 
 /** Serves wins.EventsService, for administrators of the host alone: it tells what all clients did. */
-export function createEventsService({
-  journal,
-  connections,
-}: EventsServiceParts): EventsServiceServer {
-  const answer = administratorsOnly(connections, 'tell about events', failure);
+export function createEventsService({ journal, callers }: EventsServiceParts): EventsServiceServer {
+  const answer = administratorsOnly(callers, 'tell about events', failure);
   let waiting = 0;
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
     const { After: after, Since: since, Wait: wait } = call.request;

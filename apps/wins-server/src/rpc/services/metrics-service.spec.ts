@@ -23,8 +23,8 @@ describe('the metrics over the pipe', () => {
     const client = { ...EVERYBODY, isAdministrator };
     await using _server = await serveCalls(
       address,
-      (server, connections) =>
-        server.addService(metricsServiceDefinition, createMetricsService({ metrics, connections })),
+      (server, callers) =>
+        server.addService(metricsServiceDefinition, createMetricsService({ metrics, callers })),
       undefined,
       client,
     );

@@ -1,14 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import type { MetricsServiceServer } from '@wins/wins-api/raw';
 import type { MetricsSwitch } from '../../metrics/metrics-switch.js';
-import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
-import { administratorsOnly } from './administrators-only.js';
+import { administratorsOnly, type Callers } from './administrators-only.js';
 
 /** What the service asks. */
 export interface MetricsServiceParts {
   readonly metrics: Pick<MetricsSwitch, 'running' | 'reason'>;
-  readonly connections: Pick<Connections, 'clientOf'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
 }
 
 /** Why a call cannot be answered: no metrics are kept. */
@@ -19,9 +18,9 @@ class MetricsOffError extends Error {
 /** Serves wins.MetricsService, for administrators of the host alone. */
 export function createMetricsService({
   metrics,
-  connections,
+  callers,
 }: MetricsServiceParts): MetricsServiceServer {
-  const answer = administratorsOnly(connections, 'tell the metrics', failure);
+  const answer = administratorsOnly(callers, 'tell the metrics', failure);
   return {
     scrape: (call, respond) =>
       answer(call, respond, async () => {

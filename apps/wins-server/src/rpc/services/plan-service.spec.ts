@@ -53,10 +53,10 @@ describe('the service of plans', () => {
     };
     await using _calls = await serveCalls(
       address,
-      (server, connections) =>
+      (server, callers) =>
         server.addService(
           planServiceDefinition,
-          createPlanService({ agent: agents, connections, audit }),
+          createPlanService({ agent: agents, callers, audit }),
         ),
       undefined,
       client,

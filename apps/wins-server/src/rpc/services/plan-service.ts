@@ -4,14 +4,13 @@ import { messageOf } from '@wins/wins-program';
 import type { AgentSwitch } from '../../agent/agent-switch.js';
 import type { RunningAgent } from '../../agent/running-agent.js';
 import type { AuditTrail } from '@wins/audit-log';
-import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
-import { administratorsOnly } from './administrators-only.js';
+import { administratorsOnly, type Callers } from './administrators-only.js';
 
 /** What the service asks. */
 export interface PlanServiceParts {
   readonly agent: Pick<AgentSwitch, 'agent' | 'reason' | 'isStrict'>;
-  readonly connections: Pick<Connections, 'clientOf'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
@@ -23,10 +22,10 @@ class AgentOffError extends Error {
 /** Serves wins.PlanService, for administrators of the host alone: a plan commands the node. */
 export function createPlanService({
   agent: agents,
-  connections,
+  callers,
   audit,
 }: PlanServiceParts): PlanServiceServer {
-  const answer = administratorsOnly(connections, 'tell about plans or apply one', planError);
+  const answer = administratorsOnly(callers, 'tell about plans or apply one', planError);
   const running = (): RunningAgent => {
     if (agents.agent !== undefined) return agents.agent;
     const message = `cannot use the plans of this node: found that the agent is off: ${agents.reason}; wanted it on; see "systemagent" in the config`;
@@ -52,7 +51,7 @@ export function createPlanService({
         const gone = new AbortController();
         call.once('cancelled', () => gone.abort());
         if (!isDryRun) {
-          const { description, key } = connections.clientOf(call);
+          const { description, key } = callers.clientOf(call);
           const who = { requester: call.getPeer(), client: description };
           await audit.decided({ action: 'planApply', verdict: 'allowed', ...who }, key);
         }

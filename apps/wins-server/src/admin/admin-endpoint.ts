@@ -8,43 +8,45 @@ import {
 } from '@wins/admission';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import { debugServiceDefinition } from '@wins/wins-api/raw';
-import type { Logger } from '../log/logger.js';
-import { DaemonEvents } from '../observe/daemon-events.js';
+import { createDebugService } from '../debug/debug-service.js';
+import type { DebugSources } from '../debug/debug-sources.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
 import { createCallServer } from '../rpc/call-server.js';
 import { Connections } from '../rpc/connections.js';
-import { createDebugService } from './debug-service.js';
-import type { DebugSources } from './debug-sources.js';
+import { addAdminServices, type AdminServicesParts } from './admin-services.js';
 
 const MIB = 1024 * 1024;
 /** An administrator has work for one or two. */
 const ROOM = { places: 8, placesPerClient: 8, greetings: 8 };
 /** What waits for a client that does not read: a connection may hold 36 MiB. */
-const CONNECTIONS = { name: 'debug', inboundOctets: MIB, outboundOctets: 40 * MIB };
+const CONNECTIONS = { name: 'admin', inboundOctets: MIB, outboundOctets: 40 * MIB } as const;
 
-/** What the pipe of diagnosis is opened with. */
-export interface DebugEndpointOptions extends DebugSources {
+/** What the pipe of administrators is opened with. */
+export interface AdminEndpointOptions extends AdminServicesParts, DebugSources {
   /** Its own name. */
   readonly pipe: string;
   /** For administrators of the host and the system alone. Default: a Unix socket of mode 0600. */
   readonly security: PipeSecurity | undefined;
-  /** Default: clients cannot be told apart. */
+  /** Default: clients cannot be told apart, and none is an administrator. */
   readonly identify: IdentifyClient | undefined;
-  readonly logger: Logger;
+  readonly events: DaemonEvents;
 }
 
 /**
- * Serves the pipe of diagnosis, with limits of its own: eight connections. Until somebody comes there is a pipe, and nothing behind it.
- * Disposing breaks off what is under way.
+ * Serves the pipe of administrators, with limits of its own: eight connections. Until somebody comes there is a pipe, and nothing behind
+ * it. Disposing breaks off what is under way.
  *
  * @throws PipeError when it cannot be served.
  */
-export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<AsyncDisposable> {
-  const { logger, identify = () => EVERYBODY } = options;
+export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AsyncDisposable> {
+  const { logger, events, identify = () => EVERYBODY } = options;
   const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
   const places = new Places({
     ...ROOM,
-    turnedAway: ({ key, description: client }, why) =>
-      turnedAway.add(`${why} ${key}`, { pipe: 'debug', why, client }),
+    turnedAway: ({ key, description: client }, why) => {
+      turnedAway.add(`${why} ${key}`, { pipe: 'admin', why, client });
+      events.publish({ type: 'connection', pipe: 'admin', phase: 'refused', rule: why });
+    },
   });
   const turns = new ClientTurns();
   let served: Connections | undefined;
@@ -52,8 +54,9 @@ export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<
     const calls = createCallServer();
     const connections = new Connections(
       ...([calls, Promise.resolve(), logger, new Map<string, ClientIdentity>()] as const),
-      ...([turns, () => undefined, new DaemonEvents(), CONNECTIONS] as const),
+      ...([turns, () => undefined, events, CONNECTIONS] as const),
     );
+    addAdminServices(calls.server, connections, options);
     calls.server.addService(debugServiceDefinition, createDebugService(connections, options));
     return connections;
   };
@@ -65,7 +68,7 @@ export async function openDebugEndpoint(options: DebugEndpointOptions): Promise<
       const client = identify(socket);
       served.admit(socket, client, places.enter(socket, client));
     },
-    onError: (error) => logger.debug({ err: error, code: error.code }, 'debug pipe'),
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'admin pipe'),
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

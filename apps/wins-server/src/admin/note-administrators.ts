@@ -1,0 +1,32 @@
+import type { Logger } from '../log/logger.js';
+import type { Connections } from '../rpc/connections.js';
+import type { Callers } from '../rpc/services/administrators-only.js';
+
+/** Administrators choose what their clients are called: these many names are told. */
+const MOST_CLIENTS = 32;
+
+/**
+ * The callers of the main pipe, where the calls of administrators are deprecated: each client that makes one is named in the log once.
+ *
+ * @param adminPipe - Where they are to be made.
+ */
+export function noteAdministrators(
+  connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
+  logger: Logger,
+  adminPipe: string,
+): Callers {
+  const noted = new Set<string>();
+  return {
+    clientOf: (caller) => connections.clientOf(caller),
+    ownerOf: (caller) => connections.ownerOf(caller),
+    administered: (caller) => {
+      const { label = 'a client without a name' } = connections.ownerOf(caller);
+      if (noted.has(label) || noted.size >= MOST_CLIENTS) return;
+      noted.add(label);
+      logger.warn(
+        { client: label, adminPipe },
+        'deprecated: an administrator asked on the pipe of containers; ask on the pipe of administrators, as wins of this release does',
+      );
+    },
+  };
+}
