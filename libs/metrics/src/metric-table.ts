@@ -15,7 +15,7 @@ export interface MetricDefinition {
   readonly mostSeries?: number;
 }
 
-const PIPE = ['main', 'tunnel'] as const;
+const PIPE = ['main', 'tunnel', 'admin'] as const;
 /** Names of programs of the whitelist. */
 const ENTRY = 32;
 const METHOD = 48;
@@ -56,7 +56,7 @@ export const METRICS = {
   },
   wins_calls_total: {
     type: 'counter',
-    help: 'Calls of the main pipe that are over, by the status of their answer.',
+    help: 'Calls that are over, by the status of their answer.',
     unit: 'calls',
     labels: { method: METHOD, code: CODE },
     mostSeries: 80,

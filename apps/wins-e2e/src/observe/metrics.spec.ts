@@ -215,7 +215,7 @@ describe('the metrics of a daemon', () => {
     const { code, stdout, stderr } = await start('srv', 'metrics', '--config', config()).outcome;
     expect([code, stderr]).toEqual([0, '']);
     const told = parseScrape(String(stdout));
-    expect(told.get('wins_connections{pipe="main"}')).toBe(1);
+    expect(told.get('wins_connections_total{pipe="admin",outcome="opened"}')).toBe(1);
     const others = [...(await scrape(address)).keys()].filter((name) => !name.includes('Scrape'));
     expect([...told.keys()].sort()).toEqual(others.sort());
   });

@@ -1,0 +1,192 @@
+import { createWinsClient } from '@wins/wins-api';
+import { planServiceDefinition } from '@wins/wins-api/raw';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+const CSI_PROXY = { url: 'https://127.0.0.1:9/%s.tar.gz', version: 'v1.1.3', kubeletPath: '/k' };
+/** Commands of administrators, with the exit code of each where the agent and csi-proxy are off. */
+const COMMANDS: readonly (readonly [code: number, ...words: string[]])[] = [
+  [0, 'srv', 'config', 'reload'],
+  [0, 'srv', 'events'],
+  [0, 'srv', 'metrics'],
+  [0, 'srv', 'plan', 'status'],
+  [69, 'srv', 'plan', 'history'],
+  [0, 'srv', 'csi-proxy', 'status'],
+  [69, 'srv', 'csi-proxy', 'apply', '--dry-run'],
+  [0, 'srv', 'debug', 'handles'],
+  [0, 'srv', 'debug', 'stacks', '--seconds', '0.1'],
+];
+
+describe('the pipe of administrators', () => {
+  let workspace: Workspace;
+  let config: string;
+  let daemon: Daemon;
+  beforeEach(async () => {
+    workspace = new Workspace();
+    config = workspace.config([], { metrics: { listen: '127.0.0.1:0' } });
+    daemon = await Daemon.start(workspace, config);
+  });
+  afterEach(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const socket = (name: string) => workspace.path('run', name);
+  const main = () => socket('rancher_wins');
+  const admin = () => socket('rancher_wins_admin');
+  const wins = (...words: string[]) =>
+    runWins([...words, '--config', config], workspace.environment);
+  const codes = async (): Promise<unknown> => {
+    const found = [];
+    for (const [, ...words] of COMMANDS) found.push([(await wins(...words)).code, ...words]);
+    return found;
+  };
+  /** What tells an administrator of the main pipe in the log. */
+  const noted = (): unknown[] =>
+    daemon.log.filter(({ msg }) => msg.startsWith('deprecated: ')).map(({ client }) => client);
+  const doctor = async (): Promise<string> => String((await wins('doctor')).stdout);
+  /** Makes a bundle, and gives the content of one of its members. */
+  async function bundled(member: string): Promise<string> {
+    const archive = workspace.path(`${member}.tar.gz`);
+    expect((await wins('support-bundle', archive)).code).toBe(0);
+    return String(execFileSync('tar', ['-xzOf', archive, `wins-support/${member}`]));
+  }
+
+  it('is for the user of the daemon alone, and answers every command, also when the main one does not (A78)', async () => {
+    expect(statSync(admin()).mode & 0o777).toBe(0o600);
+    renameSync(main(), `${main()}.away`);
+    expect(await codes()).toEqual(COMMANDS);
+    expect(noted()).toEqual([]);
+  });
+
+  it('is not needed by a client of an earlier release, which the log names once', async () => {
+    await using client = createWinsClient({ address: main(), clientName: 'an old wins' });
+    for (let n = 0; n < 3; n += 1) {
+      expect((await client.config.reload()).Rejected).toBe(false);
+      expect((await client.call(planServiceDefinition.status, {})).On).toBe(false);
+    }
+    await daemon.logged(({ client: name }) => name === 'an old wins');
+    expect(noted()).toEqual(['an old wins']);
+  });
+
+  it('is not needed by the commands where a daemon of an earlier release has none', async () => {
+    // Such a daemon answers on the main pipe, and diagnosis on one that ends with _debug.
+    renameSync(admin(), socket('rancher_wins_debug'));
+    expect(await codes()).toEqual(COMMANDS);
+    expect(noted()).toEqual(expect.arrayContaining(['wins srv config', 'wins srv plan']));
+    expect(await doctor()).toContain('the daemon has no pipe rancher_wins_admin');
+    expect(await doctor()).toContain(`its config is ${config}`);
+    renameSync(socket('rancher_wins_debug'), admin());
+  });
+
+  it('and the main one are both named when no daemon answers', async () => {
+    await daemon.stop();
+    const { code, stderr } = await wins('srv', 'config', 'reload');
+    expect([code, stderr]).toEqual([
+      69,
+      expect.stringMatching(/on pipe "rancher_wins_admin" or "rancher_wins": no daemon answers; /),
+    ]);
+    const debug = await wins('srv', 'debug', 'handles');
+    expect(debug.stderr).toMatch(/"rancher_wins_admin" or "rancher_wins_debug": no daemon answers/);
+  });
+
+  it('answers while silent connections flood the main one', async () => {
+    const sockets: Socket[] = [];
+    // One after another: the system takes so many that wait, and no more.
+    for (let n = 0; n < 600; n += 1) {
+      const one = connect(main()).resume();
+      await once(one, 'connect');
+      sockets.push(one.on('error', () => undefined));
+    }
+    expect(await codes()).toEqual(COMMANDS);
+    for (const one of sockets) one.destroy();
+  });
+
+  it('is opened again by a reload when something else had its name, and the daemon serves meanwhile', async () => {
+    await daemon.stop();
+    mkdirSync(admin());
+    await using next = await Daemon.start(workspace, config);
+    await next.logged(({ msg }) => msg.startsWith('cannot serve the pipe of administrators'));
+    expect((await runWins(['cli', 'app', 'info'], workspace.environment)).code).toBe(0);
+    rmSync(admin(), { recursive: true });
+    expect((await wins('srv', 'config', 'reload')).code).toBe(0);
+    while (!existsSync(admin())) await new Promise((resolve) => setImmediate(resolve));
+    expect((await wins('srv', 'debug', 'handles')).code).toBe(0);
+  });
+
+  const asRoot = wherePossible(it, process.getuid?.() === 0, 'a socket of another user: not root');
+  asRoot('gives nothing to another user who serves it in place of the daemon', async () => {
+    renameSync(admin(), `${admin()}.away`);
+    let accepted = 0;
+    const squatter = createServer(() => (accepted += 1)).listen(admin());
+    await once(squatter, 'listening');
+    chownSync(admin(), 65_534, 65_534);
+    for (const [, ...words] of COMMANDS.filter(([, , command]) => command !== 'events')) {
+      const { code, stderr } = await wins(...words);
+      expect([code, stderr]).toEqual([77, expect.stringContaining('user 65534 owns its socket')]);
+    }
+    expect(accepted).toBe(0);
+    expect(await doctor()).toMatch(/problem +pipe .*user 65534 owns it/);
+    squatter.close();
+  });
+
+  it('whose mode was changed is a problem for the doctor', async () => {
+    chmodSync(admin(), 0o666);
+    expect(await doctor()).toMatch(/problem +pipe .*rancher_wins_admin accepts .*mode 666/);
+  });
+
+  it('that does not answer leaves the doctor and the bundle with what they could not ask, and why', async () => {
+    config = workspace.config([], {
+      'csi-proxy': CSI_PROXY,
+      systemagent: { localEnabled: true },
+    });
+    await daemon.stop();
+    const [told, plans] = [await doctor(), await bundled('plans.json.error.txt')];
+    const why = 'cannot ask the daemon on pipe "rancher_wins_admin" or "rancher_wins": no daemon';
+    expect(told).toContain(`cannot tell the state of csi-proxy: ${why} answers`);
+    expect(told).toContain(`cannot tell where the plans of the node stand: ${why} answers`);
+    expect(plans).toContain(why);
+    expect(JSON.parse(await bundled('members.json'))).toContainEqual(
+      expect.objectContaining({ name: 'csi-proxy.json.error.txt', isFailure: true }),
+    );
+  });
+
+  const inContainer = wherePossible(
+    it,
+    mayMakeContainer(),
+    'a container that was given the pipe: no right to make one',
+  );
+  inContainer('refuses a container that was given it, as the main one does (A78)', async () => {
+    const from = (words: readonly string[]) =>
+      startInContainer([WINS, ...words, '--config', config], workspace.environment).outcome;
+    for (const [, ...words] of COMMANDS.filter(([, , command]) => command !== 'events')) {
+      const { code, stdout, stderr } = await from(words);
+      expect([code, String(stdout)]).toEqual([77, '']);
+      expect(stderr).toContain('on pipe "rancher_wins_admin": ');
+      expect(stderr).toContain('outside of containers');
+    }
+    renameSync(admin(), `${admin()}.away`);
+    const older = await from(['srv', 'config', 'reload']);
+    expect([older.code, older.stderr]).toEqual([
+      77,
+      expect.stringMatching(/on pipe "rancher_wins": .*there is no pipe "rancher_wins_admin"/),
+    ]);
+  });
+
+  inContainer('leaves the events on the disk to who is refused and can read them', async () => {
+    const words = [WINS, 'srv', 'events', '--config', config];
+    const asked = () => startInContainer(words, workspace.environment).outcome;
+    const { code, stdout, stderr } = await asked();
+    expect([code, String(stdout)]).toEqual([0, expect.stringContaining(' started ')]);
+    expect(stderr).toMatch(/no administrator of the host[^]*found events on the disk\n$/);
+    rmSync(socket('rancher_wins.events'), { recursive: true });
+    expect((await asked()).code).toBe(77);
+  });
+});
