@@ -15,7 +15,7 @@ export interface MetricDefinition {
   readonly mostSeries?: number;
 }
 
-const PIPE = ['main', 'tunnel', 'admin'] as const;
+const PIPE = ['main', 'tunnel'] as const;
 /** Names of programs of the whitelist. */
 const ENTRY = 32;
 const METHOD = 48;
@@ -52,7 +52,7 @@ export const METRICS = {
     type: 'counter',
     help: 'Connections that were opened or closed, or ended to make room for others.',
     unit: 'connections',
-    labels: { pipe: PIPE, outcome: ['opened', 'closed', 'refused'] },
+    labels: { pipe: [...PIPE, 'admin'], outcome: ['opened', 'closed', 'refused'] },
   },
   wins_calls_total: {
     type: 'counter',

@@ -1,0 +1,87 @@
+import { connectPipe } from '@wins/pipe-transport';
+import { pipeAccess, securedPipeClient, serviceControlManager } from '@wins/windows-host';
+import { createWinsClient } from '@wins/wins-api';
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+
+describe('an administrator at the console or over RDP', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const more = { metrics: { listen: '127.0.0.1:0' }, systemagent: { localEnabled: true } };
+  const config = workspace.config([], [], more);
+  const admin = `${workspace.listen}_admin`;
+  const wins = (...words: string[]) => workspace.run(...words, '--config', config);
+  async function answers(code: number, said: RegExp, ...words: string[]): Promise<void> {
+    const { code: found, stdout, stderr } = await wins(...words);
+    const text = `${String(stdout)}${stderr}`;
+    assert.deepEqual([found, said.test(text)], [code, true], text);
+  }
+
+  before(async () => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
+    const { code, stderr } = await wins('srv', 'app', 'run', '--register');
+    assert.equal(code, 0, stderr);
+    await services.start(NAME);
+  });
+  after(async () => {
+    await workspace.run('srv', 'app', 'run', '--unregister');
+    await workspace.remove();
+  });
+
+  it('is in another session than 0, where the main pipe knows no administrator', async () => {
+    const dial = () => connectPipe(workspace.listen, { security: securedPipeClient() });
+    await using client = createWinsClient({ address: workspace.listen, dial });
+    await assert.rejects(client.config.reload(), { reason: 'notAdministrator' });
+  });
+
+  it('has every command of administrators by their own pipe', async () => {
+    await answers(0, /is in force; /, 'srv', 'config', 'reload');
+    await answers(0, / started /, 'srv', 'events');
+    await answers(0, /^wins_build_info\{/m, 'srv', 'metrics');
+    await answers(0, /\S/, 'srv', 'plan', 'status');
+    await answers(0, /^csi-proxy is not kept: /, 'srv', 'csi-proxy', 'status');
+    await answers(0, /^stacks of the thread/, 'srv', 'debug', 'stacks', '--seconds', '0.1');
+  });
+
+  it('hears from the doctor what only administrators are told, and gets a whole bundle', async () => {
+    const { stdout } = await wins('doctor', '--output', 'json');
+    const { findings } = JSON.parse(String(stdout)) as {
+      findings: { check: string; found: string }[];
+    };
+    const told = findings.map(({ found }) => found);
+    assert.ok(
+      told.some((found) => found.startsWith(`${admin} accepts connections for administrators`)),
+      told.join('\n'),
+    );
+    assert.ok(told.some((found) => found.startsWith('its config is ')));
+    assert.deepEqual(
+      told.filter((found) => found.startsWith('cannot tell')),
+      [],
+    );
+    const file = workspace.path('bundle.tar.gz');
+    const bundle = await wins('support-bundle', file, '--output', 'json');
+    const { members } = JSON.parse(String(bundle.stdout)) as {
+      members: { name: string; isFailure: boolean }[];
+    };
+    const made = members.filter(({ isFailure }) => !isFailure).map(({ name }) => name);
+    for (const name of ['events.jsonl', 'metrics.txt', 'plans.json', 'csi-proxy.json'])
+      assert.ok(made.includes(name), JSON.stringify(members));
+  });
+
+  it('is answered on that pipe alone, which stays while diagnosis is off', async () => {
+    workspace.config([], [], { ...more, debugPipe: false });
+    await answers(0, /is in force; /, 'srv', 'config', 'reload');
+    await answers(69, /set debugPipe: true/, 'srv', 'debug', 'handles');
+    assert.match(pipeAccess(`\\\\.\\pipe\\${admin}`), /;;;BA\)/);
+    await services.stop(NAME);
+    await answers(
+      69,
+      new RegExp(`on pipe "${admin}" or "${workspace.listen}": no daemon answers`),
+      ...['srv', 'config', 'reload'],
+    );
+  });
+});
