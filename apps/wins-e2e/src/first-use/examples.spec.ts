@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import {
@@ -9,7 +10,7 @@ import {
   wordsOfContainer,
 } from '../testing/example-manifests.js';
 import { wherePossible } from '../testing/where-possible.js';
-import { WINS, Workspace } from '../testing/workspace.js';
+import { ROOT, WINS, Workspace } from '../testing/workspace.js';
 
 const EXPORTER = '/usr/bin/prometheus-node-exporter';
 const PROMETHEUS = '/usr/bin/prometheus';
@@ -42,6 +43,18 @@ describe('the examples for Kubernetes', () => {
   /** Starts it in a network of its own. */
   const startApart = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
   const wins = (...words: string[]) => [process.execPath, WINS, ...words];
+
+  it('mount the pipes for containers alone, as the chart does, and never that of administrators (A78)', () => {
+    const mounted = ['examples/kubernetes', 'charts'].flatMap((folder) =>
+      readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.(ya?ml|tpl|json)$/.test(file))
+        .map((file) => readFileSync(path.join(ROOT, folder, file), 'utf8'))
+        .flatMap((text) => [...text.matchAll(/[\\/]pipe[\\/]+([\w%-]+)/g)])
+        .map(([, name]) => name),
+    );
+    // The chart mounts the one of its value host.pipe, which is the main one.
+    expect([...new Set(mounted)].sort()).toEqual(['%s', 'rancher_wins', 'rancher_wins_proxy']);
+  });
 
   it('have a pod that runs a program of the host, and ends as it ends', async () => {
     const tool = workspace.script('tools/collect.exe', 'echo "collected with $1"; exit 3');

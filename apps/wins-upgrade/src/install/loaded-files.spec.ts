@@ -21,6 +21,7 @@ describe('what a running daemon has loaded', () => {
   const program = path.join(folder, 'wins');
   const pipe = path.join(folder, 'pipe');
   const server = new Server();
+  const admin = new Server();
   const node = {
     upgrade: {
       service: {
@@ -46,6 +47,7 @@ describe('what a running daemon has loaded', () => {
   });
   afterAll(() => {
     server.forceShutdown();
+    admin.forceShutdown();
     rmSync(folder, { recursive: true });
   });
 
@@ -62,5 +64,15 @@ describe('what a running daemon has loaded', () => {
   it('is its config alone when its program was renamed or removed', async () => {
     rmSync(program, { force: true });
     expect(await loadedFiles(node)).toEqual(new Map([[CONFIG, 'c'.repeat(64)]]));
+  });
+
+  it('is asked of its pipe of administrators, where it has one', async () => {
+    admin.addService(configServiceDefinition, {
+      describe: (_call: unknown, done: (error: null, answer: object) => void) =>
+        done(null, { File: '/of/admin', Found: true, SHA256: 'a'.repeat(64) }),
+    });
+    const bind = promisify(admin.bindAsync.bind(admin));
+    await bind(`unix:${pipe}_admin`, ServerCredentials.createInsecure());
+    expect((await loadedFiles(node))?.get('/of/admin')).toBe('a'.repeat(64));
   });
 });

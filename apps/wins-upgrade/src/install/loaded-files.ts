@@ -1,6 +1,7 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, WinsClientError } from '@wins/wins-api';
+import { createWinsClient, WinsClientError, type UnaryClient } from '@wins/wins-api';
 import { hashFile } from '@wins/trusted-files';
+import { adminPipeOf } from '@wins/wins-program';
 import path from 'node:path';
 import type { NodeParts } from './node-parts.js';
 
@@ -22,16 +23,24 @@ export async function loadedFiles({
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
   // Why a config is wrong is told by who plans to change it.
   if (pipe === undefined) return undefined;
-  const dial = dialOf?.(pipe);
-  const client = createWinsClient({
-    address: resolvePipePath(pipe).address,
-    connectTimeoutMs: LIMIT_MS,
-    clientName: 'wins-install',
-    ...(dial && { dial }),
-  });
+  const clientOf = (name: string): UnaryClient => {
+    const dial = dialOf?.(name);
+    return createWinsClient({
+      address: resolvePipePath(name).address,
+      connectTimeoutMs: LIMIT_MS,
+      clientName: 'wins-install',
+      ...(dial && { dial }),
+    });
+  };
+  await using admin = clientOf(adminPipeOf(pipe));
+  await using client = clientOf(pipe);
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
-    const config = await client.config.describe({ signal });
+    const config = await admin.config.describe({ signal }).catch((error: unknown) => {
+      // A daemon of an earlier release has no pipe of administrators, and tells them on its main one.
+      if (isAbsent(error)) return client.config.describe({ signal });
+      throw error;
+    });
     const loaded = new Map<string, string>();
     if (config.SHA256 !== '') loaded.set(path.resolve(config.File), config.SHA256);
     const { Checksum: sha1 } = await client.info({ signal });
@@ -46,7 +55,9 @@ export async function loadedFiles({
   } catch (error) {
     if (error instanceof WinsClientError) return undefined;
     throw error;
-  } finally {
-    await client.close();
   }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof WinsClientError && error.code === 'unavailable' && !error.connectionLost;
 }
