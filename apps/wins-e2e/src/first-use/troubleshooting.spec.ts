@@ -27,6 +27,14 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     (await refusal(host, 'tool', '--envs', 'A=b')) +
     (await refusal(host, 'tool', '--dir', '/')) +
     (await refusal(host, 'strict', '--args', 'anything')),
+  'The daemon refuses an administrator': async ({ workspace }) => {
+    // Whoever may replace the socket may be who serves it.
+    chmodSync(workspace.runtimeDirectory, 0o777);
+    const words = ['srv', 'config', 'reload', '--config', workspace.path('config')];
+    const said = await saying(words, workspace.environment, 77);
+    chmodSync(workspace.runtimeDirectory, 0o700);
+    return said;
+  },
   'The daemon refuses the caller': (host) => refusal(host, 'theirs'),
   'The program runs already': async ({ workspace }) => {
     const words = ['cli', 'prc', 'run', '--path', workspace.path('stays')];
