@@ -53,6 +53,8 @@ export const METRICS = {
     help: 'Connections that were opened or closed, or ended to make room for others.',
     unit: 'connections',
     labels: { pipe: [...PIPE, 'admin'], outcome: ['opened', 'closed', 'refused'] },
+    // Each pipe with each outcome.
+    mostSeries: 9,
   },
   wins_calls_total: {
     type: 'counter',
