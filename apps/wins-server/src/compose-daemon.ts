@@ -32,6 +32,7 @@ import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
 import { TracingSwitch } from './tracing/tracing-switch.js';
 import { withDaemonVariables } from './upgrade/daemon-variables.js';
+import { sparingUpgrader } from './upgrade/sparing-upgrader.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {
@@ -101,7 +102,8 @@ export async function composeDaemon(
   );
   const clients = new Map<string, ClientIdentity>();
   const stateDirectory = stateDirectoryOf(loaded.config.listen);
-  const host = withDaemonVariables(system.processHost, {
+  const program = process.argv[1] ?? process.execPath;
+  const host = withDaemonVariables(sparingUpgrader(system.processHost, program, fileTrust()), {
     service,
     runtimeDirectory: ownRuntimeDirectory(),
   });
@@ -150,7 +152,6 @@ export async function composeDaemon(
   });
   const config = { inForce: () => inForce, reload };
   // At the start: an upgrade replaces the file while the old daemon still runs.
-  const program = process.argv[1] ?? process.execPath;
   const checksum = hashFile(program, ['sha1'], { followLinks: true }).then(
     ({ sha1 }) => sha1,
     () => '',

@@ -1,9 +1,10 @@
 import path from 'node:path';
 import {
   describePlan,
-  ensurePrivateFolder,
+  enterPrivateFolder,
   findPlaces,
   handOver,
+  makeHelper,
   performUpgrade,
   planOnly,
   requireTrustedFolder,
@@ -37,7 +38,7 @@ export type CommandOutcome =
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does what `wins up` was asked.
+ * Does what `wins up` was asked. A process that would end with the daemon leaves the upgrade to a helper.
  *
  * @param inRun - Whether a daemon has started this process, and will end it.
  * @param around - Sees every effect.
@@ -55,11 +56,14 @@ export async function upgrade(
   const task = async (): Promise<CommandOutcome> => {
     const places = await findPlaces(context.service);
     requireTrustedFolder(context, path.dirname(places.target));
-    await ensurePrivateFolder(context, places.folder);
-    log.keepIn(places.log);
+    await using _folder = await enterPrivateFolder(context, places);
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
-    if (command.dryRun) return dryRun(context, places, command);
-    return inRun ? leaveRun(context, places, command) : perform(context, places, command);
+    if (command.dryRun) return await dryRun(context, places, command);
+    // Unlike a run of ours, one of the original is not marked, yet the daemon started it, and kills it with its tree.
+    const endsWithDaemon = inRun || (!command.apart && (await isBelowService(context)));
+    return endsWithDaemon
+      ? await leaveRun(context, places, command)
+      : await perform(context, places, command);
   };
   if (!command.apart) return withLock(context.service, task);
   const outcome = await withLockOfHelper(context, task);
@@ -68,12 +72,20 @@ export async function upgrade(
   return outcome;
 }
 
+async function isBelowService({ service, host }: UpgradeContext): Promise<boolean> {
+  const pid = (await service.query())?.pid;
+  return pid !== undefined && host.isBelow(pid);
+}
+
 async function leaveRun(
   context: UpgradeContext,
   places: UpgradePlaces,
   command: UpgradeCommand,
 ): Promise<CommandOutcome> {
-  const decided = await handOver(context, places, command.wish);
+  const decided =
+    command.path === undefined
+      ? await handOver(context, places, command.wish)
+      : { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   if ('outcome' in decided) return decided;
   const { file, knownVersions } = decided;
   const words = apartArguments({ ...command, id: context.id, knownVersions });

@@ -7,6 +7,7 @@
  * @packageDocumentation
  */
 export { readText, remove, replaceText } from './journal/durable-files.js';
+export { enterPrivateFolder, namedUpgrader } from './journal/private-folder.js';
 export { UpgradeJournal, type UpgradeRecord } from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
 export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
@@ -33,7 +34,7 @@ export {
 export { Effects, type Around } from './run/effects.js';
 export { findPlaces } from './run/find-places.js';
 export { removeLeftovers } from './run/finish-upgrade.js';
-export { handOver, helpersIn, planOnly, type Helper } from './run/hand-over.js';
+export { handOver, helpersIn, makeHelper, planOnly, type Helper } from './run/hand-over.js';
 export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';
 export {
   offerUpgrade,

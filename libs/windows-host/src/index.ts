@@ -48,10 +48,12 @@ export { jobObjectProcessHost } from './processes/job-object-process-host.js';
 export {
   endProcess,
   isRunning,
+  ownIdentity,
   processIdentity,
   type ProcessIdentity,
 } from './processes/windows-process.js';
 export { eventAccess, listenToEvent, signalEvent } from './processes/named-event.js';
+export { isBelow } from './processes/process-ancestry.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export { RegistryKey } from './registry/registry.js';

@@ -157,8 +157,12 @@ async function result(
 
 /** Daemons of the original rename the programs that they run, and the next one has to find the helper at its path again. */
 async function putBack({ from }: UpgradeOptions, file: string, sha256?: string): Promise<void> {
-  if (from === undefined || existsSync(file)) return;
-  await deliverFile({ from: path.resolve(from), to: file, sha256, waitTimeoutMs: 0 });
+  if (existsSync(file)) return;
+  const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
+  const source = from === undefined ? renamed : path.resolve(from);
+  // What was renamed counts by the digest of what was handed over.
+  if (from === undefined && (sha256 === undefined || !existsSync(renamed))) return;
+  await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { nodeRelease } from '../testing/node/node-release.js';
+import { verifiedCopy } from '../testing/upgrade/verified-copy.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 
 describe('wins suc', () => {
@@ -50,6 +51,21 @@ describe('wins suc', () => {
     expect(world.pid).not.toBe(pid);
     expect((await ask()).outcome).toBe('nothing');
     await write(config);
+    expect((await ask()).outcome).toBe('installed');
+  });
+
+  it('is not ended by the daemon that it starts when it runs from where a verified copy of that lies', async () => {
+    const config = world.text(world.config);
+    const listed = world.workspace.path('wins-suc');
+    const copy = verifiedCopy(world, process.execPath, 'wins-suc');
+    writeFileSync(world.config, `${config}white_list:\n  processPaths: ['${listed}']\n`);
+    expect((await ask()).code).toBe(0);
+    writeFileSync(world.config, `${world.text(world.config)}reflection: true\n`);
+    const words = [world.release, 'suc', '--wait', '10s', '-o', 'json'];
+    const { code, signal, stdout } = await world.start(words, {}, copy).outcome;
+    expect([code, signal]).toEqual([0, null]);
+    expect(JSON.parse(String(stdout))).toMatchObject({ outcome: 'installed' });
+    writeFileSync(world.config, config);
     expect((await ask()).outcome).toBe('installed');
   });
 

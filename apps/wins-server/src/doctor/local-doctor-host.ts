@@ -18,6 +18,7 @@ import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-con
 import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
+import { sparingUpgrader } from '../upgrade/sparing-upgrader.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
@@ -45,7 +46,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
-  const processes = (): ProcessHost => (host ??= system.processHost());
+  const processes = (): ProcessHost =>
+    (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
   const askInTime = async <Answer>(
     name: string,

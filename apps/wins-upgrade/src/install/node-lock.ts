@@ -1,10 +1,11 @@
 import type { InstallLock } from '@wins/node-install';
+import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
 /** The right to change a node: that of the node, and that of `wins up` where there is a service. */
 export class NodeLock {
   readonly #parts: NodeParts;
-  #ofProgram: InstallLock | undefined;
+  #ofProgram: UpgradeLock | undefined;
 
   constructor(parts: NodeParts) {
     this.#parts = parts;
@@ -13,7 +14,7 @@ export class NodeLock {
   /** Undefined while another process has one of the two. */
   async take(): Promise<InstallLock | undefined> {
     const { lockNode, upgrade } = this.#parts;
-    if (lockNode === undefined) return await upgrade.service.lock();
+    if (lockNode === undefined) return await this.#lockProgram();
     const ofNode = await lockNode();
     if (ofNode === undefined) return undefined;
     const close = async (): Promise<void> => {
@@ -22,7 +23,7 @@ export class NodeLock {
     };
     try {
       if ((await upgrade.service.query()) === undefined) return { close };
-      this.#ofProgram = await upgrade.service.lock();
+      this.#ofProgram = await this.#lockProgram();
       if (this.#ofProgram !== undefined) return { close };
     } catch (error) {
       await close();
@@ -30,6 +31,26 @@ export class NodeLock {
     }
     await close();
     return undefined;
+  }
+
+  /** Takes what `wins up` would take. */
+  async #lockProgram(): Promise<UpgradeLock | undefined> {
+    const { upgrade } = this.#parts;
+    const lock = await upgrade.service.lock();
+    if (lock === undefined) return undefined;
+    try {
+      const status = await upgrade.service.query();
+      if (status === undefined) return lock;
+      const folder = await enterPrivateFolder(upgrade, await findPlaces(upgrade.service, status));
+      const close = async (): Promise<void> => {
+        await folder[Symbol.asyncDispose]();
+        await lock.close();
+      };
+      return { close };
+    } catch (error) {
+      await lock.close();
+      throw error;
+    }
   }
 
   /** Gives back what `wins up` would take: its file is in the way when the program is removed. The lock of the node is enough then. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { posixProcessHost } from '@wins/linux-host';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf, RUN_MARKER_VARIABLE } from '@wins/wins-program';
@@ -9,9 +10,12 @@ import { messageOf, RUN_MARKER_VARIABLE } from '@wins/wins-program';
  * no run: hence the starter must end at once.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
+  const processes = posixProcessHost();
   return {
     ...{ platform: process.platform, arch: process.arch },
     ...{ trust: posixFileTrust(), startApart },
+    self: processes.daemon,
+    isBelow: (pid) => processes.isBelow(pid),
   };
 }
 

@@ -31,8 +31,8 @@ const STATES: ReadonlySet<unknown> = new Set<ServiceState>([
 export type SupervisorRequest =
   { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
 
-/** The state after the request, or why it failed. */
-export type SupervisorAnswer = { readonly state: ServiceState } | { readonly error: string };
+/** The state after the request and the process, if the supervisor tells it; or why it failed. */
+export type SupervisorAnswer = Pick<ServiceStatus, 'state' | 'pid'> | { readonly error: string };
 
 /**
  * A service of systems without a service manager of their own: a file that holds its command line, as Windows keeps it, and a
@@ -57,7 +57,7 @@ export class SupervisedService implements ServiceControl {
     this.#requireOwnFile();
     const command = parseDefinition(text);
     if (command === undefined) throw this.#failure('read', 'found no command line in it');
-    return { command, state: await this.#ask({ do: 'query' }) };
+    return { command, ...(await this.#ask({ do: 'query' })) };
   }
 
   async setCommand(command: ServiceCommand): Promise<void> {
@@ -103,7 +103,7 @@ export class SupervisedService implements ServiceControl {
       throw this.#failure('trust', `of ${distrust.path}: ${distrust.found}`);
   }
 
-  #ask(request: SupervisorRequest): Promise<ServiceState> {
+  #ask(request: SupervisorRequest): Promise<Pick<ServiceStatus, 'state' | 'pid'>> {
     return new Promise((resolve, reject) => {
       const fail = (found: string, cause?: unknown): void =>
         reject(this.#failure(request.do, found, cause));
@@ -122,7 +122,7 @@ export class SupervisedService implements ServiceControl {
         const answer = parseAnswer(text);
         if (answer === undefined) fail('its supervisor gave no answer');
         else if ('error' in answer) fail(answer.error);
-        else resolve(answer.state);
+        else resolve(answer);
       });
     });
   }
@@ -157,5 +157,7 @@ export function parseDefinition(text: string): ServiceCommand | undefined {
 function parseAnswer(text: string): SupervisorAnswer | undefined {
   const answer = parseJson(text);
   if (typeof answer?.['error'] === 'string') return { error: answer['error'] };
-  return STATES.has(answer?.['state']) ? (answer as { state: ServiceState }) : undefined;
+  if (!STATES.has(answer?.['state'])) return undefined;
+  const pid = answer?.['pid'];
+  return { state: answer?.['state'] as ServiceState, ...(typeof pid === 'number' && { pid }) };
 }

@@ -73,7 +73,9 @@ export class WindowsServiceControl implements ServiceControl {
         (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
       );
       if (command === undefined) throw this.#failure('ask for', 'it names no program');
-      return { command, state: stateOf(found.state), isDisabled: found.startType === 'disabled' };
+      const pid = found.pid === 0 ? undefined : found.pid;
+      const isDisabled = found.startType === 'disabled';
+      return { command, state: stateOf(found.state), isDisabled, pid };
     });
   }
 

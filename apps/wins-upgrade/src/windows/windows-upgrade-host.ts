@@ -1,4 +1,10 @@
-import { startDetachedProcess, windowsFileTrust, WindowsError } from '@wins/windows-host';
+import {
+  isBelow,
+  ownIdentity,
+  startDetachedProcess,
+  windowsFileTrust,
+  WindowsError,
+} from '@wins/windows-host';
 import path from 'node:path';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { RUN_MARKER_VARIABLE, messageOf } from '@wins/wins-program';
@@ -10,7 +16,9 @@ const HELD =
 
 /** Windows, where a run is a job, and who breaks away from the job belongs to no run. */
 export function createWindowsUpgradeHost(): UpgradeHost {
+  const { pid, created } = ownIdentity();
   return {
+    ...{ self: `${pid}:${created}`, isBelow },
     platform: process.platform,
     arch: process.arch,
     trust: windowsFileTrust(),

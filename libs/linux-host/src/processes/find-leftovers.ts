@@ -1,6 +1,6 @@
 import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
-import type { LinuxProcesses, LinuxProcessTable } from './linux-process-table.js';
+import type { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
@@ -18,6 +18,8 @@ export interface LeftoverSearch {
   }[];
   /** Also every process that carries the mark of a dead daemon of this lineage. */
   readonly lineage?: string;
+  /** A process that is claimed whatever shows that it is a leftover: `PID:start token`. */
+  readonly spared?: string | undefined;
 }
 
 /** A process that an earlier daemon started. */
@@ -26,7 +28,7 @@ export interface FoundLeftover {
   /** What shows whose it is. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
-  /** A daemon that still runs claims it: it must be left alone. */
+  /** A daemon that still runs claims it, or the search spares it: it must be left alone. */
   readonly claimed: boolean;
   /** True once it does not run. Never rejects. */
   isGone(): Promise<boolean>;
@@ -53,15 +55,17 @@ export async function findLeftovers(
   const { table } = context;
   const processes = await table.processes();
   const found = new Map<number, FoundLeftover>();
-  const ours = ancestry(processes);
+  const ours = ancestry((pid) => processes.get(pid)?.parentPid);
   const add = (
     entry: LinuxProcessEntry,
     evidence: FoundLeftover['evidence'],
     mark: string | undefined,
     claimed = false,
   ): void => {
-    if (ours.has(entry.pid) || found.has(entry.pid)) return;
-    found.set(entry.pid, leftover(table, entry, { evidence, mark, claimed }));
+    const { pid } = entry;
+    if (ours.has(pid) || found.has(pid)) return;
+    const isSpared = `${pid}:${context.startTokenOf(entry)}` === search.spared;
+    found.set(pid, leftover(table, entry, { evidence, mark, claimed: claimed || isSpared }));
   };
 
   for (const { mark, pid, startToken } of search.remembered) {
@@ -100,12 +104,12 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
   return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
-// A daemon may itself have been started through an earlier one, and then it carries that one's mark.
-function ancestry(processes: LinuxProcesses): Set<number> {
+/** This process and those that started it: a daemon that an earlier one started carries that one's mark. */
+export function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {
     pids.add(pid);
-    pid = processes.get(pid)?.parentPid ?? 0;
+    pid = parentOf(pid) ?? 0;
   }
   return pids;
 }

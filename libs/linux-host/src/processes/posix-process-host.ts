@@ -5,7 +5,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
-import { findLeftovers, type FoundLeftover, type LeftoverSearch } from './find-leftovers.js';
+import {
+  ancestry,
+  findLeftovers,
+  type FoundLeftover,
+  type LeftoverSearch,
+} from './find-leftovers.js';
 import {
   inspectionFailure,
   linuxFailure,
@@ -48,6 +53,8 @@ export interface PosixProcessHost {
   readonly daemon: string;
   /** Whether the process that such a text names may still run. Without `/proc` always true. */
   isDaemonAlive(daemon: string): boolean;
+  /** Whether a process of this number started this one, itself or by others; without `/proc` its parent alone is known. */
+  isBelow(pid: number): boolean;
   /** Succeeds when only root or this user could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
   /** Succeeds when only root or this user could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
@@ -114,6 +121,10 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     dialect: 'posix',
     daemon,
     isDaemonAlive,
+    isBelow: (pid) => {
+      if (table === undefined) return pid === process.ppid;
+      return pid !== process.pid && ancestry((at) => table.entry(at)?.parentPid).has(pid);
+    },
     assertTrustedFile: rejecting((path) => {
       const wanted = "a regular file that only root or the daemon's user can replace";
       assertTrusted('cannot run', path, () => trust.distrustOfFile(path), wanted);

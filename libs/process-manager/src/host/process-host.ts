@@ -72,7 +72,7 @@ export interface Leftover extends ProcessTree {
   /** What shows whose it is. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
-  /** A daemon that still runs claims it: not to be touched. */
+  /** A daemon that still runs claims it, or the search spares it: not to be touched. */
   readonly claimed: boolean;
 }
 
@@ -91,6 +91,8 @@ export interface LeftoverSearch {
   readonly remembered: readonly RememberedProcess[];
   /** Also every process that carries the mark of a dead daemon of this lineage. */
   readonly lineage?: string;
+  /** A process that is claimed whatever shows that it is a leftover, named as `daemon` names one. */
+  readonly spared?: string | undefined;
 }
 
 /**

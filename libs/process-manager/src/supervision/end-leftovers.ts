@@ -65,7 +65,8 @@ export async function endStaleCopies(
   const search = { executables: [stagedPath], remembered: [] };
   const found = await host.findLeftovers(search);
   const claimed = found.find((leftover) => leftover.claimed);
-  if (claimed !== undefined) throw stillRunning(stagedPath, claimed, 'belongs to another daemon');
+  if (claimed !== undefined)
+    throw stillRunning(stagedPath, claimed, 'belongs to another daemon, or upgrades this one');
   for (const { leftover, gone } of await endAll(found, graceMs)) {
     const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
     onEvent({ type, ...describeLeftover(leftover, undefined) });

@@ -229,6 +229,26 @@ const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
     run.close();
   },
 
+  'claims the process that the search spares, and never by its PID alone': async (
+    { host },
+    directory,
+  ) => {
+    const run = await start(host, directory, FOREVER);
+    await firstOutput(run);
+    const { pid, startToken } = run;
+    const remembered = [{ mark: MARK, pid, startToken }];
+    for (const [spared, claimed] of [
+      [undefined, false],
+      [String(pid), false],
+      [`${pid}:${startToken.replace(/^\d+/, '17')}`, false],
+      [`${pid}:${startToken}`, true],
+    ] as const) {
+      const [found] = await host.findLeftovers({ executables: [], remembered, spared });
+      assert.deepEqual([found?.pid, found?.claimed], [pid, claimed]);
+    }
+    await end(run);
+  },
+
   'never finds itself': async ({ host }) => {
     const found = await host.findLeftovers({ executables: [process.execPath], remembered: [] });
     assert.ok(found.every(({ pid }) => pid !== process.pid));

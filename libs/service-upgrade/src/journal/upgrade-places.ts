@@ -63,6 +63,11 @@ export function temporaryPath({ target, folder }: UpgradePlaces): string {
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 
+/** Where the process that upgrades is named. */
+export function upgraderIn(folder: string): string {
+  return path.join(folder, 'upgrader');
+}
+
 /** Where the helper that leaves a run is run from. */
 export function helperPath({ target, folder }: UpgradePlaces): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '@wins/wins-program';
 import { sweep } from '../journal/durable-files.js';
+import { upgraderIn } from '../journal/upgrade-places.js';
 import { recordResult, untakenRecords } from '../journal/record-result.js';
 import { writeResult, type UpgradeOutcome, type UpgradeResult } from '../journal/upgrade-result.js';
 import { releaseOf } from './prepare-upgrade.js';
@@ -46,8 +47,9 @@ export async function removeLeftovers({
   try {
     if (existsSync(places.journal)) return;
     const named = (await context.service.query())?.command.imagePath ?? places.target;
-    const kept = [places.result, places.log, places.lock, context.ownFile, named];
-    await sweep(context.effects, places.folder, [...kept, ...(await untakenRecords(places))]);
+    const { folder, result, log, lock } = places;
+    const kept = [result, log, lock, upgraderIn(folder), context.ownFile, named];
+    await sweep(context.effects, folder, [...kept, ...(await untakenRecords(places))]);
   } catch (error) {
     context.log.write('leftovers stay', { found: messageOf(error) });
   }

@@ -6,8 +6,9 @@ import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { findPlaces } from './find-places.js';
 import { makeHelper } from './hand-over.js';
+import { enterPrivateFolder } from '../journal/private-folder.js';
 import { recoverInterrupted } from './recover-upgrade.js';
-import { ensurePrivateFolder, requireTrustedFolder } from './trusted-folders.js';
+import { requireTrustedFolder } from './trusted-folders.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { withLock } from './upgrade-lock.js';
 
@@ -68,8 +69,7 @@ export async function offerUpgrade(
     const places = await findPlaces(context.service);
     await requireOtherFile(offer.program, places.target);
     requireTrustedFolder(context, path.dirname(places.target));
-    await ensurePrivateFolder(context, places.folder);
-    context.log.keepIn(places.log);
+    await using _folder = await enterPrivateFolder(context, places);
     // First, because its result counts as well.
     await finishInterrupted(context, places, offer.runningFile);
     let attempt: number | undefined = 1;

@@ -2,8 +2,8 @@ import { lstat, realpath } from 'node:fs/promises';
 import { errnoOf } from '@wins/wins-program';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 import { findPlaces } from './find-places.js';
+import { enterPrivateFolder } from '../journal/private-folder.js';
 import { recoverInterrupted } from './recover-upgrade.js';
-import { ensurePrivateFolder } from './trusted-folders.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
 /** What a daemon says of itself when it starts. */
@@ -50,8 +50,7 @@ export async function recoverAtStart(
   if (lock === undefined)
     return { outcome: 'busy', reason: 'an upgrade is under way', restart: false };
   try {
-    await ensurePrivateFolder(context, places.folder);
-    context.log.keepIn(places.log);
+    await using _folder = await enterPrivateFolder(context, places);
     const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
     const recovered = await recoverInterrupted(context, places, {
       ...{ worker: 'daemon', runningFile, serving },

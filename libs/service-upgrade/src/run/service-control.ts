@@ -10,6 +10,8 @@ export interface ServiceStatus {
   readonly state: ServiceState;
   /** Whether the service manager starts it for no one. Default false. */
   readonly isDisabled?: boolean;
+  /** The number of its process; undefined while it has none, or the service manager does not tell. */
+  readonly pid?: number | undefined;
 }
 
 /** Held while this process upgrades a service; the system takes it back when the process dies. */
@@ -53,6 +55,10 @@ export interface UpgradeHost {
   readonly arch: string;
   /** Judges folders: who could decide what the service runs, or change the state of an upgrade. */
   readonly trust: FileTrust;
+  /** This process among all that ever ran here: `PID:start`, as the process host of the daemon names processes. */
+  readonly self: string;
+  /** Whether a process of this number started this one, itself or by others that still run. */
+  isBelow(pid: number): boolean;
   /** Starts a program that lives on when the run of this process is ended. It must be waited for by no one. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

@@ -63,6 +63,16 @@ describe('pickLeftovers', () => {
     ]);
   });
 
+  it('claims the process that the search spares, by number and time', () => {
+    const processes = table({ pid: 60, image: COPY }, { pid: 61, image: COPY }, { pid: 62 });
+    const remembered = [{ mark: 'run62', pid: 62, startToken: '620' }];
+    const claimed = (spared: string) =>
+      pickLeftovers(processes, { executables: [COPY], remembered, spared }, 50)
+        .filter((leftover) => leftover.claimed)
+        .map(({ pid }) => pid);
+    expect(['60:600', '62:620', '61:600', '61'].flatMap(claimed)).toEqual([60, 62]);
+  });
+
   it('never picks this process or what started it', () => {
     const processes = table(
       { pid: 30, image: COPY, parentPid: 30 },

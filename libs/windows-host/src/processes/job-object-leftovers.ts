@@ -1,3 +1,4 @@
+import { ancestry, parentOf } from './process-ancestry.js';
 import { endProcess, isRunning, type ProcessIdentity } from './windows-process.js';
 import { type ProcessEntry } from './windows-process-table.js';
 
@@ -11,13 +12,15 @@ export interface LeftoverSearch {
     readonly pid: number;
     readonly startToken: string;
   }[];
+  /** A process that is claimed whatever shows that it is a leftover: `PID:time of creation`. */
+  readonly spared?: string | undefined;
 }
 
 /** A process of an earlier daemon. */
 export interface FoundLeftover extends ProcessIdentity {
   readonly evidence: 'record' | 'executable';
   readonly mark: string | undefined;
-  /** A daemon that lives has it. */
+  /** A daemon that lives has it, or the search spares it. */
   readonly claimed: boolean;
 }
 
@@ -39,10 +42,12 @@ export function pickLeftovers(
   return [...processes.values()].flatMap((entry): FoundLeftover[] => {
     const { pid, created, image } = entry;
     if (ours.has(pid)) return [];
-    const mark = remembered.get(`${pid}:${created}`);
-    if (mark !== undefined) return [{ pid, created, evidence: 'record', mark, claimed: false }];
+    const identity = `${pid}:${created}`;
+    const isSpared = identity === search.spared;
+    const mark = remembered.get(identity);
+    if (mark !== undefined) return [{ pid, created, evidence: 'record', mark, claimed: isSpared }];
     if (image === undefined || !executables.has(foldAscii(image))) return [];
-    const claimed = entry.isInJob && parentOf(processes, entry) !== undefined;
+    const claimed = isSpared || (entry.isInJob && parentOf(processes, entry) !== undefined);
     return [{ pid, created, evidence: 'executable', mark: undefined, claimed }];
   });
 }
@@ -68,25 +73,6 @@ function tolerant<T>(act: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-function ancestry(processes: ReadonlyMap<number, ProcessEntry>, ownPid: number): Set<number> {
-  const pids = new Set([ownPid]);
-  for (let at = processes.get(ownPid); at !== undefined; at = parentOf(processes, at)) {
-    pids.add(at.pid);
-  }
-  return pids;
-}
-
-/** A parent is older: what has its number and is younger is another process. */
-function parentOf(
-  processes: ReadonlyMap<number, ProcessEntry>,
-  { pid, parentPid, created }: ProcessEntry,
-): ProcessEntry | undefined {
-  const parent = processes.get(parentPid);
-  const isOlder =
-    parent !== undefined && parent.pid !== pid && BigInt(parent.created) < BigInt(created);
-  return isOlder ? parent : undefined;
 }
 
 function foldAscii(text: string): string {

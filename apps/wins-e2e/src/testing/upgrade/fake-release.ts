@@ -16,9 +16,11 @@ export type Misbehaviour =
  * the pipe of its config, and finishes or undoes upgrades when it starts. The shell answers what needs no Node.
  *
  * @param version - Plain characters only.
+ * @param upgrade - A command that does what follows `up` for it, in place of the shell.
  */
-export function fakeRelease(version: string, misbehaviour?: Misbehaviour): string {
+export function fakeRelease(version: string, misbehaviour?: Misbehaviour, upgrade = ''): string {
   return `#!/bin/sh
+if [ "$1" = up ]; then ${upgrade === '' ? 'exit 64' : `${upgrade} "$@"`}; fi
 if [ "$1" = --version ]; then ${VERSION_ANSWERS[misbehaviour ?? ''] ?? `echo "rancher-wins version ${version}"; exit`}; fi
 if [ "$2" = config ]; then ${misbehaviour === 'does not accept the config' ? 'echo "out of order" >&2; exit 78' : 'exit'}; fi
 exec "${process.execPath}" "${FAKE_DAEMON}" "$0" "${version}" "${misbehaviour ?? ''}" "$@"

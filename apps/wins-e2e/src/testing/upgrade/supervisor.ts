@@ -143,6 +143,6 @@ export class Supervisor implements AsyncDisposable {
       this.pretend = undefined;
       await this.stop(graceMs);
     }
-    return { state: this.pretend ?? this.state };
+    return { state: this.pretend ?? this.state, pid: this.pid };
   }
 }

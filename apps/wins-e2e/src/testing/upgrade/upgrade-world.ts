@@ -22,12 +22,13 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** A process that upgrades, and counts what it does. */
+/** A process that upgrades, as the program that is named, if one is, and counts what it and those before it did. */
 const DRIVER = `
 const fs = require('node:fs');
+if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
 const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
 const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
-let count = 0;
+let count = fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8').split('\\n').length - 1 : 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
 const around = async (effect, act) => {
   const fault = faults[++count] ?? faults[effect];
@@ -51,7 +52,8 @@ export class UpgradeWorld implements AsyncDisposable {
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  readonly #driver: string;
+  /** Runs `wins up` with the faults that `UPGRADE_DRIVER` of its environment names. */
+  readonly driver: string;
 
   private constructor(
     readonly workspace: Workspace,
@@ -66,7 +68,7 @@ export class UpgradeWorld implements AsyncDisposable {
       'config',
       JSON.stringify({ listen: this.pipe, service: this.definition }),
     );
-    this.#driver = workspace.write('driver.cjs', DRIVER);
+    this.driver = workspace.write('driver.cjs', DRIVER);
   }
 
   /** A node that has no service yet. */
@@ -97,12 +99,20 @@ export class UpgradeWorld implements AsyncDisposable {
     return this.workspace.write('offered/wins', fakeRelease(version, misbehaviour), 0o755);
   }
 
-  /** Starts `wins up` for this service. */
-  startUp(args: readonly string[] = [], faults: Faults = {}): RunningProgram {
+  /**
+   * Starts `wins up` for this service.
+   *
+   * @param runtime - What runs it.
+   */
+  startUp(
+    args: readonly string[] = [],
+    faults: Faults = {},
+    runtime: string = process.execPath,
+  ): RunningProgram {
     const settings = { faults, trace: this.workspace.path('trace') };
     return startProgram(
-      process.execPath,
-      [this.#driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
+      runtime,
+      [this.driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
       { ...this.workspace.environment, UPGRADE_DRIVER: JSON.stringify(settings) },
     );
   }

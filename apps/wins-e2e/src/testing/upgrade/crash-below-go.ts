@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { runWins } from '../built-program.js';
+import { processesWith, until } from '../process-table.js';
+import { fakeRelease } from './fake-release.js';
+import { GO_RELEASE, nodeWithGoDaemon } from './node-with-go-daemon.js';
+import { sha256, type Faults, type UpgradeWorld } from './upgrade-world.js';
+
+const NEXT = 'v1.1.0';
+
+/** The new release, which counts its acts, and those of the helper that it leaves. */
+function helperOf({ workspace, driver }: UpgradeWorld): string {
+  const settings = workspace.path('settings.json');
+  const upgrade = `UPGRADE_PROGRAM="$0" UPGRADE_DRIVER="$(cat "${settings}")" exec "${process.execPath}" "${driver}"`;
+  return fakeRelease(NEXT, undefined, upgrade);
+}
+
+/** Has the daemon run the helper, which dies at one of its acts if told so, and waits until no process of it runs. */
+async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> {
+  const { workspace, pipe } = world;
+  const trace = workspace.path('trace');
+  workspace.write('settings.json', JSON.stringify({ faults, trace }));
+  const helper = workspace.write('wins-upgrade', helperOf(world), 0o755);
+  const run = ['cli', 'prc', 'run', '--server', pipe, '--path', helper, '--', 'up', '--json'];
+  await runWins([...run, '--wait=10s'], workspace.environment);
+  await until(() => processesWith(world.driver).length === 0);
+}
+
+/** The numbers of all acts of an upgrade through a daemon of the original, those of both processes. */
+export async function actsBelowGo(): Promise<number[]> {
+  await using world = await nodeWithGoDaemon('kills');
+  await upgrade(world);
+  assert.equal(await world.rest(), NEXT);
+  return world.effects.map((_, index) => index + 1);
+}
+
+/**
+ * The helper dies at an act, the node is restarted, and whoever wanted the upgrade asks again, if the old release serves.
+ *
+ * @returns The release that served after the restart.
+ */
+export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): Promise<string> {
+  await using world = await nodeWithGoDaemon(whenStopped);
+  const old = world.installed;
+  const next = sha256(helperOf(world));
+  await upgrade(world, { [act]: 'before' });
+  // The process that leaves the run has one act after its helper has begun, which goes on.
+  const goesOn = world.effects[act - 1] === 'remove upgrader';
+  assert.ok(world.effects.length === act || goesOn, 'it was not killed');
+  assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);
+  await world.supervisor.powerCycle();
+  let serves: string | undefined;
+  // A release on trial that came too early ends, and the old one is started.
+  while (serves === undefined || world.supervisor.command[0] !== world.target) {
+    serves = (await world.answer())?.version;
+  }
+  if (serves === GO_RELEASE) await upgrade(world);
+  assert.equal(await world.rest(), NEXT);
+  assert.equal(world.installed, next);
+  const journal = `${world.folder}/journal.json`;
+  assert.ok(!existsSync(journal), existsSync(journal) ? readFileSync(journal, 'utf8') : '');
+  const programs = [world.workspace.path('rancher-wins-'), `${world.folder}/helper-`];
+  assert.deepEqual(
+    programs.flatMap((program) => processesWith(program)),
+    [],
+  );
+  return serves;
+}
