@@ -13,12 +13,6 @@ const SECRETS = {
   output: 'canary-of-an-output',
 };
 
-/** The config of a node that follows the Secret of this API server. */
-function remoteConfig(node: PlanNode, api: ApiServer): string {
-  const connectionInfoFile = node.workspace.write('connection_info.json', api.connectionInfo());
-  return node.config({ remoteEnabled: true, connectionInfoFile });
-}
-
 describe('a node whose plan is in a Secret', () => {
   let api: ApiServer;
   let node: PlanNode;
@@ -42,7 +36,7 @@ describe('a node whose plan is in a Secret', () => {
       ],
     };
     api.create({ plan: JSON.stringify(plan) });
-    await node.start(remoteConfig(node, api));
+    await node.start(node.remoteConfig(api));
     await until(() => api.data()['applied-checksum'] !== undefined);
   });
   afterAll(async () => {
@@ -114,7 +108,7 @@ describe('a node whose plan is in a Secret', () => {
 it('serves at once while the API server is away, says so, and follows the plan once it is back', async () => {
   const api = await startApiServer();
   await using node = new PlanNode();
-  const config = remoteConfig(node, api);
+  const config = node.remoteConfig(api);
   api.create({ plan: '{}' });
   await api.down();
   const daemon = await node.start(config);
@@ -170,7 +164,7 @@ it('runs an instruction again that a stopped daemon has ended, as the same try, 
   );
   const instructions = [{ name: 'wait', command: program, saveOutput: true }];
   api.create({ plan: JSON.stringify({ instructions }), 'max-failures': '1' });
-  const config = remoteConfig(node, api);
+  const config = node.remoteConfig(api);
   const daemon = await node.start(config);
   await until(() => processesWith(endless).length === 2);
   const before = api.read();

@@ -1,3 +1,4 @@
+import type { ApiServer } from '@wins/system-agent/testing';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,6 +35,12 @@ export class PlanNode implements AsyncDisposable {
     };
     const systemagent = agent && { ...folders, ...agent };
     return this.workspace.config(allowed, { ...(systemagent && { systemagent }), ...more });
+  }
+
+  /** The config of a node that follows the Secret of this API server. */
+  remoteConfig(api: ApiServer): string {
+    const connectionInfoFile = this.workspace.write('connection_info.json', api.connectionInfo());
+    return this.config({ remoteEnabled: true, connectionInfoFile });
   }
 
   /** Starts the daemon and waits until it serves. */

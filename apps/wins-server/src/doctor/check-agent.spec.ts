@@ -76,14 +76,22 @@ describe('of the agent the doctor says', () => {
     expect(await look(changes)).toContain(finding);
   });
 
-  it('what is wrong with a plan', async () => {
+  it.each<[string, string, string, string]>([
+    ['remote', 'applied', '', 'ok: remote: applied'],
+    ['remote', 'failed', 'exit 3', 'warning: remote: failed: exit 3'],
+    ['/plans/a.plan', 'starting', '', 'ok: /plans/a.plan: starting'],
+    // Whatever the doctor's own look at the API server says.
+    ['remote', 'starting', '', 'problem: remote: starting: the daemon has not read its Secret yet'],
+    ['remote', 'disconnected', '500', 'problem: remote: disconnected: 500'],
+    ['remote', 'unwritten', '401', 'problem: remote: unwritten: 401'],
+  ])('where a plan stands: %s is %s, "%s"', async (Source, State, Problem, finding) => {
     const source = {
-      ...{ Source: 'remote', State: 'failed', Problem: 'an instruction failed', NextAt: '' },
+      ...{ Source, State, Problem, NextAt: '' },
       ...{ Checksum: '', AppliedChecksum: '', FailedChecksum: '', Failures: 1, LastApplyTime: '' },
       ...{ Probes: [], Periodic: [] },
     };
     const planStatus = () => Promise.resolve({ ...STATUS, Sources: [source] });
-    expect(await look({ planStatus })).toContain('warning: remote: failed: an instruction failed');
+    expect(await look({ planStatus })).toContain(finding);
   });
 
   it('that it cannot tell of plans when the daemon does not answer', async () => {

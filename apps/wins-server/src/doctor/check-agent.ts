@@ -69,6 +69,17 @@ async function judgeConnection(
   }
 }
 
+/** States in which the daemon and the API server do not know of each other. */
+const APART = new Set(['starting', 'disconnected', 'unwritten']);
+
+function judgeSource({ Source, State, Problem }: PlanStatusResponse['Sources'][number]): Finding {
+  const isApart = Source === 'remote' && APART.has(State);
+  const wrong = Problem === '' && isApart ? 'the daemon has not read its Secret yet' : Problem;
+  if (wrong === '') return ok(NAME, `${Source}: ${State}`);
+  const advice = 'see wins srv plan status, and the log';
+  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
+}
+
 async function judgePlans({ listen }: WinsConfig, host: DoctorHost): Promise<readonly Finding[]> {
   let status: PlanStatusResponse;
   try {
@@ -80,11 +91,7 @@ async function judgePlans({ listen }: WinsConfig, host: DoctorHost): Promise<rea
     const found = `the daemon follows no plan: ${status.Reason}`;
     return [problem(NAME, found, 'have it read its config again: wins srv config reload')];
   }
-  const findings = status.Sources.map(({ Source, State, Problem }) =>
-    Problem === ''
-      ? ok(NAME, `${Source}: ${State}`)
-      : warning(NAME, `${Source}: ${State}: ${Problem}`, 'see wins srv plan status, and the log'),
-  );
+  const findings = status.Sources.map(judgeSource);
   if (status.LastContact === '') return findings;
   const ageMs = host.now() - Date.parse(status.LastContact);
   const contact = `last contact with the API server ${Math.round(ageMs / 1000)} s ago`;

@@ -81,7 +81,7 @@ export function secretStore(
     },
     watch: async (onSecret, onState, signal) => {
       const watch = new SecretWatch({
-        ...{ connection, name, clock, random, onContact, onSecret, onState, signal },
+        ...{ connection, name, clock, random, answerMs, onContact, onSecret, onState, signal },
         silenceMs: options.silenceMs ?? 150_000,
       });
       try {

@@ -1,7 +1,15 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { answer, silent, type ApiFault } from '../testing/index.js';
+import {
+  answer,
+  resetAfter,
+  silent,
+  type ApiFault,
+  type ApiRequest,
+  type ApiServerOptions,
+} from '../testing/index.js';
+import type { SecretStoreOptions } from './secret-store.js';
 import {
   AT_START,
   isWatch,
@@ -145,34 +153,120 @@ describe('watching', () => {
       { type: 'ADDED', object },
       { type: 'ERROR', object: gone },
     ];
-    server.fault(answer(200, lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    server.fault(answer(200, body), { when: isWatch });
     const watch = watching(storeOf(server, { clock }));
     await watch.until(() => watch.failures().length === 4);
     await watch.stop();
     expect(new Set(watch.failures())).toEqual(new Set(['expired']));
-    expect(server.requests.length).toBeLessThanOrEqual(2 * 5);
+    expect(server.requests.length).toBeLessThanOrEqual(4 * 5);
   });
 
-  it('lists and watches where the server does not know initial events', async () => {
-    const server = await serve({ watchList: false });
+  const proceed: ApiFault = (_request, _response, next) => next();
+  const line = (event: object) => `${JSON.stringify(event)}\n`;
+  const error = (code: number) => line({ type: 'ERROR', object: { kind: 'Status', code } });
+  const news = (version: string) =>
+    line({ type: 'BOOKMARK', object: { kind: 'Secret', metadata: { resourceVersion: version } } });
+  /** Begins the answer with these bytes, and does not end it. */
+  const hang =
+    (bytes: string): ApiFault =>
+    (_request, response) =>
+      void response.writeHead(200).write(bytes);
+  /** Begins the answer with the events that there are, without the one that says that they are all. */
+  const withoutEnd: ApiFault = (_request, response, proceed) => {
+    const write = response.write.bind(response) as (chunk: string) => boolean;
+    response.write = (chunk: string) => chunk.includes('BOOKMARK') || write(chunk);
+    proceed();
+  };
+
+  // Only silence is worth a short patience.
+  const isSilent = { answerMs: 2000 };
+  describe.each<[string, ApiFault, ApiServerOptions?, Partial<SecretStoreOptions>?]>([
+    ['refuses it by 422', proceed, { watchList: false }],
+    ['refuses it by an error event of 500', proceed, { watchList: 'failing' }],
+    ...[400, 404, 405, 406, 410, 429, 500, 501, 504].flatMap((code): [string, ApiFault][] => [
+      [`answers ${code}`, answer(code, '{}')],
+      [`sends an error event of ${code}`, answer(200, error(code))],
+    ]),
+    ['sends an error event of no kind', answer(200, line({ type: 'ERROR', object: {} }))],
+    ['ends the answer before anything', answer(200, '')],
+    ['cuts the answer off in its first line', resetAfter(1)],
+    ['ends the answer behind a bookmark that tells no end', answer(200, news('7'))],
+    ['says nothing in its answer', hang(''), {}, isSilent],
+    ['hangs behind a bookmark that tells no end', hang(news('7')), {}, isSilent],
+    ['hangs behind the Secret', withoutEnd, {}, isSilent],
+    ['answers in HTML', answer(200, '<html>\n')],
+    ['answers in another encoding', answer(200, 'x', { 'content-encoding': 'gzip' })],
+    ['answers with events of another kind', answer(200, line({ type: 'ADDED', object: {} }))],
+  ])('a server that cannot begin a watch with the Secret, and %s', (...row) => {
+    const [, fault, options, patience] = row;
+    const isInitial = ({ query }: ApiRequest) => query.has('sendInitialEvents');
+    const follow = async (secret?: string) => {
+      const server = await serve(options);
+      if (secret !== undefined) server.create({ plan: secret });
+      server.fault(fault, { when: isInitial });
+      const clock = new LeapingClock();
+      return { server, clock, watch: watching(storeOf(server, { clock, ...patience })) };
+    };
+
+    it('lists it at once, and watches from there', async () => {
+      const { server, clock, watch } = await follow('first');
+      await server.nextRequest(({ query }) => query.has('resourceVersion'));
+      await watch.connected();
+      server.update({ plan: 'second' });
+      expect(await watch.reports(2)).toEqual(['first', 'second']);
+      expect(server.requests.map(({ query }) => query.get('watch') ?? 'list')).toEqual([
+        'true',
+        'list',
+        'true',
+      ]);
+      expect([watch.failures(), clock.waits]).toEqual([[], []]);
+      // An item of a list is a whole object, so that it can be written back.
+      expect(watch.secrets.at(-1)?.object).toMatchObject({ kind: 'Secret', apiVersion: 'v1' });
+    });
+
+    it('lists that there is none', async () => {
+      const { watch } = await follow();
+      expect(await watch.reports(1)).toEqual(['none']);
+    });
+  });
+
+  it.each([401, 403])('does not list for a watch that is refused by %i', async (code) => {
+    const server = await serve();
+    for (const fault of [answer(code, '{}'), answer(200, error(code))]) {
+      server.fault(fault, { times: 3 });
+      const watch = watching(storeOf(server));
+      await watch.connected();
+      expect(watch.failures()).toHaveLength(3);
+      await watch.stop();
+    }
+    expect(server.requests.filter((request) => !isWatch(request))).toEqual([]);
+  });
+
+  it('begins with a watch again where the list fails: the account may watch alone', async () => {
+    const server = await serve();
     server.create({ plan: 'first' });
+    server.fault((request, response, next) => {
+      if (!isWatch(request)) answer(403, '{}')(request, response, next);
+      else if (server.requests.length === 1) answer(500, '{}')(request, response, next);
+      else next();
+    });
     const watch = watching(storeOf(server));
-    await watch.connected();
-    server.update({ plan: 'second' });
-    expect(await watch.reports(2)).toEqual(['first', 'second']);
-    expect(server.requests.map(({ query }) => query.get('watch') ?? 'list')).toEqual([
-      'true',
-      'list',
-      'true',
-    ]);
-    expect(watch.failures()).toEqual([]);
-    // An item of a list is a whole object, so that it can be written back.
-    expect(watch.secrets[0]?.object).toMatchObject({ kind: 'Secret', apiVersion: 'v1' });
+    expect(await watch.reports(1)).toEqual(['first']);
+    expect(watch.failures()).toEqual(['forbidden']);
   });
 
-  it('lists that there is no Secret where the server does not know initial events', async () => {
-    const server = await serve({ watchList: false });
-    const watch = watching(storeOf(server));
+  it('gives the first read its time as a whole, however it trickles', async () => {
+    const server = await serve();
+    server.fault(
+      (_request, response) => {
+        response.writeHead(200);
+        const trickle = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(trickle));
+      },
+      { times: 1 },
+    );
+    const watch = watching(storeOf(server, { answerMs: 300 }));
     expect(await watch.reports(1)).toEqual(['none']);
   });
 
@@ -212,9 +306,11 @@ describe('watching', () => {
   it('does not ask without a pause when the server ends each watch', async () => {
     const clock = new LeapingClock();
     const server = await serve();
-    server.fault(answer(200, ''), { times: 4 });
+    server.fault(answer(200, ''), { times: 5, when: isWatch });
     const watch = watching(storeOf(server, { clock }));
+    await watch.until(() => watch.failures().length === 4);
     await watch.connected();
+    // The first of them is followed by a list.
     expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
   });
 

@@ -14,6 +14,8 @@ export interface WatchOptions {
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly onContact: () => void;
+  /** Within which a first read arrives as a whole. */
+  readonly answerMs: number;
   /** A watch on which nothing arrives for so long is dead. */
   readonly silenceMs: number;
   readonly onSecret: (secret: Secret | undefined) => void;
@@ -34,8 +36,8 @@ export class SecretWatch {
   readonly #options: WatchOptions;
   /** From which to go on; undefined when the Secret must be read from the start. */
   #version: string | undefined;
-  /** Whether the server knows `sendInitialEvents`; assumed until it refuses. */
-  #hasInitialEvents = true;
+  /** Whether the next first read is a list, and not a watch with initial events: the other one, once one of the two has failed. */
+  #lists = false;
   /** What was reported last: `none` for no Secret, undefined for nothing yet. */
   #reported: string | undefined;
   #isConnected = false;
@@ -70,28 +72,33 @@ export class SecretWatch {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
     try {
-      if (this.#version === undefined && !this.#hasInitialEvents) {
+      if (this.#version === undefined && this.#lists) {
         const refusal = await this.#list();
-        if (refusal !== undefined) return this.#refused(refusal);
+        if (refusal !== undefined) return this.#failed(refusal);
       }
-      const isInitial = this.#version === undefined;
-      const answer = await connection.open(this.#request(isInitial), signal);
-      if ('error' in answer) {
-        if (isInitial && (answer.status === 400 || answer.status === 422)) {
-          this.#hasInitialEvents = false;
-          return undefined;
-        }
-        return this.#expiredOrRefused(answer);
-      }
-      return await this.#follow(answer.response, isInitial);
+      const answer = await connection.open(this.#request(), signal);
+      return 'error' in answer ? this.#failed(answer) : await this.#follow(answer.response);
     } catch (error) {
-      return this.#refused({ error: connection.failure(error, WHAT, signal) });
+      return this.#failed({ error: connection.failure(error, WHAT, signal) });
     }
   }
 
-  #refused(refusal: ApiRefusal): ApiRefusal {
+  /** Decides how it goes on. Returns undefined when that is at once, and the failure when it is after a wait. */
+  #failed(refusal: ApiRefusal): ApiRefusal | undefined {
+    const { code } = refusal.error;
+    const wasRead = this.#version !== undefined;
     // Whatever the server said no to, what it says of the Secret from the start is right; a lost connection goes on where it was.
-    if (refusal.error.code !== 'unreachable') this.#version = undefined;
+    if (code !== 'unreachable') this.#version = undefined;
+    if (!wasRead) {
+      const isOfAccount = code === 'unauthorized' || code === 'forbidden';
+      this.#lists = !this.#lists && !isOfAccount;
+      const isAnswered = code !== 'unreachable' || this.#connectedAt !== 0;
+      if (this.#lists && isAnswered && refusal.retryAfterMs === undefined) return undefined;
+    } else if (code === 'expired' && this.#mayReread) {
+      // The history is gone, as it is after an outage.
+      this.#mayReread = false;
+      return undefined;
+    }
     this.#failures = this.#isLong() ? 1 : this.#failures + 1;
     return refusal;
   }
@@ -113,7 +120,7 @@ export class SecretWatch {
     const { connection, name, signal } = this.#options;
     const query = new URLSearchParams({ fieldSelector: `metadata.name=${name.secretName}` });
     const path = `${collection(name)}?${query.toString()}`;
-    const answer = await connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
+    const answer = await connection.ask({ method: 'GET', path, what: WHAT }, signal);
     if ('error' in answer) return answer;
     const { kind, metadata, items } = objectOf(answer.body);
     if (kind !== 'SecretList') {
@@ -128,14 +135,14 @@ export class SecretWatch {
     return undefined;
   }
 
-  #request(isInitial: boolean) {
+  #request() {
     const { name, random } = this.#options;
     const query = new URLSearchParams({
       allowWatchBookmarks: 'true',
       fieldSelector: `metadata.name=${name.secretName}`,
-      ...(isInitial
+      ...(this.#version === undefined
         ? { resourceVersionMatch: 'NotOlderThan', sendInitialEvents: 'true' }
-        : { resourceVersion: this.#version ?? '' }),
+        : { resourceVersion: this.#version }),
       // As the original: so that not all nodes come back at once.
       timeoutSeconds: String(300 + Math.floor(random() * 300)),
       watch: 'true',
@@ -143,39 +150,43 @@ export class SecretWatch {
     return { method: 'GET' as const, path: `${collection(name)}?${query.toString()}`, what: WHAT };
   }
 
-  async #follow(response: IncomingMessage, isInitial: boolean): Promise<ApiRefusal | undefined> {
-    const { clock, connection, silenceMs, onContact } = this.#options;
+  async #follow(response: IncomingMessage): Promise<ApiRefusal | undefined> {
+    const { clock, connection, answerMs, silenceMs, onContact } = this.#options;
     this.#connectedAt = clock.now().getTime();
-    if (!isInitial) this.#connected();
-    const timer = setTimeout(
-      () => response.destroy(new Error(`nothing arrived for ${silenceMs} ms`)),
-      silenceMs,
-    );
+    const endAfter = (ms: number): NodeJS.Timeout =>
+      setTimeout(() => response.destroy(new Error(`nothing arrived for ${ms} ms`)), ms);
+    let timer = endAfter(this.#version === undefined ? answerMs : silenceMs);
+    if (this.#version !== undefined) this.#connected();
+    let hasSecret = false;
     const onBytes = (): void => {
-      timer.refresh();
       onContact();
+      // A first read has its time as a whole, however it trickles.
+      if (this.#version !== undefined) timer.refresh();
     };
-    let hasSecret = !isInitial;
     try {
       for await (const event of readJsonLines(response, onBytes)) {
         const { type, object } = objectOf(event);
         if (type === 'ERROR') {
           const status = objectOf(object);
           const code = typeof status['code'] === 'number' ? status['code'] : 500;
-          return this.#expiredOrRefused(connection.refusal(WHAT, code, status));
+          return this.#failed(connection.refusal(WHAT, code, status));
         }
         if (type === 'BOOKMARK') {
           const metadata = objectOf(objectOf(object)['metadata']);
-          // Without an object before it there is no Secret.
-          if (!hasSecret) this.#report(undefined);
-          hasSecret = true;
+          if (this.#version === undefined) {
+            if (!endsInitialEvents(metadata)) continue;
+            // Without an object before it there is no Secret.
+            if (!hasSecret) this.#report(undefined);
+            clearTimeout(timer);
+            timer = endAfter(silenceMs);
+          }
           this.#version = versionOf(metadata);
           this.#connected();
         } else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
           const secret = readSecret(object, this.#options.name);
           hasSecret = true;
           this.#report(type === 'DELETED' ? undefined : secret);
-          this.#version = secret.resourceVersion;
+          if (this.#version !== undefined) this.#version = secret.resourceVersion;
           this.#connected();
         }
       }
@@ -183,22 +194,13 @@ export class SecretWatch {
       clearTimeout(timer);
       response.destroy();
     }
-    if (this.#livedMs() >= SHORT_WATCH_MS) {
+    if (this.#version !== undefined && this.#livedMs() >= SHORT_WATCH_MS) {
       this.#failures = 0;
       this.#mayReread = true;
       return undefined;
     }
     const message = `cannot ${WHAT}: the API server ended it at once`;
-    return { ...this.#refused({ error: new AgentError('unreachable', message) }) };
-  }
-
-  /** The history is gone, as it is after an outage: no failure the first time, and the Secret is read again at once. */
-  #expiredOrRefused(refusal: ApiRefusal): ApiRefusal | undefined {
-    const hadVersion = this.#version !== undefined;
-    this.#refused(refusal);
-    if (refusal.error.code !== 'expired' || !hadVersion || !this.#mayReread) return refusal;
-    this.#mayReread = false;
-    return undefined;
+    return this.#failed({ error: new AgentError('unreachable', message) });
   }
 
   #connected(): void {
@@ -218,6 +220,11 @@ export class SecretWatch {
 
 function collection({ namespace }: SecretName): string {
   return `/api/v1/namespaces/${namespace}/secrets`;
+}
+
+/** All that there was is told; events follow. */
+function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {
+  return annotations !== undefined && objectOf(annotations)['k8s.io/initial-events-end'] === 'true';
 }
 
 function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): string {

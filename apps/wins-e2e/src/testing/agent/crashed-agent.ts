@@ -113,8 +113,7 @@ export class CrashedAgent implements AsyncDisposable {
     const { workspace } = this.node;
     this.#api = api;
     this.#rules = rules;
-    const connectionInfoFile = workspace.write('connection_info.json', api.connectionInfo());
-    this.#config = this.node.config({ remoteEnabled: true, connectionInfoFile });
+    this.#config = this.node.remoteConfig(api);
     this.#driver = workspace.write('driver.cjs', DRIVER);
     // The daemon dies at what it says: by then its line is there.
     const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';

@@ -5,8 +5,11 @@ import type { SecretTable } from './secret-table.js';
 
 /** How the double watches. */
 export interface WatchOptions {
-  /** Whether `sendInitialEvents` is known. Servers before 1.32 refuse it with 422. */
-  readonly watchList: boolean;
+  /**
+   * Whether `sendInitialEvents` is known. Servers before 1.32 refuse it with 422; `failing`: by an event in an answer of 200, as 1.35
+   * does on etcd 3.4.
+   */
+  readonly watchList: boolean | 'failing';
   /** How a version that is too old is refused: by an event in an answer of 200, or by an answer of 410. */
   readonly expiredAs: 'event' | 'status';
   /** Takes part in every watch that is open. */
@@ -52,6 +55,16 @@ export function serveWatch(
     response.flushHeaders();
   };
 
+  const failWith = (error: ApiFailure): void => {
+    start();
+    send('ERROR', error.status);
+    response.end();
+  };
+  if (wantsInitial && watchList === 'failing') {
+    failWith(noProgress());
+    return;
+  }
+
   const isWanted = ({ metadata }: { metadata: { name: string; namespace: string } }) =>
     metadata.namespace === namespace && (name === undefined || metadata.name === name);
   if (wantsInitial || version === 0) {
@@ -65,9 +78,7 @@ export function serveWatch(
       for (const { type, object } of missed) if (isWanted(object)) send(type, object);
     } catch (error) {
       if (!(error instanceof ApiFailure) || expiredAs === 'status') throw error;
-      start();
-      send('ERROR', error.status);
-      response.end();
+      failWith(error);
       return;
     }
   }
@@ -85,6 +96,11 @@ export function serveWatch(
     stop();
     watches.delete(watch);
   });
+}
+
+function noProgress(): ApiFailure {
+  const found = 'the required storage feature RequestWatchProgress is disabled';
+  return failure(500, 'InternalError', `a watch stream was requested by the client but ${found}`);
 }
 
 function unknownOption(): ApiFailure {

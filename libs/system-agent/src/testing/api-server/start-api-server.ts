@@ -18,7 +18,7 @@ export interface ApiServerOptions {
   readonly namespace?: string;
   /** The Secret that the agent may use. */
   readonly secretName?: string;
-  readonly watchList?: boolean;
+  readonly watchList?: boolean | 'failing';
   readonly expiredAs?: 'event' | 'status';
   /** Plain HTTP, without certificates. */
   readonly plain?: boolean;
@@ -52,7 +52,7 @@ export interface ApiServer {
   readonly secretName: string;
   /** PEM of the authority that its certificate is from. */
   readonly ca: string;
-  /** What the agent shows. */
+  /** What the agent shows, until `rotateToken`. */
   readonly token: string;
   /** May look at the Secret of the agent, and not write it. */
   readonly readerToken: string;
@@ -78,6 +78,8 @@ export interface ApiServer {
   /** Forgets the history: watches from versions until now are refused. */
   compact(): void;
   bookmark(): void;
+  /** The token of the agent ends, and it has another one. As with the real one, a watch that is open goes on. */
+  rotateToken(): void;
   /** Ends all watches as the server does after `timeoutSeconds`. */
   endWatches(): void;
   /** Cuts all connections. */
@@ -107,7 +109,8 @@ export async function startApiServer({
   const watches = new Set<OpenWatch>();
   const requests: ApiRequest[] = [];
   const waiting = new Set<(request: ApiRequest) => void>();
-  const token = `agent-token-${Math.random().toString(36).slice(2)}`;
+  const newToken = (): string => `agent-token-${Math.random().toString(36).slice(2)}`;
+  let token = newToken();
   const readerToken = `reader-token-${Math.random().toString(36).slice(2)}`;
   const adminToken = `admin-token-${Math.random().toString(36).slice(2)}`;
   const agent: ApiUser = {
@@ -216,7 +219,9 @@ export async function startApiServer({
     namespace,
     secretName,
     ca: authority.cert,
-    token,
+    get token() {
+      return token;
+    },
     readerToken,
     adminToken,
     clientCertificate: authority.issue('agent'),
@@ -241,6 +246,9 @@ export async function startApiServer({
     bookmark: () => {
       table.advance();
       for (const watch of watches) watch.bookmark();
+    },
+    rotateToken: () => {
+      token = newToken();
     },
     endWatches: () => {
       for (const watch of watches) watch.end();
