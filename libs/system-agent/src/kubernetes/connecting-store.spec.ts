@@ -1,3 +1,4 @@
+import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore, WatchState } from '../ports.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { connectingStore } from './connecting-store.js';
@@ -11,10 +12,12 @@ const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 class StandInStore implements SecretStore {
   refuse: () => void = () => undefined;
   readonly lastContactAt: Date | undefined;
+  readonly #answer: () => Promise<Secret>;
   readonly #watched: () => void;
 
-  constructor(lastContactAt: Date | undefined, watched: () => void) {
+  constructor(lastContactAt: Date | undefined, answer: () => Promise<Secret>, watched: () => void) {
     this.lastContactAt = lastContactAt;
+    this.#answer = answer;
     this.#watched = watched;
   }
 
@@ -31,8 +34,8 @@ class StandInStore implements SecretStore {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
 
-  read = () => Promise.resolve(SECRET);
-  write = () => Promise.resolve(SECRET);
+  read = () => this.#answer();
+  write = () => this.#answer();
 }
 
 function setUp(first: ConnectionInfo | Error) {
@@ -44,6 +47,7 @@ function setUp(first: ConnectionInfo | Error) {
   const file: { content: ConnectionInfo | Error; until?: Promise<void> | undefined } = {
     content: first,
   };
+  const server: { refusal?: AgentErrorCode | undefined; asked: ConnectionInfo[] } = { asked: [] };
   let store: StandInStore | undefined;
   const secrets = connectingStore({
     clock,
@@ -56,11 +60,17 @@ function setUp(first: ConnectionInfo | Error) {
     storeOf: (given) => {
       used.push(given);
       const contact = used.length === 1 ? new Date(7000) : undefined;
-      return (store = new StandInStore(contact, () => watchers.shift()?.()));
+      const answer = () => {
+        server.asked.push(given);
+        return server.refusal !== undefined && given === used[0]
+          ? Promise.reject(new AgentError(server.refusal, 'no'))
+          : Promise.resolve(SECRET);
+      };
+      return (store = new StandInStore(contact, answer, () => watchers.shift()?.()));
     },
   });
   return {
-    ...{ clock, states, used, file, secrets },
+    ...{ clock, states, used, file, server, secrets },
     refuse: () => store?.refuse(),
     nextWatch: () => new Promise<void>((resolve) => watchers.push(resolve)),
     watch: () =>
@@ -118,6 +128,48 @@ describe('a store whose connection info is in a file', () => {
     end();
     await watching;
   });
+
+  const asking: [string, (secrets: SecretStore) => Promise<unknown>][] = [
+    ['read', (secrets) => secrets.read(new AbortController().signal)],
+    ['write', (secrets) => secrets.write(SECRET, {}, new AbortController().signal)],
+  ];
+  const codes: AgentErrorCode[] = ['unauthorized', 'forbidden', 'unreachable', 'refused'];
+  const refused = asking.flatMap(([title, ask]) =>
+    codes.map((code) => [title, code, ask] as const),
+  );
+
+  it.each(refused)(
+    'reads it again when a %s is answered with %s, asks once more, and makes the watch that goes on anew',
+    async (_title, code, ask) => {
+      const { used, file, server, watch, nextWatch, secrets, end } = setUp(info('old'));
+      const watched = nextWatch();
+      const watching = watch();
+      await watched;
+      const again = nextWatch();
+      file.content = info('new');
+      server.refusal = code;
+      expect(await ask(secrets)).toBe(SECRET);
+      await again;
+      expect(server.asked).toEqual([info('old'), info('new')]);
+      expect(used).toEqual([info('old'), info('new')]);
+      end();
+      await watching;
+    },
+  );
+
+  it.each(asking)(
+    'a %s that is refused says so while the file is the same',
+    async (_title, ask) => {
+      const { file, server, secrets } = setUp(info('old'));
+      server.refusal = 'unauthorized';
+      await expect(ask(secrets)).rejects.toMatchObject({ code: 'unauthorized' });
+      file.content = new Error('being written');
+      await expect(ask(secrets)).rejects.toMatchObject({ code: 'unauthorized' });
+      expect(server.asked).toEqual([info('old'), info('old')]);
+      file.content = info('new');
+      expect(await ask(secrets)).toBe(SECRET);
+    },
+  );
 
   it('knows when the API server last answered once there is a connection', async () => {
     const { secrets } = setUp(info('a'));

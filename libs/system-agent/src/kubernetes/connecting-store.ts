@@ -15,11 +15,14 @@ export interface ConnectingStoreOptions {
 interface Connection {
   readonly info: ConnectionInfo;
   readonly store: SecretStore;
+  /** Aborts once the file says something else. */
+  readonly replaced: AbortController;
 }
 
 /**
  * A store for a file that says where the Secret is: read when it is needed, waited for while it is not there or cannot be used, and read
- * again when the API server does not answer as wanted, because a token or an authority in it may have been replaced.
+ * again whenever the API server does not answer as wanted, because a token or an authority in it may have been replaced. A watch that
+ * still goes on by then is made anew, as the server ends none for a token that has ended.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
@@ -28,25 +31,36 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
   const lastContact = (): Date | undefined => (contact = known?.store.lastContactAt ?? contact);
   const open = async (): Promise<Connection> => {
     const info = await readInfo();
-    return (known = { info, store: storeOf(info) });
+    return (known = { info, store: storeOf(info), replaced: new AbortController() });
   };
   const connect = async (): Promise<Connection> => {
     if (known !== undefined) return known;
     connecting ??= open().finally(() => (connecting = undefined));
     return await connecting;
   };
-  /** Forgets what is known if the file says something else by now. */
-  const hasChanged = async (used: ConnectionInfo): Promise<boolean> => {
+  /** Forgets a connection if the file says something else by now. */
+  const isReplaced = async (used: Connection): Promise<boolean> => {
     try {
-      if (isDeepStrictEqual(await readInfo(), used)) return false;
+      if (isDeepStrictEqual(await readInfo(), used.info)) return false;
     } catch {
       // Perhaps it is being written: what is known may still be right.
       return false;
     }
     lastContact();
     // A newer connection may be there already.
-    if (known?.info === used) known = undefined;
+    if (known === used) known = undefined;
+    used.replaced.abort();
     return true;
+  };
+  /** Asks once more where the connection info was replaced; whoever asks says when to try again otherwise. */
+  const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
+    const used = await connect();
+    try {
+      return await question(used.store);
+    } catch (error) {
+      if (!(await isReplaced(used))) throw error;
+      return await question((await connect()).store);
+    }
   };
   return {
     get lastContactAt() {
@@ -56,18 +70,16 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       const backOff = new Backoff(SOURCE_BACKOFF);
       while (!signal.aborted) {
         try {
-          const { info, store } = await connect();
+          const used = await connect();
           backOff.reset();
-          const replaced = new AbortController();
-          const until = AbortSignal.any([signal, replaced.signal]);
+          const { store, replaced } = used;
           await store.watch(
             onSecret,
             (state) => {
               onState(state);
-              if (state.kind === 'connected') return;
-              void hasChanged(info).then((changed) => changed && replaced.abort());
+              if (state.kind !== 'connected') void isReplaced(used);
             },
-            until,
+            AbortSignal.any([signal, replaced.signal]),
           );
         } catch (error) {
           if (!(error instanceof Error)) throw error;
@@ -77,8 +89,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
         }
       }
     },
-    read: async (signal) => (await connect()).store.read(signal),
-    write: async (secret, changes, signal) =>
-      (await connect()).store.write(secret, changes, signal),
+    read: (signal) => ask((store) => store.read(signal)),
+    write: (secret, changes, signal) => ask((store) => store.write(secret, changes, signal)),
   };
 }

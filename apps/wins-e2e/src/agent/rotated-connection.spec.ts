@@ -1,0 +1,74 @@
+import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import { readFileSync } from 'node:fs';
+import { PlanNode } from '../testing/plan-node.js';
+import { until } from '../testing/process-table.js';
+
+describe('a node whose token ends while its watch goes on', () => {
+  let api: ApiServer;
+  let node: PlanNode;
+  let runs: string;
+
+  /** A plan that leaves a line behind for each run. */
+  const plan = (name: string): string =>
+    JSON.stringify({ instructions: [{ name, command: node.workspace.path('say'), args: [name] }] });
+  const isDone = (count: number): boolean => String(api.data()['success-count']) === String(count);
+  const putsOf = (token: string): number =>
+    api.requests.filter(
+      ({ method, headers }) => method === 'PUT' && headers.authorization === `Bearer ${token}`,
+    ).length;
+
+  beforeEach(async () => {
+    api = await startApiServer();
+    node = new PlanNode();
+    runs = node.workspace.path('runs');
+    node.workspace.script('say', `echo $1 >>${runs}`);
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+    await api.close();
+  });
+
+  describe.each([
+    ['with plan-state', { 'plan-state': 'pending' }, 'disconnected'],
+    ['by the rules before plan-state', {}, 'unwritten'],
+  ])('%s', (_title, state, refused) => {
+    it('reads the connection info again at the first refusal, and watches with the new token', async () => {
+      api.create({ plan: plan('a'), ...state });
+      await node.start(node.remoteConfig(api));
+      await until(() => isDone(1));
+      const { token: old } = api;
+      const before = putsOf(old);
+      api.rotateToken();
+      node.workspace.write('connection_info.json', api.connectionInfo());
+      const watched = api.nextRequest(
+        ({ query, headers }) =>
+          query.get('watch') === 'true' && headers.authorization === `Bearer ${api.token}`,
+      );
+      api.update({ plan: plan('b'), ...state });
+      await until(() => isDone(2));
+      await watched;
+      expect(putsOf(old) - before).toBe(1);
+      api.update({ plan: plan('c'), ...state });
+      await until(() => isDone(3));
+      expect(readFileSync(runs, 'utf8')).toBe('a\nb\nc\n');
+    });
+
+    it('says that it is refused while the connection info is the same, and goes on once it is another', async () => {
+      api.create({ plan: plan('a'), ...state });
+      const config = node.remoteConfig(api);
+      const daemon = await node.start(config);
+      await until(() => isDone(1));
+      api.rotateToken();
+      api.update({ plan: plan('b'), ...state });
+      const told = await daemon.logged((record) => record['state'] === refused);
+      expect(JSON.stringify(told)).toContain('the API server answered 401');
+      const doctor = await node.wins('doctor', '--config', config);
+      expect(String(doctor.stdout)).toMatch(
+        new RegExp(`^problem +agent +remote: ${refused}: `, 'm'),
+      );
+      node.workspace.write('connection_info.json', api.connectionInfo());
+      await until(() => isDone(2));
+      expect(readFileSync(runs, 'utf8')).toBe('a\nb\n');
+    });
+  });
+});
