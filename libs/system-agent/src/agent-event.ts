@@ -78,6 +78,23 @@ export type SourceState =
       /** Absent: there is no next try. */
       readonly retryAt?: Date;
     }
+  /** `plan-state` says that the server has stopped the plan; probes and periodic instructions go on. */
+  | {
+      readonly kind: 'cancelled' | 'paused';
+      readonly checksum: string;
+      readonly nextPassAt: Date;
+    }
+  /**
+   * The plan is neither applied nor failed. With `pending`, `in-progress` or no `plan-state` at all its turn comes at once; any other
+   * value starts nothing. Probes and periodic instructions go on.
+   */
+  | {
+      readonly kind: 'waiting';
+      readonly checksum: string;
+      /** The first 64 characters of the value of the key, which may be any. */
+      readonly planState?: string;
+      readonly nextPassAt: Date;
+    }
   /** The plan, a file of it, or a key of the Secret cannot be used. */
   | { readonly kind: 'invalid'; readonly error: Error; readonly retryAt: Date }
   /** A result waits on the disk for the API server. */

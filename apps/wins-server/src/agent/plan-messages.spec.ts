@@ -54,6 +54,24 @@ describe('what is told of a plan', () => {
     [{ kind: 'applied', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
     [{ kind: 'failed', checksum, failures: 2 }, 'an instruction failed, in try 2', ''],
     [
+      { kind: 'failed', checksum, failures: 0 },
+      'plan-state is "failed", and the Secret does not say why',
+      '',
+    ],
+    [{ kind: 'cancelled', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
+    [{ kind: 'paused', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
+    [{ kind: 'waiting', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
+    [
+      { kind: 'waiting', checksum, planState: 'pending', nextPassAt: new Date(5000) },
+      '',
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [
+      { kind: 'waiting', checksum, planState: 'succeeded', nextPassAt: new Date(5000) },
+      'plan-state is "succeeded"; only pending starts the plan',
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [
       { kind: 'disconnected', error: new Error('401'), retryAt: new Date(7000) },
       '401',
       '1970-01-01T00:00:07.000Z',

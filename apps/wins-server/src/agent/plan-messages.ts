@@ -15,6 +15,7 @@ import type {
   PlanProbeState,
   PlanSource,
 } from '@wins/wins-api/raw';
+import { quoteText } from '@wins/wins-program';
 
 /** What a plan wants, without what may be a secret: contents, arguments, values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
@@ -98,11 +99,17 @@ function addressOf(url = ''): string {
 
 function problemOf(state: SourceState): string {
   if ('error' in state) return state.error.message;
+  if (state.kind === 'waiting' && !STARTS.has(state.planState))
+    return `plan-state is ${quoteText(state.planState ?? '')}; only pending starts the plan`;
   if (state.kind !== 'failed') return '';
+  if (state.failures === 0) return 'plan-state is "failed", and the Secret does not say why';
   return `an instruction failed, in try ${state.failures}`;
 }
 
+/** With these the turn of a plan comes by itself. */
+const STARTS = new Set([undefined, 'pending', 'in-progress']);
+
 function nextOf(state: SourceState): Date | undefined {
   if ('retryAt' in state) return state.retryAt;
-  return state.kind === 'applied' ? state.nextPassAt : undefined;
+  return 'nextPassAt' in state ? state.nextPassAt : undefined;
 }

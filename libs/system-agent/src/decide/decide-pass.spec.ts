@@ -98,9 +98,21 @@ describe('decidePass', () => {
     ],
     [
       'in-progress, announced here',
-      { firstPass: false, announced: 1 },
-      { 'plan-state': 'in-progress' },
+      { firstPass: false, announced: { checksum: THIS, revision: 4 } },
+      { 'plan-state': 'in-progress', 'plan-revision': '4', 'failure-count': '2' },
       'apply 1, announced',
+    ],
+    [
+      'in-progress, announced here for another revision',
+      { firstPass: false, announced: { checksum: THIS, revision: 4 } },
+      { 'plan-state': 'in-progress', 'plan-revision': '5', 'failure-count': '2' },
+      'apply 3, interrupted',
+    ],
+    [
+      'in-progress, announced here for another plan',
+      { firstPass: false, announced: { checksum: OTHER, revision: 4 } },
+      { 'plan-state': 'in-progress', 'plan-revision': '4', 'failure-count': '2' },
+      'apply 3, interrupted',
     ],
     [
       'in-progress after a start',
@@ -111,8 +123,8 @@ describe('decidePass', () => {
     [
       'in-progress, written by someone else',
       RUNNING,
-      { 'plan-state': 'in-progress' },
-      'watchOver, terminal',
+      { 'plan-state': 'in-progress', 'failure-count': '2' },
+      'apply 3, interrupted',
     ],
     ['succeeded after a start', STARTED, { 'plan-state': 'succeeded' }, 'watchOver, terminal'],
     [
@@ -127,6 +139,15 @@ describe('decidePass', () => {
     ['an empty state', RUNNING, { 'plan-state': '' }, 'watchOver, terminal'],
   ])('%s', (_, memory, texts, decision) => {
     expect(shown(decidePass(secretState(buffers(texts)), THIS, memory, NOW))).toBe(decision);
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['nothing', {}, 1],
+    ['7', { 'plan-revision': '7' }, 8],
+    ['garbage', { 'plan-revision': 'x' }, 1],
+  ])('counts the revision up, from %s', (_title, texts, revision) => {
+    const state = secretState(buffers({ ...texts, 'plan-state': 'pending' }));
+    expect(decidePass(state, THIS, RUNNING, NOW)).toMatchObject({ revision });
   });
 
   const word = fc.constantFrom('', '0', '1', '2', '-1', 'x', '9'.repeat(20));

@@ -7,8 +7,8 @@ export const COOL_DOWN_MS = 30_000;
 export interface AgentMemory {
   /** No pass over a plan of this Secret has ended since the agent started, or since the Secret was made anew. */
   readonly firstPass: boolean;
-  /** The attempt that this process has announced in `plan-state` and not ended. */
-  readonly announced?: number;
+  /** The run that this process wanted announced last and has not ended. The answer to that may have been lost. */
+  readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
 /** What is to be done now, and why. */
@@ -19,7 +19,7 @@ export type Decision =
       readonly reason: 'firstPass' | 'changed' | 'retry' | 'announced' | 'interrupted';
     }
   /** Writes `in-progress` first; then decides again. */
-  | { readonly kind: 'announce'; readonly reason: 'pending' }
+  | { readonly kind: 'announce'; readonly reason: 'pending'; readonly revision: number }
   /** Periodic instructions and probes alone. */
   | { readonly kind: 'watchOver'; readonly reason: 'applied' | 'failedTooOften' | 'terminal' }
   | { readonly kind: 'watchOver'; readonly reason: 'coolingDown'; readonly until: Date };
@@ -33,7 +33,7 @@ export function decidePass(
 ): Decision {
   return state.planState === undefined
     ? decideByChecksum(state, checksum, memory, now)
-    : decideByPlanState(state, memory);
+    : decideByPlanState(state, checksum, memory);
 }
 
 /** Whether this plan was tried and has failed. */
@@ -41,18 +41,19 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
+/** What the Secret says counts, and not who wrote it: `in-progress` is a run without a result. */
 function decideByPlanState(
-  { planState, failureCount }: SecretState,
-  memory: AgentMemory,
+  { planState, planRevision, failureCount }: SecretState,
+  checksum: string,
+  { announced }: AgentMemory,
 ): Decision {
-  if (planState === 'pending') return { kind: 'announce', reason: 'pending' };
-  if (planState !== 'in-progress') return { kind: 'watchOver', reason: 'terminal' };
-  if (memory.announced !== undefined) {
-    return { kind: 'apply', attempt: memory.announced, reason: 'announced' };
+  if (planState === 'pending') {
+    return { kind: 'announce', reason: 'pending', revision: planRevision + 1 };
   }
-  if (memory.firstPass) return { kind: 'apply', attempt: failureCount + 1, reason: 'interrupted' };
-  // Written by someone else: only `pending` starts anything.
-  return { kind: 'watchOver', reason: 'terminal' };
+  if (planState !== 'in-progress') return { kind: 'watchOver', reason: 'terminal' };
+  return announced?.checksum === checksum && announced.revision === planRevision
+    ? { kind: 'apply', attempt: 1, reason: 'announced' }
+    : { kind: 'apply', attempt: failureCount + 1, reason: 'interrupted' };
 }
 
 /** The rules from before `plan-state`. */

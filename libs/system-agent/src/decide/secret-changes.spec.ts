@@ -4,8 +4,7 @@ import type { PassResult } from '../apply/pass.js';
 import { decidePass } from './decide-pass.js';
 import { fitSecret, MAX_SECRET_BYTES, sizeOf } from './fit-secret.js';
 import { gunzipText, gzipText } from './gzip-text.js';
-import { announcement, secretChanges } from './secret-changes.js';
-import type { SecretData } from './secret-keys.js';
+import { secretChanges } from './secret-changes.js';
 import { savedOutputs, savedPeriodic, secretState } from './secret-state.js';
 import { outputsJson, periodicJson } from './status-encoding.js';
 
@@ -101,14 +100,6 @@ describe('secretChanges', () => {
       'applied-periodic-output': gzipSync('{}', { level: 1 }),
     };
     expect(changes(applied, {})).toEqual({});
-  });
-
-  it('counts the revision up, from nothing or garbage too', () => {
-    const revision = (texts: SecretData): string | undefined =>
-      announcement(secretState(texts))['plan-revision']?.toString();
-    expect(revision({})).toBe('1');
-    expect(revision({ 'plan-revision': Buffer.from('7') })).toBe('8');
-    expect(revision({ 'plan-revision': Buffer.from('x') })).toBe('1');
   });
 });
 

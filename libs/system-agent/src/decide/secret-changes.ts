@@ -31,10 +31,10 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
 }
 
 /** What is written before a pending plan is applied. */
-export function announcement(state: SecretState): SecretData {
+export function announcement(revision: number): SecretData {
   return {
     [KEY.planState]: Buffer.from('in-progress'),
-    [KEY.planRevision]: Buffer.from(String(state.planRevision + 1)),
+    [KEY.planRevision]: Buffer.from(String(revision)),
   };
 }
 

@@ -1,6 +1,15 @@
 import type { SourceState } from '../agent-event.js';
-import { decidePass, type AgentMemory } from './decide-pass.js';
+import { decidePass, hasFailed, type AgentMemory } from './decide-pass.js';
 import type { SecretState } from './secret-state.js';
+
+/** States in which the server has stopped a plan, in all their spellings. */
+const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
+  ['cancelled', 'cancelled'],
+  ['canceled', 'cancelled'],
+  ['paused', 'paused'],
+]);
+/** The value of a key of the Secret may be a megabyte. */
+const MAX_SHOWN = 64;
 
 /** Where the plan of a Secret stands between two passes. */
 export function stateBetweenPasses(
@@ -10,16 +19,26 @@ export function stateBetweenPasses(
   now: Date,
   nextPassAt = now,
 ): SourceState {
-  const failed = (retryAt?: Date): SourceState => ({
-    kind: 'failed',
-    checksum,
-    failures: state.failureCount,
-    ...(retryAt && { retryAt }),
-  });
+  const { planState, appliedChecksum, failedChecksum, failureCount: failures } = state;
   const decision = decidePass(state, checksum, memory, now);
-  if (decision.kind !== 'watchOver') return failed(nextPassAt);
-  if (decision.reason === 'coolingDown') return failed(decision.until);
-  if (decision.reason === 'failedTooOften') return failed();
-  if (decision.reason === 'terminal' && state.planState !== 'succeeded') return failed();
-  return { kind: 'applied', checksum, nextPassAt };
+  const isApplied = appliedChecksum === checksum && [undefined, 'succeeded'].includes(planState);
+  const isFailed =
+    planState === undefined
+      ? hasFailed(state, checksum)
+      : // The original wipes the checksum soon after a failure.
+        planState === 'failed' && ['', checksum].includes(failedChecksum);
+  if (isFailed) {
+    const retryAt = decision.kind === 'apply' ? nextPassAt : 'until' in decision && decision.until;
+    return { kind: 'failed', checksum, failures, ...(retryAt && { retryAt }) };
+  }
+  if (isApplied) return { kind: 'applied', checksum, nextPassAt };
+  const stopped = STOPPED.get(planState);
+  if (stopped !== undefined) return { kind: stopped, checksum, nextPassAt };
+  const shown = planState?.slice(0, MAX_SHOWN);
+  return {
+    kind: 'waiting',
+    checksum,
+    nextPassAt,
+    ...(shown !== undefined && { planState: shown }),
+  };
 }

@@ -172,6 +172,57 @@ describe('the remote plan', () => {
     });
   });
 
+  it('runs a plan again that somebody marks as in-progress while the agent runs', async () => {
+    secrets.create({ plan: plan(folder, 'a'), 'plan-state': 'pending' });
+    await start();
+    secrets.change({ 'plan-state': 'in-progress' });
+    await player.settle();
+    expect(runs()).toEqual(['a 1', 'a 1']);
+    expect(secret()).toMatchObject({ 'plan-state': 'succeeded', 'plan-revision': '1' });
+  });
+
+  it('does not run a plan again whose result joins one that waited already', async () => {
+    await target.listen();
+    target.answer(200);
+    const text = plan(folder, 'a').replace(
+      '{"instructions"',
+      `{"probes":{"w":{"httpGet":{"url":"${target.url}/healthz"}}},"instructions"`,
+    );
+    secrets.create({ plan: text, 'plan-state': 'pending' });
+    await start();
+    let writes = 0;
+    secrets.onCall = (call) => {
+      // The status of the probe, each time that it is tried; the third is the announcement.
+      if (call === 'write' && [1, 2, 4].includes((writes += 1))) throw unreachable();
+    };
+    target.answer(500);
+    await player.advanceBy(5_000);
+    expect(state()).toBe('unwritten');
+    secrets.change({ 'plan-state': 'pending' });
+    await player.advanceBy(30_000);
+    await target.close();
+    expect(runs()).toEqual(['a 1', 'a 1']);
+    expect(secret()).toMatchObject({
+      ...{ 'plan-state': 'succeeded', 'plan-revision': '2', 'success-count': '2' },
+      'probe-statuses': '{"w":{"failureCount":3}}',
+    });
+  });
+
+  it('does not say that a result is lost which the Secret had before its next plan', async () => {
+    secrets.create({ plan: plan(folder, 'a'), 'plan-state': 'pending' });
+    let written = 0;
+    player.onWrite = () => {
+      if ((written += 1) !== 2) return;
+      secrets.change({ plan: plan(folder, 'b'), 'plan-state': 'pending' });
+      throw unreachable();
+    };
+    await start();
+    await player.advanceBy(30_000);
+    expect(runs()).toEqual(['a 1', 'b 1']);
+    expect(secret()).toMatchObject({ 'plan-state': 'succeeded', 'plan-revision': '2' });
+    expect(warnings()).toEqual([]);
+  });
+
   it('leaves a plan alone that was cancelled while it ran', async () => {
     secrets.create({ plan: plan(folder, 'a', 'sleep 5'), 'plan-state': 'pending' });
     await start();
@@ -413,6 +464,25 @@ describe('the remote plan', () => {
       expectEnd(text);
       expect(runs()).toEqual(['a 1']);
       expect(secret()['success-count']).toBe('1');
+    });
+
+    it.each(writes)('the answer to write %i of the next plan is lost: the same', async (write) => {
+      secrets.create(fresh(plan(folder, 'a')));
+      await start();
+      const text = plan(folder, 'b');
+      let written = 0;
+      player.onWrite = () => {
+        written += 1;
+        if (written === write) throw unreachable();
+      };
+      secrets.change(fresh(text));
+      await player.advanceBy(70_000);
+      expect(secret()).toMatchObject({
+        ...{ 'applied-checksum': checksum(text), 'failure-count': '0', 'success-count': '2' },
+        ...(planState && { 'plan-state': 'succeeded', 'plan-revision': '2' }),
+      });
+      expect(kept()).toEqual([]);
+      expect(runs()).toEqual(['a 1', 'b 1']);
     });
 
     it.each(calls)(

@@ -199,7 +199,10 @@ export class RemotePlan {
     const startedAt = this.#clock.now();
     const decision = decidePass(state, checksum, this.#memory, startedAt);
     if (decision.kind === 'announce') {
-      await this.#announce(secret, announcement(state), signal);
+      const { revision } = decision;
+      // Before it is written: an answer that is lost says nothing.
+      this.#memory = { ...this.#memory, announced: { checksum, revision } };
+      await this.#announce(secret, announcement(revision), signal);
       return;
     }
     const applies = decision.kind === 'apply';
@@ -228,6 +231,7 @@ export class RemotePlan {
   async #finish(secret: Secret, data: SecretData, ended: EndedPass): Promise<void> {
     const { state, checksum, decision } = ended;
     this.#memory = { firstPass: false };
+    this.#announceBackOff.reset();
     this.#refusals = 0;
     this.#passAgainIn(state.probePeriodMs);
     const values = secretChanges(ended, data);
@@ -240,8 +244,6 @@ export class RemotePlan {
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
       const written = await this.#options.secrets.write(secret, values, signal);
-      this.#memory = { ...this.#memory, announced: 1 };
-      this.#announceBackOff.reset();
       this.#known.adopt(written);
       this.#own = written;
       this.#wakeUp.ring();

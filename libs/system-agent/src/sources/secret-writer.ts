@@ -60,8 +60,10 @@ export class SecretWriter {
   /** Adds to what waits. `durable`: it is on the disk before this resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    const base = this.#changes ?? { ...changes, uid: secret.uid };
-    this.#changes = { ...base, values: this.#fitted(secret, values) };
+    // A state that waits replaces the one that its own pass began with.
+    const { planState } = KEY.planState in changes.values ? changes : (this.#changes ?? changes);
+    const { checksum } = changes;
+    this.#changes = { uid: secret.uid, checksum, planState, values: this.#fitted(secret, values) };
     if (durable || this.#onDisk) await this.#keep();
   }
 
@@ -69,20 +71,23 @@ export class SecretWriter {
   async rebase(secret: Secret | undefined): Promise<void> {
     const changes = this.#changes;
     if (!changes) return;
+    const values = Object.entries(changes.values).filter(([key, value]) => {
+      const current = secret?.data[key];
+      // Who wrote another state than the one that the pass began with wants that state.
+      if (secret && key === KEY.planState && current?.toString() !== changes.planState)
+        return false;
+      return !current?.equals(value);
+    });
     const plan = secret?.data[KEY.plan];
-    if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
+    if (values.length === 0) {
+      await this.#done();
+    } else if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
       const message = `the result of plan ${changes.checksum} is not written: the Secret has another plan`;
       this.#options.onWarning(message);
       await this.#done();
-      return;
+    } else {
+      this.#changes = { ...changes, values: Object.fromEntries(values) };
     }
-    const values = Object.entries(changes.values).filter(([key, value]) => {
-      // Who wrote another state than the one that the pass began with wants that state.
-      if (key === KEY.planState && secret.data[key]?.toString() !== changes.planState) return false;
-      return !secret.data[key]?.equals(value);
-    });
-    if (values.length === 0) await this.#done();
-    else this.#changes = { ...changes, values: Object.fromEntries(values) };
   }
 
   /** Tries again at once when the next try is due. */

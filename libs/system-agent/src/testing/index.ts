@@ -8,6 +8,7 @@ export {
   resetAfter,
   silent,
   slow,
+  unanswered,
   upgrade,
   type ApiFault,
   type ApiRequest,

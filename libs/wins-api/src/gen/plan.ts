@@ -34,7 +34,7 @@ export interface PlanStatusResponse {
 export interface PlanSource {
   /** "remote", or the path of a local plan. */
   Source: string;
-  /** "starting", "noPlan", "applying", "applied", "failed", "invalid", "unwritten" or "disconnected". */
+  /** "starting", "noPlan", "waiting", "applying", "applied", "failed", "cancelled", "paused", "invalid", "unwritten" or "disconnected". */
   State: string;
   /** What is wrong; empty when nothing is. */
   Problem: string;

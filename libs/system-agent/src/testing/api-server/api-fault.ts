@@ -18,6 +18,15 @@ export const silent: ApiFault = () => undefined;
 /** Ends the connection without an answer. */
 export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
+/** Does what is asked for, and has something else happen in place of the answer. */
+export function unanswered(instead: ApiFault): ApiFault {
+  return (request, response, proceed) => {
+    response.end = () => response;
+    proceed();
+    instead(request, response, proceed);
+  };
+}
+
 /** Answers that the connection is for another protocol from now on. */
 export const upgrade: ApiFault = (_request, response) =>
   void response.socket?.write(

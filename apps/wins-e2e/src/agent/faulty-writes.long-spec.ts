@@ -1,0 +1,26 @@
+/** The answer to a write never comes: the daemon waits for it for half a minute, and then finds out what became of it. */
+import { silent, unanswered } from '@wins/system-agent/testing';
+import { FaultyWrites, type WriteFault } from '../testing/agent/faulty-writes.js';
+
+const FAULTS: readonly WriteFault[] = [
+  { title: 'nothing comes of it', fault: silent },
+  { title: 'it is done', fault: unanswered(silent) },
+];
+const RULES = [true, false].flatMap((isPending) =>
+  [true, false].map((fails) => ({ isPending, fails })),
+);
+
+it('a daemon that gets no answer to one of its writes runs each plan once, and has the Secret say so', async () => {
+  // They wait for most of the time.
+  const all = RULES.map(async (rules) => {
+    await using faulty = await FaultyWrites.create(rules);
+    const count = await faulty.countWrites();
+    for (let write = 1; write <= count; write += 1)
+      for (const fault of FAULTS)
+        await faulty.apply(write, fault).catch((error: unknown) => {
+          const title = `${JSON.stringify(rules)}, write ${write}, ${fault.title}`;
+          throw new Error(`${title}: ${String(error)}`, { cause: error });
+        });
+  });
+  await Promise.all(all);
+});

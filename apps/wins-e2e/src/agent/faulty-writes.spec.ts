@@ -1,0 +1,27 @@
+// Answers that never come, which cost half a minute each, are in faulty-writes.long-spec.ts.
+import { reset, resetAfter, unanswered } from '@wins/system-agent/testing';
+import { FaultyWrites, type WriteFault } from '../testing/agent/faulty-writes.js';
+
+const FAULTS: readonly WriteFault[] = [
+  { title: 'the connection ends before it is done', fault: reset },
+  { title: 'the connection ends before it is done, and the next one too', fault: reset, times: 2 },
+  { title: 'it is done, and the connection ends without an answer', fault: unanswered(reset) },
+  { title: 'it is done, and the connection ends in its answer', fault: resetAfter(1) },
+];
+
+describe('a daemon that follows one plan after the other, with a fault at each of its writes', () => {
+  it.each([
+    ['plans that succeed, with plan-state', { isPending: true, fails: false }, 4],
+    ['plans that succeed, by the rules before it', { isPending: false, fails: false }, 3],
+    ['plans that fail, with plan-state', { isPending: true, fails: true }, 4],
+    ['plans that fail, by the rules before it', { isPending: false, fails: true }, 3],
+  ])('runs each once, and has the Secret say so: %s', async (_title, rules, count) => {
+    await using faulty = await FaultyWrites.create(rules);
+    expect(await faulty.countWrites()).toBe(count);
+    for (let write = 1; write <= count; write += 1)
+      for (const fault of FAULTS)
+        await faulty.apply(write, fault).catch((error: unknown) => {
+          throw new Error(`write ${write}, ${fault.title}: ${String(error)}`, { cause: error });
+        });
+  });
+});
