@@ -20,7 +20,7 @@ import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
-import type { ReloadedConfig } from './rpc/services/config-service.js';
+import type { ConfigInForce } from './rpc/services/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { LogLevel } from './log/log-level.js';
 import type { Logger } from './log/logger.js';
@@ -74,7 +74,7 @@ export async function composeDaemon(
   logger: Logger,
   level: LogLevel,
   service: string | undefined,
-  reload: () => Promise<ReloadedConfig>,
+  reload: ConfigInForce['reload'],
 ): Promise<ComposedDaemon> {
   const { daemonParts, fileTrust } = await thisSystem();
   const system = daemonParts(logger, loaded.config.pipeAccess);

@@ -2,6 +2,9 @@
  * `wins srv` and `wins doctor`: the daemon and what belongs to it. Each command is a function of its options; what it needs is loaded
  * when it runs.
  */
+import type { permitDrops as PermitDrops } from '@wins/config';
+import type { judgeDelivery as JudgeDelivery } from './configuration/judge-delivery.js';
+import type { refuseDrops as RefuseDrops } from './configuration/refuse-drops.js';
 import { guard } from './guard.js';
 
 export const runApp = guard(async () => (await import('./commands/app-run.js')).runApp);
@@ -77,3 +80,21 @@ export async function removeCsiProxy(
   const { removeCsiProxy: remove } = await import('./csi-proxy/remove-csi-proxy.js');
   return await remove(configFile, isAdopted);
 }
+
+/** See `judgeDelivery`: for `wins cli deliver`, which is another application. */
+export const judgeDelivery: typeof JudgeDelivery = async (offered) => {
+  const { judgeDelivery: judge } = await import('./configuration/judge-delivery.js');
+  return await judge(offered);
+};
+
+/** See `refuseDrops`: for `wins up`, which is another application. */
+export const refuseDrops: typeof RefuseDrops = async (config) => {
+  const { refuseDrops: refuse } = await import('./configuration/refuse-drops.js');
+  return await refuse(config);
+};
+
+/** See `permitDrops` of `@wins/config`: for `wins cli`, which does not read configs. */
+export const permitDrops: typeof PermitDrops = async (...permission) => {
+  const { permitDrops: permit } = await import('@wins/config');
+  await permit(...permission);
+};

@@ -10,6 +10,7 @@ export interface UpgradeOptions {
   readonly 'wins-args'?: string | undefined;
   readonly 'expect-config'?: string | undefined;
   readonly 'allow-downgrade': boolean;
+  readonly 'allow-drop': readonly string[];
   /** Milliseconds. */
   readonly wait?: number | undefined;
   readonly service?: string | undefined;
@@ -68,6 +69,7 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
   return {
     wish: {
       allowDowngrade: options['allow-downgrade'],
+      allowDrop: options['allow-drop'],
       ...(winsArgs !== undefined && { winsArgs }),
       ...(sha256 !== undefined && { sha256 }),
       ...(config !== undefined && { expectConfig: path.resolve(config) }),
@@ -110,6 +112,7 @@ export function apartArguments(command: HelperCommand): string[] {
     ...value('expect-config', wish.expectConfig),
     ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
     ...[...(knownVersions ?? [])].flatMap((known) => value('known-version', known.join('='))),
+    ...(wish.allowDrop ?? []).flatMap((key) => value('allow-drop', key)),
     ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
   ];
 }

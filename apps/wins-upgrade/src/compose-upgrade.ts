@@ -24,11 +24,20 @@ export interface UpgradeSettings
     Partial<Record<'id' | 'ownFile', string | undefined>> {
   /** The service: its name on Windows, default `rancher-wins`; elsewhere its definition file, default `WINS_SERVICE` of the environment. */
   readonly service?: string | undefined;
+  /** Judges configs. Default: none is compared with another. */
+  readonly refuseDrops?: RefuseDrops | undefined;
   /** Default 60,000. */
   readonly waitMs?: number | undefined;
   /** Sees every effect. */
   readonly around?: Around | undefined;
 }
+
+/** Says why a service may not come to a config that lacks what it has now; undefined when it may. */
+export type RefuseDrops = (config: {
+  readonly before: string | undefined;
+  readonly after: string;
+  readonly allowDrop: readonly string[];
+}) => Promise<string | undefined>;
 
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
@@ -43,6 +52,12 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
     ...{ id: settings.id ?? randomUUID(), askedBy, attempt, knownVersions, effects, log, waitMs },
     ...(await systemParts(settings.service, effects)),
     ...{ ownFile: settings.ownFile ?? ownFile(), defaultConfig: defaultConfigPath(), pipeOf },
+    refuseDrops:
+      settings.refuseDrops &&
+      ((before, after, allowDrop) => {
+        const files = { before: before && configOf(before), after: configOf(after) };
+        return settings.refuseDrops?.({ ...files, allowDrop }) ?? Promise.resolve(undefined);
+      }),
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
 }
@@ -90,7 +105,7 @@ export function ownFile(): string {
 
 /** Reads the config as the daemon will. */
 export async function pipeOf(args: readonly string[]): Promise<string> {
-  const file = serviceOption(args, 'config') ?? defaultConfigPath();
+  const file = configOf(args);
   try {
     return (await loadConfig(file)).config.listen;
   } catch (error) {
@@ -99,4 +114,9 @@ export async function pipeOf(args: readonly string[]): Promise<string> {
       cause: error,
     });
   }
+}
+
+/** The config that a daemon with these arguments reads. */
+function configOf(args: readonly string[]): string {
+  return serviceOption(args, 'config') ?? defaultConfigPath();
 }

@@ -23,6 +23,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
   path: 'what is offered is the program that the daemon runs',
   'wins-args':
     'the service stays registered as it is: bring the config to the path that it is registered with (wins cli deliver), or change the registration on the host itself (wins-upgrade up --wins-args)',
+  'allow-drop':
+    'who brings the config says it: wins cli deliver --allow-drop, or wins cli upgrade --config with --allow-drop',
   'allow-downgrade': 'an older release is taken on the host itself only',
   service: 'what is upgraded is the service of the daemon that runs this',
   quiet: 'a client cannot silence what an upgrade prints',

@@ -9,7 +9,7 @@ import {
 } from '@wins/service-upgrade';
 import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
-import { composeUpgrade } from './compose-upgrade.js';
+import { composeUpgrade, type RefuseDrops } from './compose-upgrade.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
 import { sweepHelpers } from './helper-process.js';
 import { requireWordsOfRun } from './require-words-of-run.js';
@@ -27,6 +27,8 @@ const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { ref
 export interface UpgradeSurroundings extends CommandSurroundings {
   /** The run that this process is in; undefined for none. */
   readonly inside?: DaemonRun | undefined;
+  /** Judges the config that the service comes to. Default: nobody does. */
+  readonly refuseDrops?: RefuseDrops | undefined;
   /** Sees every effect. Default: no one does. */
   readonly around?: Around | undefined;
 }
@@ -63,7 +65,7 @@ export async function runUpgrade(
   options: UpgradeOptions,
   surroundings: UpgradeSurroundings,
 ): Promise<number> {
-  const { inside, around } = surroundings;
+  const { inside, around, refuseDrops } = surroundings;
   let command = commandOf(options);
   const isText = options.output === 'text' || options.output === undefined;
   try {
@@ -74,7 +76,7 @@ export async function runUpgrade(
       return ok;
     }
     return await report(
-      await upgrade(command, inside !== undefined, around),
+      await upgrade(command, inside !== undefined, { around, refuseDrops }),
       command,
       isText,
       surroundings,

@@ -12,14 +12,13 @@ import {
   UpgradeLog,
   withLock,
   writeResult,
-  type Around,
   type UpgradeContext,
   type UpgradePlaces,
   type UpgradeResult,
 } from '@wins/service-upgrade';
 import { EXIT, messageOf, VERSION } from '@wins/wins-program';
 import { apartArguments, type UpgradeCommand } from './command-of.js';
-import { composeUpgrade } from './compose-upgrade.js';
+import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
 import { removeHelper, withLockOfHelper } from './helper-process.js';
 import { requireOwnDaemon } from './upgrade-in-run.js';
 
@@ -41,17 +40,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * Does what `wins up` was asked. A process that would end with the daemon leaves the upgrade to a helper.
  *
  * @param inRun - Whether a daemon has started this process, and will end it.
- * @param around - Sees every effect.
+ * @param more - What sees every effect, and what judges configs.
  */
 export async function upgrade(
   command: UpgradeCommand,
   inRun: boolean,
-  around: Around | undefined,
+  more: Pick<UpgradeSettings, 'around' | 'refuseDrops'>,
 ): Promise<CommandOutcome> {
   const log = new UpgradeLog((line) => {
     if (command.debug) process.stderr.write(line);
   });
-  const context = await composeUpgrade({ ...command, log, around });
+  const context = await composeUpgrade({ ...command, ...more, log });
   if (inRun) await requireOwnDaemon(context);
   const task = async (): Promise<CommandOutcome> => {
     const places = await findPlaces(context.service);

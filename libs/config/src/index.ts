@@ -22,6 +22,7 @@ export type {
 export { defaultConfigPath } from './default-config.js';
 export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges, EditOptions } from './edit/edit-config.js';
+export { mergeConfig, type MergedConfig } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export { changedKeys, type ConfigChange } from './follow/changed-keys.js';
 export {
@@ -30,6 +31,15 @@ export {
   type ConfigWatch,
   type ConfigWatchEvents,
 } from './follow/config-watch.js';
+export {
+  describeLosses,
+  droppedKeys,
+  GUARDED_KEYS,
+  guardedParts,
+  type GuardedKey,
+  type GuardedParts,
+} from './guard/dropped-keys.js';
+export { permitDrops, permittedDrops } from './guard/drop-permission.js';
 export { explainMigration } from './migrate/explain-migration.js';
 export { configKeys, findConfigKeys } from './explain/config-keys.js';
 export type { ConfigKey } from './explain/config-keys.js';

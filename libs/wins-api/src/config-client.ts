@@ -19,6 +19,11 @@ interface ConfigCallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How the config is read again. */
+export interface ConfigReloadOptions extends ConfigCallOptions {
+  readonly allowDrop?: readonly string[];
+}
+
 /**
  * The config of a daemon. Each method rejects with a `WinsClientError`; a daemon before 1.0.0 answers `unimplemented`, and who is no
  * administrator of the host gets `refused` from all but `explain`.
@@ -28,8 +33,12 @@ export interface ConfigClient {
   explain(subject: ConfigSubject, options?: ConfigCallOptions): Promise<ConfigExplainResponse>;
   /** Asks which config file is in force. */
   describe(options?: ConfigCallOptions): Promise<ConfigDescribeResponse>;
-  /** Has the config file read again; one that cannot be used is told as `Rejected`, with its problems. */
-  reload(options?: ConfigCallOptions): Promise<ConfigReloadResponse>;
+  /**
+   * Has the config file read again; one that cannot be used is told as `Rejected`, with its problems.
+   *
+   * @param options - `allowDrop`: guarded keys that the file may drop (`systemagent`, `csi-proxy`, `white_list`). Default: none.
+   */
+  reload(options?: ConfigReloadOptions): Promise<ConfigReloadResponse>;
 }
 
 /** The config calls of a client. */
@@ -39,7 +48,8 @@ export function createConfigClient(client: Pick<UnaryCaller, 'unary'>): ConfigCl
     explain: (subject, options = {}) =>
       client.unary('Explain', explain, { Subject: subjectOf(subject) }, options),
     describe: (options = {}) => client.unary('Describe', describe, {}, options),
-    reload: (options = {}) => client.unary('Reload', reload, {}, options),
+    reload: ({ allowDrop = [], ...options } = {}) =>
+      client.unary('Reload', reload, { AllowDrop: [...allowDrop] }, options),
   };
 }
 

@@ -27,7 +27,7 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
-export type { ConfigClient, ConfigSubject } from './config-client.js';
+export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
 export type { HostClient, NetworkSelector } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';

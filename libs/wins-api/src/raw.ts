@@ -47,6 +47,7 @@ export {
   ConfigExplainRequest,
   ConfigExplainResponse,
   ConfigProblem,
+  ConfigReloadRequest,
   ConfigReloadResponse,
   ConfigServiceService as configServiceDefinition,
 } from './gen/config.js';

@@ -1,6 +1,9 @@
-import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
+import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 
@@ -8,6 +11,13 @@ export interface DeliverOptions {
   readonly from: string;
   readonly to: string;
   readonly sha256?: string | undefined;
+  /** Whether the file is a config whose keys are put into the one of the node. */
+  readonly merge: boolean;
+  /** Where the config of the node is as long as there is none at `to`. */
+  readonly base?: string | undefined;
+  readonly 'allow-drop': readonly string[];
+  /** Loads what reads configs. */
+  readonly configs: () => DeliveredConfigs;
   readonly 'wait-timeout': number;
   readonly settle: number;
   readonly quiet: boolean;
@@ -15,25 +25,44 @@ export interface DeliverOptions {
 
 const SHOW_AFTER_MS = 1000;
 
-/** `wins cli deliver`: brings one file from the container to a folder of the host that is mounted here. */
+/**
+ * `wins cli deliver`: brings one file from the container to a folder of the host that is mounted here, or puts the keys of a config into that
+ * of the host.
+ */
 export async function deliver(
   options: DeliverOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const to = path.resolve(options.to);
-  const { quiet } = options;
+  const [from, to] = [path.resolve(options.from), path.resolve(options.to)];
+  const base = options.base === undefined ? undefined : path.resolve(options.base);
+  const { quiet, merge, configs, sha256: pinned, 'allow-drop': allowDrop } = options;
+  if (merge && pinned !== undefined)
+    throw new UsageError('--sha256: what --merge writes has another digest on each node');
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
+  // A first file takes nothing away, unless it takes the place of another.
+  const isFirst = !merge && ![to, base ?? to].some((file) => existsSync(file));
+  const judged = isFirst
+    ? undefined
+    : await configs().judgeDelivery({ from, to, base, merge, allowDrop });
+  if (judged?.kind === 'refused') {
+    const found = `cannot deliver ${from} to ${to}: ${judged.reason}`;
+    throw new CommandError(found, EXIT.client.refused);
+  }
+  const { merged: content, kept = [], replaces } = judged ?? {};
   const { changed, sha256 } = await deliverFile({
-    from: path.resolve(options.from),
-    to,
-    sha256: options.sha256,
-    waitTimeoutMs: options['wait-timeout'],
+    ...{ from, to, content, sha256: pinned, waitTimeoutMs: options['wait-timeout'] },
+    ...((merge || replaces !== undefined) && { decidedFor: { sha256: replaces } }),
+    permit:
+      isFirst && allowDrop.length === 0
+        ? undefined
+        : (digest) => configs().permitDrops(to, digest, allowDrop),
   });
   delivering[Symbol.dispose]();
   const what = changed ? 'delivered' : 'unchanged';
+  const stays = kept.length === 0 ? '' : `; stays as it was: ${kept.join(', ')}`;
   await show({
-    value: { path: to, changed, sha256 },
-    text: `wins: ${what}: ${escapeText(to)} ${sha256}\n`,
+    value: { path: to, changed, sha256, ...(merge && { kept }) },
+    text: `wins: ${what}: ${escapeText(to)} ${sha256}${escapeText(stays)}\n`,
     names: [to],
   });
   if (!changed || options.settle === 0) return EXIT.client.ok;

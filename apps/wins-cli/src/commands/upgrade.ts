@@ -17,6 +17,7 @@ import { CommandError } from '../command-error.js';
 import { withDaemon } from '../daemon/with-daemon.js';
 import { withRuns } from '../daemon/with-runs.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
@@ -26,6 +27,9 @@ export interface UpgradeOptions extends DaemonOptions {
   readonly from?: string | undefined;
   readonly once?: string | undefined;
   readonly config?: string | undefined;
+  readonly 'allow-drop': readonly string[];
+  /** Loads what reads configs. */
+  readonly configs: () => DeliveredConfigs;
   readonly output?: string | undefined;
 }
 
@@ -67,6 +71,7 @@ export async function upgradeDaemon(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const file = path.resolve(options.path);
+  await permitDrops(options);
   await putBack(options, file);
   const program = { path: file, ...(await digestProgram(file)) };
   const endMs = performance.now() + options['wait-timeout'];
@@ -99,6 +104,18 @@ export async function upgradeDaemon(
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
   return await report(last, options, show);
+}
+
+/**
+ * In a run the helper is not told what a config may drop: who may open the pipe would decide it. Here the config itself is at hand, and
+ * who may write beside it may write it as well.
+ */
+async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
+  const keys = options['allow-drop'];
+  if (keys.length === 0) return;
+  if (config === undefined) throw new UsageError('--allow-drop: wanted --config with it');
+  const { sha256 } = await digestProgram(config, '--config');
+  await configs().permitDrops(path.resolve(config), sha256, keys);
 }
 
 /** The daemon, as long as the upgrade may take: an answer has no other limit than that. */

@@ -4,11 +4,12 @@ import {
   hashFile,
   openRegularFile,
   removeLeftovers,
+  replaceFile,
   TrustedFileError,
   type OpenFile,
 } from '@wins/trusted-files';
 import { errnoOf, EXIT, messageOf } from '@wins/wins-program';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
@@ -23,6 +24,12 @@ export interface Delivery {
   readonly sha256?: string | undefined;
   /** How long to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
+  /** What is written in place of the bytes of the source, to which the digest does not apply. Default: those bytes. */
+  readonly content?: string | undefined;
+  /** Called with the digest of what is to be there, before it is. */
+  readonly permit?: ((sha256: string) => Promise<void>) | undefined;
+  /** The digest of the target, for which this was decided; undefined for none yet. Without this member the target may be any. */
+  readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
 /** What became of it. */
@@ -51,10 +58,14 @@ export async function deliverFile(delivery: Delivery): Promise<Delivered> {
   const { from, to } = delivery;
   const source = await openSource(from);
   try {
-    const { sha256 } = await hashFile(source, ['sha256'], LIMITS);
-    if (delivery.sha256 !== undefined && delivery.sha256.toLowerCase() !== sha256) {
-      throw refuse(`${from} has the SHA-256 ${sha256}; wanted ${delivery.sha256.toLowerCase()}`);
+    const found = (await hashFile(source, ['sha256'], LIMITS)).sha256;
+    if (delivery.sha256 !== undefined && delivery.sha256.toLowerCase() !== found) {
+      throw refuse(`${from} has the SHA-256 ${found}; wanted ${delivery.sha256.toLowerCase()}`);
     }
+    const { content } = delivery;
+    const sha256 =
+      content === undefined ? found : createHash('sha256').update(content).digest('hex');
+    await delivery.permit?.(sha256);
     const old = await lookAt(to);
     if (old !== undefined && (await hasDigest(to, sha256))) return { changed: false, sha256 };
     const mode = ((old ?? source.stats).mode & 0o755) | 0o600;
@@ -103,7 +114,7 @@ async function hasDigest(file: string, sha256: string): Promise<boolean> {
 
 async function replace(
   source: OpenFile,
-  { to, waitTimeoutMs }: Delivery,
+  { to, waitTimeoutMs, content, decidedFor }: Delivery,
   { sha256, mode }: { readonly sha256: string; readonly mode: number },
 ): Promise<void> {
   await removeLeftovers(
@@ -112,9 +123,21 @@ async function replace(
     (_name, { mtimeMs }) => Date.now() - mtimeMs > ABANDONED_AFTER_MS,
   );
   const random = randomBytes(8).toString('hex');
+  const temporary = path.join(path.dirname(to), `.${path.basename(to)}.${random}.new`);
+  const beforeRename = async (): Promise<void> => {
+    const isThere = (await lookAt(to)) !== undefined;
+    if (decidedFor === undefined) return;
+    const now = isThere ? (await hashFile(to, ['sha256'], LIMITS)).sha256 : undefined;
+    if (now !== decidedFor.sha256)
+      throw new CommandError(`${to} was changed meanwhile; deliver it once more`);
+  };
+  const place = { heldFileMs: waitTimeoutMs, beforeRename };
+  if (content !== undefined) {
+    await replaceFile(to, content, { mode, temporary, ...place });
+    return;
+  }
   const copy = await copyPendingFile(source, to, {
-    ...{ ...LIMITS, mode, algorithms: ['sha256'] },
-    temporary: path.join(path.dirname(to), `.${path.basename(to)}.${random}.new`),
+    ...{ ...LIMITS, mode, algorithms: ['sha256'], temporary },
     accept: (written) => {
       if (written.sha256 === sha256) return;
       throw new CommandError(
@@ -122,10 +145,7 @@ async function replace(
       );
     },
   });
-  const beforeRename = async (): Promise<void> => {
-    await lookAt(to);
-  };
-  await copy.place({ heldFileMs: waitTimeoutMs, beforeRename });
+  await copy.place(place);
 }
 
 function refuse(found: string): CommandError {

@@ -12,15 +12,16 @@ export interface ProgramDigests {
  * Digests of a program as it is seen from here. The daemon runs the program only when the host has
  * the same bytes under the same path.
  *
+ * @param option - The option that named it.
  * @throws CommandError (127) when there is no such file, or it cannot be read.
  */
-export async function digestProgram(path: string): Promise<ProgramDigests> {
+export async function digestProgram(path: string, option = '--path'): Promise<ProgramDigests> {
   try {
     return await hashFile(path, ['sha1', 'sha256'], { followLinks: true });
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
     throw new CommandError(
-      `--path ${path}: ${foundBy(error)}; the program must be at the same path here and on the host`,
+      `${option} ${path}: ${foundBy(error)}; it must be at the same path here and on the host`,
       EXIT.client.notFound,
       { cause: error },
     );

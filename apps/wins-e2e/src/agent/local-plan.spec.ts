@@ -193,14 +193,15 @@ describe('an agent that runs an instruction', () => {
     const client = startWins(['cli', 'prc', 'run', '--path', run], node.workspace.environment);
     await client.printed('up');
     const config = node.config(undefined, [run]);
-    await node.wins('srv', 'config', 'reload', '--config', config);
+    const reload = ['srv', 'config', 'reload', '--config', config];
+    await node.wins(...reload, '--allow-drop', 'systemagent');
     await node.daemon.logged(({ msg }) => msg === 'no plan is followed any more');
     expect(processesWith(program)).toEqual([]);
     const { code, stderr } = await node.wins('srv', 'plan', 'show');
     expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is off/)]);
     expect(await node.ask<Status>('status')).toMatchObject({ On: false });
     node.config(LOCAL, [run]);
-    await node.wins('srv', 'config', 'reload', '--config', config);
+    await node.wins(...reload);
     await until(() => processesWith(program).length > 0);
     expect(client.child.exitCode).toBeNull();
     client.child.kill();

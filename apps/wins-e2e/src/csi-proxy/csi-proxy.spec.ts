@@ -83,9 +83,15 @@ describe('a node whose config wants csi-proxy', () => {
     expect(node.service.pid).toBe(pid);
   });
 
-  it('loses it with the section', async () => {
+  it('loses it with the section, when that is let go by name', async () => {
     node.config(undefined);
-    await node.wins('srv', 'config', 'reload');
+    const refused = await node.wins('srv', 'config', 'reload');
+    expect([refused.code, refused.stderr]).toEqual([
+      78,
+      expect.stringContaining('--allow-drop csi-proxy'),
+    ]);
+    expect(await node.status()).toMatchObject({ On: true });
+    await node.wins('srv', 'config', 'reload', '--allow-drop', 'csi-proxy');
     await until(() => !readdirSync(node.workspace.folder).includes('csi-proxy'));
     expect(await node.service.query()).toBeUndefined();
     const { code, stderr } = await node.wins('srv', 'csi-proxy', 'apply');

@@ -18,11 +18,11 @@ const FOR_THE_LONG_TIER: [string, (config: string) => void][] = [
   ['nothing', (file) => rmSync(file)],
 ];
 
-/** A daemon that may run one program, and the config file that says so. */
+/** A daemon that may run two programs, one of which is there, and the config file that says so. */
 async function daemonWithConfig() {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');
-  const config = workspace.config([program]);
+  const config = workspace.config([program, workspace.path('kept')]);
   const daemon = await Daemon.start(workspace, config);
   const command = ['cli', 'prc', 'run', '--path', program];
   return {
@@ -44,7 +44,7 @@ async function daemonWithConfig() {
 describe('a daemon whose config file changes', () => {
   it.concurrent('takes a valid new whitelist at once', async () => {
     await using daemon = await daemonWithConfig();
-    daemon.workspace.config([]);
+    daemon.workspace.config([daemon.workspace.path('kept')]);
     await daemon.said('config changed');
     expect(await daemon.mayRun()).toBe(false);
   });

@@ -1,6 +1,7 @@
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
 import path from 'node:path';
 import { type ConfigChange, configFingerprint, type ConfigWatch, watchConfig } from '@wins/config';
+import { ConfigGuard, droppedIn } from '../configuration/config-guard.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { startRunProfile } from '../debug/run-profile.js';
@@ -15,6 +16,7 @@ import { recordUpgrades, upgradeFolder } from '@wins/service-upgrade';
 import { listenForReload } from '../service/reload-signal.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../admission/slow-turn-watch.js';
+import { thisSystem } from '../this-system.js';
 import { UpgradeSwitch } from '../upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
@@ -111,7 +113,17 @@ async function serve(
 
   await using _profile = await startRunProfile(options, folder, logger);
   let watch: ConfigWatch<ConfigChange> | undefined;
-  const reload = () => watch?.reload() ?? Promise.reject(new Error('the daemon is starting'));
+  let guard: ConfigGuard | undefined;
+  const load = async (allowDrop: readonly string[]) => {
+    const next = await loadDaemonConfig(named);
+    return (await guard?.admit(next, allowDrop)) ?? next;
+  };
+  const reload = async (allowDrop: readonly string[] = []) => {
+    if (watch === undefined) throw new Error('the daemon is starting');
+    const reloaded = await watch.reload(() => load(allowDrop));
+    guard?.accept(allowDrop);
+    return reloaded;
+  };
   // Calls are answered with an error until it is watched; the system would end the daemon at a hangup.
   using _hangup = listenForReload(() => {
     logger.info('asked to reload the config');
@@ -157,6 +169,12 @@ async function serve(
       runningFile: process.argv[1] ?? process.execPath,
     });
     await adminPipe.open();
+    const { fileTrust } = await thisSystem();
+    await using sections = await ConfigGuard.begin(loaded, {
+      ...{ logger, events, audit },
+      trust: fileTrust(),
+    });
+    guard = sections;
     using watched = watchConfig(
       file,
       known,
@@ -166,6 +184,7 @@ async function serve(
           metrics.apply(next.config);
           tracing.apply(next.config);
           const change = applyConfig(next);
+          sections.served(next);
           upgrades.apply(next.config.upgrade);
           agent.apply(next.config);
           csiProxy.apply(next);
@@ -174,10 +193,15 @@ async function serve(
         },
         rejected: (err) => {
           logger.error({ err }, 'config rejected; the last valid one stays in force');
-          events.publish({ type: 'configReloaded', result: 'rejected', changed: [] });
+          const dropped = droppedIn(err);
+          events.publish({
+            ...{ type: 'configReloaded', result: 'rejected', changed: [] },
+            ...(dropped.length > 0 && { dropped }),
+          });
+          if (dropped.length > 0) audit.note('configRefused', { dropped });
         },
       },
-      () => loadDaemonConfig(named),
+      () => load([]),
     );
     watch = watched;
     // From here on the config may be another one: nothing waits before this one is in force.

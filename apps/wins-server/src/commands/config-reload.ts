@@ -2,16 +2,22 @@ import type { ConfigReloadResponse } from '@wins/wins-api';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
+/** The options of `wins srv config reload`. */
+export interface ReloadOptions extends RunningDaemonOptions {
+  /** Guarded keys that the file may drop. */
+  readonly 'allow-drop': readonly string[];
+}
+
 /**
  * `wins srv config reload`: has the running daemon read its config again, and says what changed, what needs a restart, or what is
  * wrong; then the config that was in force stays, and the exit code is 78.
  */
 export async function reloadConfig(
-  options: RunningDaemonOptions,
+  options: ReloadOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const answer = await askRunningDaemon(options, (client, signal) =>
-    client.config.reload({ signal }),
+    client.config.reload({ signal, allowDrop: options['allow-drop'] }),
   );
   await show({ value: valueOf(answer), text: textOf(answer), names: answer.Changed });
   for (const { Message } of answer.Problems) process.stderr.write(`${escapeText(Message)}\n`);

@@ -1,9 +1,10 @@
 import type { AuditVerdict } from '@wins/audit-log';
-import type { LoadedConfig, WinsConfig } from '@wins/config';
+import type { GuardedKey, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/raw';
 import type { AgentSettings } from '../agent/agent-settings.js';
+import type { ServedNote } from '../configuration/served-note.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';
 import type { Finding } from './finding.js';
 
@@ -44,6 +45,10 @@ export interface DoctorHost {
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
+  /** What the daemon with this pipe noted of the config that it serves with; undefined when it noted nothing. */
+  servedNote(listen: string): Promise<ServedNote | undefined>;
+  /** Guarded keys that the content of a config was permitted to drop. */
+  permittedDrops(loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;
   /** Judges who else could put something into a folder. */

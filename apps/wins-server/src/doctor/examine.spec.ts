@@ -63,6 +63,8 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
     configFile: '/etc/config',
     loadConfig: () => loaded(),
+    servedNote: gives(undefined),
+    permittedDrops: gives([]),
     judgeFile: gives(TRUSTED),
     judgeFolder: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),

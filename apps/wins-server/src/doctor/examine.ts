@@ -4,10 +4,12 @@ import { checkAgent } from './check-agent.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
+import { checkServed } from './check-served.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [
+  checkServed,
   checkDaemon,
   checkWhiteList,
   checkOrphans,

@@ -1,5 +1,6 @@
 import { verifyAuditLog } from '@wins/audit-log';
 
+import { permittedDrops } from '@wins/config';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
@@ -15,6 +16,7 @@ import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { readServedNote } from '../configuration/served-note.js';
 import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
@@ -72,6 +74,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
+    servedNote: (listen) => readServedNote(listen, system.fileTrust()),
+    permittedDrops: ({ path: file, sha256 }) => permittedDrops(file, sha256, system.fileTrust()),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(folder)),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),

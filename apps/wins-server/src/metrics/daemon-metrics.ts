@@ -78,6 +78,8 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
     case 'probe':
     case 'csiProxy':
     case 'auditLost':
+    // A rare event, which the log tells.
+    case 'configLost':
   }
 }
 

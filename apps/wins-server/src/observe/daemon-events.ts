@@ -1,5 +1,6 @@
 import type { TurnedAway } from '@wins/admission';
 import type { Decision } from '@wins/audit-log';
+import type { GuardedKey } from '@wins/config';
 import type { CsiProxyState } from '@wins/csi-proxy';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { SourceState } from '@wins/system-agent';
@@ -62,7 +63,11 @@ export type DaemonEvent =
       readonly result: 'applied' | 'unchanged' | 'rejected';
       /** The keys that differ. */
       readonly changed: readonly string[];
+      /** Guarded keys that it was rejected for, because the file drops them. */
+      readonly dropped?: readonly GuardedKey[];
     }
+  /** The daemon started without guarded keys that the one before it served with. */
+  | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
   /** The record of an upgrade of this service was found, which may be of the time before this daemon. */
   | { readonly type: 'upgrade'; readonly outcome: string; readonly reason: string }
   /** A pass of a plan is over. */

@@ -43,9 +43,12 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
       return { type: 'connectFailed', facts: { port, code }, share: 'streams' };
     }
     case 'configReloaded': {
-      const { result, changed } = event;
-      return { type: 'configReloaded', facts: { result, changed: changed.join(' ') } };
+      const { result, changed, dropped } = event;
+      const facts = { result, changed: changed.join(' '), dropped: dropped?.join(' ') };
+      return { type: 'configReloaded', facts };
     }
+    case 'configLost':
+      return { type: 'configLost', facts: { keys: event.keys.join(' ') } };
     case 'upgrade': {
       const { outcome, reason } = event;
       return { type: 'upgrade', facts: { outcome, reason } };

@@ -1,5 +1,13 @@
-import { command, digestOption, durationOption, requiredOption } from '@wins/command-line';
-import { callClient } from '../load-applications.js';
+import {
+  command,
+  digestOption,
+  durationOption,
+  requiredOption,
+  switchOption,
+  textOption,
+} from '@wins/command-line';
+import { callClient, server } from '../load-applications.js';
+import { allowDropOption } from './allow-drop.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli deliver` */
@@ -7,7 +15,8 @@ export const deliver = command({
   name: 'deliver',
   summary: 'Copy a file of this container to a folder of the host that is mounted here',
   details:
-    'The file is replaced at once: readers see the old content or the new. The folder must exist.',
+    'The file is replaced at once: readers see the old content or the new. The folder must exist. Where a config is replaced, it may not drop ' +
+    'systemagent, csi-proxy or the whole whitelist, unless --allow-drop says so.',
   page: 'upgrade.md',
   options: {
     from: requiredOption('File to copy', 'the file to copy', {
@@ -18,6 +27,14 @@ export const deliver = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
+    merge: switchOption(
+      'Put the keys of the config --from into the one at --to, and keep all others there',
+    ),
+    base: textOption('Config of the host to begin with, as long as there is no file at --to', {
+      placeholder: 'FILE',
+      completes: 'files',
+    }),
+    'allow-drop': allowDropOption,
     sha256: digestOption('sha256', 'SHA-256 digest that the file must have'),
     settle: durationOption(
       'settle',
@@ -29,6 +46,7 @@ export const deliver = command({
   },
   examples: [
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
+    ['cli deliver --merge --from keys.yaml --to c:/host/wins/config', 'set the keys that it names'],
   ],
-  run: (values, _given, more) => callClient().deliver(values, more),
+  run: (values, _given, more) => callClient().deliver({ ...values, configs: server }, more),
 });

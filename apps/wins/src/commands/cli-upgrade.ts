@@ -1,6 +1,7 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { command, readOption, requiredOption, textOption } from '@wins/command-line';
-import { runClient } from '../load-applications.js';
+import { runClient, server } from '../load-applications.js';
+import { allowDropOption } from './allow-drop.js';
 import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
 /** `wins cli upgrade` */
@@ -35,6 +36,7 @@ export const upgrade = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
+    'allow-drop': allowDropOption,
     output: textOutput,
     ...daemonOptions('5m'),
   },
@@ -45,5 +47,5 @@ export const upgrade = command({
       'copy it there first',
     ],
   ],
-  run: (values, _given, more) => runClient().upgradeDaemon(values, more),
+  run: (values, _given, more) => runClient().upgradeDaemon({ ...values, configs: server }, more),
 });

@@ -7,7 +7,8 @@ import {
   switchOption,
   textOption,
 } from '@wins/command-line';
-import { upgradeHelper } from '../load-applications.js';
+import { server, upgradeHelper } from '../load-applications.js';
+import { allowDropOption } from './allow-drop.js';
 import { textOutput } from './daemon-options.js';
 
 const WAIT = { minMs: 1, maxMs: 3_600_000 };
@@ -61,6 +62,7 @@ export const upIn = (inside?: Inside) =>
         completes: 'files',
       }),
       'allow-downgrade': switchOption('Allow an older release'),
+      'allow-drop': allowDropOption,
       wait: readOption(
         'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
         readWait,
@@ -96,5 +98,10 @@ export const upIn = (inside?: Inside) =>
       ['up --path c:/new/wins.exe', 'upgrade'],
       ['up --show-result', 'the result of the latest upgrade'],
     ],
-    run: (values, _given, more) => upgradeHelper().runUpgrade(values, { ...more, inside }),
+    run: (values, _given, more) =>
+      upgradeHelper().runUpgrade(values, {
+        ...more,
+        inside,
+        refuseDrops: (config) => server().refuseDrops(config),
+      }),
   });

@@ -96,7 +96,7 @@ function* keyPaths(schema: z.core.$ZodType, path: string): Generator<[string, z.
 }
 
 /** The entries of the list at a path as the text has them, repeats included. */
-function listAt(text: string, path: string): readonly EditItem[] {
+export function listAt(text: string, path: string): readonly EditItem[] {
   let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
   for (const key of path.split('.'))
     value =
@@ -107,7 +107,7 @@ function listAt(text: string, path: string): readonly EditItem[] {
 }
 
 /** A key that was not to be changed but has another value now. */
-function changedBystander(
+export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,
   paths: readonly string[],
@@ -132,7 +132,7 @@ function isWithin(key: string, path: string): boolean {
   return key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`);
 }
 
-function refusal(
+export function refusal(
   file: string,
   code: 'unknownKey' | 'unsupported' | 'wrongType',
   keyPath: string,

@@ -23,9 +23,9 @@ export type EditItem =
       readonly directories?: readonly string[];
       readonly for?: readonly string[];
       readonly mayBreakAway?: boolean;
+      readonly argv0?: string;
     };
 
-type Content = EditValue | { readonly [key: string]: EditValue };
 type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;
 
@@ -45,11 +45,7 @@ export function changeText(
   current: readonly EditItem[],
   file: string,
 ): string {
-  const { mark, text, root } = readYaml(source, file);
-  const editor = new TextEditor(text);
-  try {
-    if (!isNothing(root) && !isMap(root)) throw new NotEditable();
-    const top = isNothing(root) ? null : (root as Section);
+  return edited(source, path, file, (editor, top) => {
     const [first = path, second] = path.split('.');
     if (second === undefined) {
       editor.set(top, first, value, current);
@@ -59,6 +55,30 @@ export function changeText(
       else if (!isNothing(section)) throw new NotEditable();
       else if (value !== null) editor.put(top, first, { [second]: value });
     }
+  });
+}
+
+/**
+ * Gives a top-level key a value as a whole, a section too, whichever spelling the text has of it; other lines stay as they are.
+ *
+ * @param content - As JSON has it.
+ * @throws ConfigError `invalid` as {@link changeText}.
+ */
+export function putTopKey(source: string, key: string, content: unknown, file: string): string {
+  return edited(source, key, file, (editor, top) => editor.replace(top, key, content));
+}
+
+function edited(
+  source: string,
+  keyPath: string,
+  file: string,
+  edit: (editor: TextEditor, top: Section | null) => void,
+): string {
+  const { mark, text, root } = readYaml(source, file);
+  const editor = new TextEditor(text);
+  try {
+    if (!isNothing(root) && !isMap(root)) throw new NotEditable();
+    edit(editor, isNothing(root) ? null : (root as Section));
     return mark + editor.finish();
   } catch (error) {
     if (!(error instanceof NotEditable)) throw error;
@@ -66,7 +86,7 @@ export function changeText(
       severity: 'error',
       code: 'unsupported',
       file,
-      keyPath: path,
+      keyPath,
       found: 'a notation that cannot be changed in place',
       expected: 'plain "key: value" lines, or JSON',
     });
@@ -121,8 +141,16 @@ class TextEditor {
     }
   }
 
+  /** As {@link put}, and of a key that is written more than once only the last stays. */
+  replace(map: Section | null, key: string, content: unknown): void {
+    const earlier = this.pairs(map, key).slice(0, -1);
+    if (map !== null && earlier.length > 0)
+      this.#remove(map, (index) => earlier.some((each) => each === map.items[index]));
+    this.put(map, key, content);
+  }
+
   /** Gives a key a new value as a whole; adds the key when it is missing. */
-  put(map: Section | null, key: string, content: Content): void {
+  put(map: Section | null, key: string, content: unknown): void {
     const pair = this.pairs(map, key).at(-1);
     if (map === null || pair === undefined) {
       this.#append(map, [flowPair(key, content)], blockPair(key, content));
@@ -279,29 +307,36 @@ function identity(item: EditItem): string {
   if (typeof item === 'number') return String(item);
   const entry = typeof item === 'string' ? { path: item } : item;
   const { path, sha256 = [], envs = [], args = 'any', directories = [] } = entry;
-  const { for: callers = [], mayBreakAway = false } = entry;
-  return JSON.stringify([path, sha256, envs, args, directories, callers, mayBreakAway]);
+  const { for: callers = [], mayBreakAway = false, argv0 = 'copy' } = entry;
+  return JSON.stringify([path, sha256, envs, args, directories, callers, mayBreakAway, argv0]);
 }
 
 /** A value in JSON, which YAML reads too. */
-function flowValue(content: Content | EditItem): string {
-  if (typeof content !== 'object') return JSON.stringify(content);
-  if (Array.isArray(content))
-    return `[${(content as readonly EditItem[]).map(flowValue).join(', ')}]`;
-  const pairs = Object.entries(content).map(([key, value]) => flowPair(key, value as Content));
+function flowValue(content: unknown): string {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content);
+  if (Array.isArray(content)) return `[${content.map(flowValue).join(', ')}]`;
+  const pairs = Object.entries(content).map(([key, value]) => flowPair(key, value));
   return `{${pairs.join(', ')}}`;
 }
 
-function flowPair(key: string, content: Content): string {
+function flowPair(key: string, content: unknown): string {
   return `${JSON.stringify(key)}: ${flowValue(content)}`;
 }
 
 /** The lines of a key and its value, the first of which is the key's. */
-function blockPair(key: string, content: Content): string[] {
-  if (typeof content !== 'object' || (Array.isArray(content) && content.length === 0))
-    return [`${key}: ${flowValue(content)}`];
+function blockPair(key: string, content: unknown): string[] {
+  const name = plainKey(key);
+  if (typeof content !== 'object' || content === null || Object.keys(content).length === 0)
+    return [`${name}: ${flowValue(content)}`];
   const lines = Array.isArray(content)
-    ? (content as readonly EditItem[]).map((item) => `- ${flowValue(item)}`)
-    : Object.entries(content).flatMap(([name, value]) => blockPair(name, value as Content));
-  return [`${key}:`, ...lines.map((line) => `  ${line}`)];
+    ? content.map((item) => `- ${flowValue(item)}`)
+    : Object.entries(content).flatMap(([inner, value]) => blockPair(inner, value));
+  return [`${name}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+/** A name of a variable may look like anything; older readers of YAML take some words for values. */
+function plainKey(key: string): string {
+  const isPlain =
+    /^[A-Za-z][\w-]*$/.test(key) && !/^(?:y|yes|n|no|on|off|true|false|null)$/i.test(key);
+  return isPlain ? key : JSON.stringify(key);
 }

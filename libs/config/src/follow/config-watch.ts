@@ -16,9 +16,10 @@ export interface ConfigWatch<Change> extends Disposable {
   /**
    * Loads the file now, whether it changed or not, and puts it in force; what cannot be used goes to `rejected` as well.
    *
+   * @param load - Loads and judges it this once. Default: as each time.
    * @throws ConfigError, or Error for a file that has gone or is empty.
    */
-  reload(): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
+  reload(load?: () => Promise<LoadedConfig>): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
 /** The state of the config file as it is now; a link is followed. */
@@ -72,7 +73,7 @@ export function watchConfig<Change>(
     // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
     if (!isSame && !isChanging) events.rejected(unusable(file, state));
   };
-  const loadNow = async () => {
+  const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {
     try {
       const state = configFingerprint(file);
       // A file may be absent or empty, but not when there was one before.
@@ -80,7 +81,7 @@ export function watchConfig<Change>(
       if (isNothing && state !== inForce) throw unusable(file, state);
       seen = state;
       isChanging = false;
-      const loaded = await load();
+      const loaded = await loadThis();
       if (isOver) throw new Error('the daemon is stopping');
       inForce = state;
       return { loaded, change: events.changed(loaded) };
@@ -91,8 +92,8 @@ export function watchConfig<Change>(
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
   return {
-    reload: () => {
-      const reloaded = loading.then(loadNow);
+    reload: (loadThis = load) => {
+      const reloaded = loading.then(() => loadNow(loadThis));
       loading = reloaded.catch(() => undefined);
       return reloaded;
     },

@@ -24,7 +24,7 @@ const EXPECTED = 'a readable regular file';
 const ANY_PLACE: ConfigTrust = { distrustOfFile: () => undefined };
 
 /** Owner and mode of every step of the path; on Windows nothing is known without the trust of `@wins/windows-host`. */
-function defaultTrust(): ConfigTrust {
+export function configTrust(): ConfigTrust {
   return process.platform === 'win32' ? ANY_PLACE : posixFileTrust();
 }
 
@@ -38,7 +38,7 @@ function defaultTrust(): ConfigTrust {
  */
 export async function readConfigFile(
   path: string,
-  trust: ConfigTrust = defaultTrust(),
+  trust: ConfigTrust = configTrust(),
 ): Promise<ConfigFile | undefined> {
   let file: OpenFile | undefined;
   try {

@@ -6,7 +6,7 @@ import { quoteText } from '@wins/wins-program';
  * About the file: `tooLarge`, `notRegularFile`, `accessDenied`, `insecure`, `notFound`, `unknown`.
  * About its text: `notUtf8`, `controlCharacter`, `syntax`, `multipleDocuments`, `tooDeep`,
  * `tooManyValues`, `tooManyProblems`, `unsupported`.
- * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`.
+ * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`, `dropped`.
  * Only ever a warning: `duplicateKey`, `legacySpelling`, `duplicateEntry`, `doubtful`, `noEffect`, `noWhiteList`.
  */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
@@ -30,6 +30,7 @@ export type ContentProblemCode =
   | 'missing'
   | 'twoSpellings'
   | 'unknownKey'
+  | 'dropped'
   | 'duplicateKey'
   | 'legacySpelling'
   | 'duplicateEntry'

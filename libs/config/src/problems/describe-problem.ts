@@ -6,6 +6,7 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
   doubtful: 'grant what clients need, and no more',
+  dropped: 'put it back, or say that it may go: --allow-drop KEY',
   duplicateEntry: 'remove one of them',
   duplicateKey: 'remove one of them',
   insecure: 'make it and the folders above it writable by administrators alone',

@@ -16,6 +16,8 @@ export interface UpgradeWish {
   /** The digest that the new program must have: 64 hexadecimal digits. */
   readonly sha256?: string;
   readonly allowDowngrade: boolean;
+  /** Keys that the config of the service may lack afterwards. Default: none. */
+  readonly allowDrop?: readonly string[];
 }
 
 /** What is really there. */

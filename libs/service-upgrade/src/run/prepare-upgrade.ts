@@ -60,7 +60,11 @@ export async function prepareUpgrade(
     holdsTarget:
       host.platform === 'win32' && context.ownFile.toLowerCase() === places.target.toLowerCase(),
   });
-  return { plan, status, installed, offered, copy };
+  if (plan.kind !== 'steps') return { plan, status, installed, offered, copy };
+  const { allowDrop = [] } = wish;
+  const drops = await context.refuseDrops?.(status?.command.args, plan.command.args, allowDrop);
+  const judged = drops === undefined ? plan : ({ kind: 'refusal', reason: drops } as const);
+  return { plan: judged, status, installed, offered, copy };
 }
 
 /** Tells what came of an upgrade that takes no steps. */

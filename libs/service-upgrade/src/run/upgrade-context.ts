@@ -24,6 +24,19 @@ export interface UpgradeContext {
   readonly defaultConfig: string;
   /** The pipe of a daemon with these arguments, by its config. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
+  /**
+   * Says why the service may not come to the config of these arguments; undefined when it may. Default: it may.
+   *
+   * @param before - The arguments that it has; undefined without a service.
+   * @param allowDrop - Keys that the config may lack.
+   */
+  readonly refuseDrops?:
+    | ((
+        before: readonly string[] | undefined,
+        after: readonly string[],
+        allowDrop: readonly string[],
+      ) => Promise<string | undefined>)
+    | undefined;
   /** How long the service may take to end, and a daemon to serve, in milliseconds. */
   readonly waitMs: number;
   /** How long a program may take to say its release or to check the config, in milliseconds. */

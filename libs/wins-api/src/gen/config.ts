@@ -63,6 +63,11 @@ export interface ConfigDescribeResponse {
   SHA256: string;
 }
 
+export interface ConfigReloadRequest {
+  /** Guarded keys that the file may drop. */
+  AllowDrop: string[];
+}
+
 export interface ConfigReloadResponse {
   File: string;
   /** Whether the file could not be used: nothing has changed then, and Problems say why. */
@@ -498,6 +503,61 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
   },
 };
 
+function createBaseConfigReloadRequest(): ConfigReloadRequest {
+  return { AllowDrop: [] };
+}
+
+export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
+  encode(message: ConfigReloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.AllowDrop) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfigReloadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfigReloadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.AllowDrop.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ConfigReloadRequest>): ConfigReloadRequest {
+    return ConfigReloadRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ConfigReloadRequest>): ConfigReloadRequest {
+    const message = createBaseConfigReloadRequest();
+    message.AllowDrop = object.AllowDrop?.map((e) => e) || [];
+    return message;
+  },
+};
+
 function createBaseConfigReloadResponse(): ConfigReloadResponse {
   return { File: "", Rejected: false, Changed: [], NeedRestart: [], Problems: [] };
 }
@@ -752,13 +812,16 @@ export const ConfigServiceService = {
       Buffer.from(ConfigDescribeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfigDescribeResponse => ConfigDescribeResponse.decode(value),
   },
-  /** Reload reads the config file again and puts it in force, or keeps the last valid one. For administrators of the host alone. */
+  /**
+   * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
+   * ("systemagent", "csi-proxy", the whole "white_list") that the request does not name. For administrators of the host alone.
+   */
   reload: {
     path: "/wins.ConfigService/Reload" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
+    requestSerialize: (value: ConfigReloadRequest): Buffer => Buffer.from(ConfigReloadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ConfigReloadRequest => ConfigReloadRequest.decode(value),
     responseSerialize: (value: ConfigReloadResponse): Buffer =>
       Buffer.from(ConfigReloadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfigReloadResponse => ConfigReloadResponse.decode(value),
@@ -770,8 +833,11 @@ export interface ConfigServiceServer extends UntypedServiceImplementation {
   explain: handleUnaryCall<ConfigExplainRequest, ConfigExplainResponse>;
   /** Describe names the config file in force. For administrators of the host alone. */
   describe: handleUnaryCall<Void, ConfigDescribeResponse>;
-  /** Reload reads the config file again and puts it in force, or keeps the last valid one. For administrators of the host alone. */
-  reload: handleUnaryCall<Void, ConfigReloadResponse>;
+  /**
+   * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
+   * ("systemagent", "csi-proxy", the whole "white_list") that the request does not name. For administrators of the host alone.
+   */
+  reload: handleUnaryCall<ConfigReloadRequest, ConfigReloadResponse>;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;

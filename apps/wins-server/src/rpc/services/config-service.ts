@@ -25,8 +25,11 @@ export interface ReloadedConfig {
 /** The config of a daemon that serves. */
 export interface ConfigInForce {
   readonly inForce: () => LoadedConfig;
-  /** @throws ConfigError, or Error for a file that has gone; what was in force stays. */
-  readonly reload: () => Promise<ReloadedConfig>;
+  /**
+   * @param allowDrop - Guarded keys that the file may drop.
+   * @throws ConfigError, or Error for a file that has gone; what was in force stays.
+   */
+  readonly reload: (allowDrop: readonly string[]) => Promise<ReloadedConfig>;
 }
 
 /** What the service asks. */
@@ -66,8 +69,9 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
     reload: (call, respond) =>
       administered(call, respond, () => {
         const { description } = callers.clientOf(call);
-        logger.info({ client: description }, 'asked to reload the config');
-        return reloadAnswer(config);
+        const { AllowDrop: allowDrop } = call.request;
+        logger.info({ client: description, allowDrop }, 'asked to reload the config');
+        return reloadAnswer(config, allowDrop);
       }),
   };
 }
@@ -99,9 +103,12 @@ async function verdictOf(
   }
 }
 
-async function reloadAnswer(config: ConfigInForce): Promise<ConfigReloadResponse> {
+async function reloadAnswer(
+  config: ConfigInForce,
+  allowDrop: readonly string[],
+): Promise<ConfigReloadResponse> {
   try {
-    const { loaded, change } = await config.reload();
+    const { loaded, change } = await config.reload(allowDrop);
     return {
       File: loaded.path,
       Rejected: false,

@@ -7,6 +7,7 @@ import {
   textOption,
 } from '@wins/command-line';
 import { server } from '../../load-applications.js';
+import { allowDropOption } from '../allow-drop.js';
 import { FORMS, refuseBoth, textOutput } from '../daemon-options.js';
 import { csiProxyCommands } from './csi-proxy.js';
 import { eventsCommand } from './events.js';
@@ -155,14 +156,19 @@ const reload = command({
   name: 'reload',
   summary: 'Make the running daemon read its config again',
   details:
-    'Prints what changed and what needs a restart. If the config is invalid, prints why, the old config stays in force, and the exit code is 78.',
+    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy or the whole whitelist, prints ' +
+    'so, the old config stays in force, and the exit code is 78. --allow-drop takes it nevertheless.',
   page: 'config.md',
   inherits,
   options: {
     ...ofDaemon,
+    'allow-drop': allowDropOption,
     output: textOutput,
   },
-  examples: [['srv config reload', 'the daemon of this host']],
+  examples: [
+    ['srv config reload', 'the daemon of this host'],
+    ['srv config reload --allow-drop csi-proxy', 'a config without csi-proxy'],
+  ],
   run: (values, _given, more) => server().reloadConfig(values, more),
 });
 

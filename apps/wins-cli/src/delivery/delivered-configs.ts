@@ -1,0 +1,24 @@
+/** What this program needs of the one that reads configs, and is loaded when a config may be concerned. */
+export interface DeliveredConfigs {
+  /** Judges a file before it is delivered. */
+  judgeDelivery(offered: {
+    readonly from: string;
+    readonly to: string;
+    readonly base?: string | undefined;
+    readonly merge: boolean;
+    readonly allowDrop: readonly string[];
+  }): Promise<
+    | { readonly kind: 'refused'; readonly reason: string }
+    | {
+        readonly kind: 'accepted';
+        /** What to write in place of the bytes of the file; absent for those. */
+        readonly merged?: string;
+        /** Keys of the node that a merge leaves as they are. */
+        readonly kept: readonly string[];
+        /** SHA-256 of the file that was judged; absent when there is none. */
+        readonly replaces?: string;
+      }
+  >;
+  /** Permits a content of a config file to drop guarded keys; without keys, none does any more. */
+  permitDrops(file: string, sha256: string, keys: readonly string[]): Promise<void>;
+}

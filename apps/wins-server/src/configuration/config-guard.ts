@@ -1,0 +1,161 @@
+import type { AuditTrail } from '@wins/audit-log';
+import {
+  ConfigError,
+  defaultConfigPath,
+  describeLosses,
+  droppedKeys,
+  guardedParts,
+  judgeValues,
+  permittedDrops,
+  type GuardedKey,
+  type GuardedParts,
+  type LoadedConfig,
+} from '@wins/config';
+import { replaceFile, type FileTrust } from '@wins/trusted-files';
+import { escapeText, quoteText } from '@wins/wins-program';
+import path from 'node:path';
+import type { Logger } from '../log/logger.js';
+import type { DaemonEvents } from '../observe/daemon-events.js';
+import { readServedNote, servedNoteFile, type ServedNote } from './served-note.js';
+
+/** What the guard works with. */
+export interface ConfigGuardParts {
+  readonly logger: Logger;
+  readonly events: DaemonEvents;
+  readonly audit: Pick<AuditTrail, 'note'>;
+  readonly trust: FileTrust;
+}
+
+/** The command that takes the file of a config although it drops keys. */
+export function howToDrop(file: string, keys: readonly GuardedKey[]): string {
+  const option = file === defaultConfigPath() ? '' : ` --config ${quoteText(file)}`;
+  const allowed = keys.map((key) => ` --allow-drop ${key}`).join('');
+  return `wins srv config reload${option}${allowed}`;
+}
+
+/** The guarded keys for which a config was rejected. */
+export function droppedIn(error: unknown): readonly GuardedKey[] {
+  if (!(error instanceof ConfigError)) return [];
+  const dropped = error.problems.filter(({ code }) => code === 'dropped');
+  return dropped.map(({ keyPath }) => keyPath as GuardedKey);
+}
+
+/**
+ * Keeps a daemon from losing its plans, csi-proxy or whole whitelist by the way. A config that drops one of them does not come into force
+ * while the daemon serves, unless that is allowed: by name in the request, or by `permitDrops` for its content. A start takes what is on the disk,
+ * because the daemon has nothing else, and says what went since the one before.
+ */
+export class ConfigGuard implements AsyncDisposable {
+  readonly #parts: ConfigGuardParts;
+  readonly #file: string;
+  #note: ServedNote;
+  #saved: Promise<void> = Promise.resolve();
+
+  private constructor(parts: ConfigGuardParts, listen: string, note: ServedNote) {
+    this.#parts = parts;
+    this.#file = servedNoteFile(listen);
+    this.#note = note;
+    this.#save();
+  }
+
+  /** Begins with the config of the start, and says what it lacks that was served before. Never rejects for the note on the disk. */
+  static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
+    const { logger, trust } = parts;
+    const { config } = loaded;
+    const before = await readServedNote(config.listen, trust).catch((err: unknown) => {
+      logger.warn({ err }, 'cannot read which config was served last');
+      return undefined;
+    });
+    const went = before === undefined ? [] : droppedKeys(before.served, config);
+    const permitted =
+      went.length === 0 ? [] : await permittedDrops(loaded.path, loaded.sha256, trust);
+    const keys = went.filter((key) => !permitted.includes(key));
+    if (keys.length > 0) tellLost(keys, loaded, parts);
+    const note = { lost: [], ...before, served: guardedParts(config) };
+    return new ConfigGuard(parts, config.listen, withLost(note, keys));
+  }
+
+  /**
+   * Judges a config that is to come into force.
+   *
+   * @param allowed - Guarded keys that it may drop.
+   * @throws ConfigError `invalid`, with a problem for each key that it drops besides.
+   */
+  async admit(next: LoadedConfig, allowed: readonly string[]): Promise<LoadedConfig> {
+    const { served } = this.#note;
+    const dropped = droppedKeys(served, next.config).filter((key) => !allowed.includes(key));
+    if (dropped.length === 0) return next;
+    const permitted = await permittedDrops(next.path, next.sha256, this.#parts.trust);
+    const refused = dropped.filter((key) => !permitted.includes(key));
+    return judgeValues(
+      next,
+      refused.map((key) => ({
+        ...{ severity: 'error', code: 'dropped', keyPath: key },
+        found: `that it is dropped: ${describeLosses([key])}`,
+        expected: 'what is in force to stay',
+        nextStep: `put it back, or let it go: ${howToDrop(next.path, refused)}`,
+      })),
+    );
+  }
+
+  /** Notes the config that came into force. */
+  served({ config }: LoadedConfig): void {
+    this.#note = withLost({ ...this.#note, served: guardedParts(config) });
+    this.#save();
+  }
+
+  /** Notes that keys which went are not missed. */
+  accept(allowed: readonly string[]): void {
+    const lost = this.#note.lost.filter((key) => !allowed.includes(key));
+    if (lost.length === this.#note.lost.length) return;
+    this.#note = withLost({ ...this.#note, lost });
+    this.#save();
+  }
+
+  /** Waits until the note is on the disk, or cannot be. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#saved;
+  }
+
+  #save(): void {
+    const { logger, trust } = this.#parts;
+    const note = `${JSON.stringify(this.#note)}\n`;
+    this.#saved = this.#saved.then(async () => {
+      try {
+        trust.ensurePrivateFolder(path.dirname(this.#file));
+        await replaceFile(this.#file, note);
+      } catch (err) {
+        logger.warn({ err }, 'cannot note which config is served; the next start says less');
+      }
+    });
+  }
+}
+
+function tellLost(
+  keys: readonly GuardedKey[],
+  { path: file }: LoadedConfig,
+  { logger, events, audit }: ConfigGuardParts,
+): void {
+  const nextStep = `put it back, or let it go: ${howToDrop(file, keys)}`;
+  const facts = { keys, lost: describeLosses(keys), config: escapeText(file), nextStep };
+  logger.warn(facts, 'the config lacks what the daemon served with before this start');
+  events.publish({ type: 'configLost', keys });
+  audit.note('configLost', { keys });
+}
+
+/** A key that is there again is not lost. */
+function withLost(
+  { served, lost, lostAt }: ServedNote,
+  added: readonly GuardedKey[] = [],
+): ServedNote {
+  const { systemAgent, csiProxy, whiteList } = served;
+  const isThere: Readonly<Record<GuardedKey, boolean>> = {
+    systemagent: systemAgent !== undefined,
+    'csi-proxy': csiProxy !== undefined,
+    white_list: whiteList.processPaths.length + whiteList.proxyPorts.length > 0,
+  };
+  const earlier = lost.filter((key) => !isThere[key] && !added.includes(key));
+  const all = [...earlier, ...added];
+  const at = added.length > 0 ? new Date().toISOString() : lostAt;
+  return { served, lost: all, ...(all.length > 0 && at !== undefined && { lostAt: at }) };
+}

@@ -1,0 +1,116 @@
+import {
+  ConfigError,
+  describeLosses,
+  droppedKeys,
+  mergeConfig,
+  parseConfig,
+  type GuardedParts,
+} from '@wins/config';
+import { openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-files';
+import { createHash } from 'node:crypto';
+import { judgeConfig } from './judge-config.js';
+
+/** A file that is to be delivered to a node, where a config may be in its place. */
+export interface OfferedFile {
+  readonly from: string;
+  readonly to: string;
+  /** Where the config of the node is as long as there is no file at `to`. */
+  readonly base?: string | undefined;
+  /** Whether `from` is a config whose keys are put into that of the node. */
+  readonly merge: boolean;
+  readonly allowDrop: readonly string[];
+}
+
+/** What a delivery would come to. */
+export type JudgedFile =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'accepted';
+      /** The text to write in place of the bytes of the file; absent for those. */
+      readonly merged?: string;
+      /** Top-level keys of the node that a merge leaves as they are. */
+      readonly kept: readonly string[];
+      /** SHA-256 in lower-case hex of the file at `to` that was judged; absent when there is none. */
+      readonly replaces?: string;
+    };
+
+/** A config has 1 MiB at most; a larger file is none. */
+const LIMITS = { maxBytes: 1024 * 1024 };
+const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
+
+/**
+ * Judges a file before it is delivered: plans, csi-proxy and the whole whitelist do not go from a node by the way. A merged config is judged as a
+ * whole, as the daemon judges it when it starts. Nothing is written.
+ *
+ * The file of the node counts as a config when it can be read as one. Where it cannot, nothing is known that could go; a daemon that
+ * serves with guarded keys refuses the new file then.
+ *
+ * @throws TrustedFileError for a file that cannot be read.
+ */
+export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
+  const { from, to, base } = offered;
+  const there = await readSmall(to);
+  const node = there ?? (base === undefined ? undefined : await readSmall(base));
+  const replaces =
+    there === undefined ? {} : { replaces: createHash('sha256').update(there).digest('hex') };
+  const names = { fileName: there === undefined ? (base ?? to) : to, changesName: from };
+  try {
+    if (offered.merge) {
+      const changes = await readSmall(from);
+      if (changes === undefined) {
+        const reason = `there is no config to merge: found no regular file of at most 1 MiB at ${from}`;
+        return { kind: 'refused', reason };
+      }
+      const { text, kept } = mergeConfig(node ?? '', changes, names);
+      await judgeWhole(text, to);
+      return { kind: 'accepted', merged: text, kept, ...replaces };
+    }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { kind: 'refused', reason: error.message };
+  }
+  const before = partsOf(node);
+  // Programs are delivered as well; they are not read where there is nothing to lose.
+  if (droppedKeys(before, NOTHING).length === 0) return { kind: 'accepted', kept: [], ...replaces };
+  const dropped = droppedKeys(before, partsOf(await readSmall(from))).filter(
+    (key) => !offered.allowDrop.includes(key),
+  );
+  if (dropped.length === 0) return { kind: 'accepted', kept: [], ...replaces };
+  const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
+  const reason = `it would take from the config ${names.fileName}: ${describeLosses(dropped)}; keep that with --merge, or let it go with ${options}`;
+  return { kind: 'refused', reason };
+}
+
+/** Judges a config for a host of this system, of which it is not known what is on its disk. */
+async function judgeWhole(text: string, file: string): Promise<void> {
+  const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
+  const { platform } = process;
+  const tellsClientsApart = () => true;
+  await judgeConfig(loaded, { platform, isStrict: false, looksAtFiles: false, tellsClientsApart });
+}
+
+function partsOf(bytes: Uint8Array | undefined): GuardedParts {
+  if (bytes === undefined) return NOTHING;
+  try {
+    return parseConfig(bytes).config;
+  } catch (error) {
+    if (error instanceof ConfigError) return NOTHING;
+    throw error;
+  }
+}
+
+/** The bytes of a file; undefined for one that is not there, is too large for a config, or is no regular file, which the delivery says. */
+async function readSmall(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const file = await openRegularFile(path, { followLinks: true });
+    try {
+      return file.stats.size > LIMITS.maxBytes ? undefined : await readWhole(file, LIMITS);
+    } finally {
+      await file.handle.close();
+    }
+  } catch (error) {
+    if (!(error instanceof TrustedFileError)) throw error;
+    if (error.code === 'notFound' || error.code === 'notRegularFile') return undefined;
+    throw error;
+  }
+}

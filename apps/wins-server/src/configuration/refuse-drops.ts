@@ -1,0 +1,36 @@
+import { describeLosses, droppedKeys, loadConfig, permittedDrops } from '@wins/config';
+import { thisSystem } from '../this-system.js';
+import { readServedNote } from './served-note.js';
+
+/** The configs of a service before and after an upgrade. */
+export interface ConfigOfService {
+  /** The file that the service reads now; undefined without a service. */
+  readonly before: string | undefined;
+  /** The file that it will read. */
+  readonly after: string;
+  /** Guarded keys that may be dropped. */
+  readonly allowDrop: readonly string[];
+}
+
+/**
+ * Says why a service may not come to a config: because of guarded keys that this lacks, compared with the file that the service reads now
+ * and with what its daemon serves, which may have refused that file. Undefined when it lacks none, or cannot be read: then another check says so.
+ */
+export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
+  const trust = (await thisSystem()).fileTrust();
+  const load = (file: string) => loadConfig(file, { trust }).catch(() => undefined);
+  const after = await load(config.after);
+  if (after === undefined) return undefined;
+  const before = config.before === undefined ? undefined : await load(config.before);
+  const listen = (before ?? after).config.listen;
+  const note = await readServedNote(listen, trust).catch(() => undefined);
+  const dropped = [before?.config, note?.served].flatMap((parts) =>
+    parts === undefined ? [] : droppedKeys(parts, after.config),
+  );
+  const permitted = await permittedDrops(after.path, after.sha256, trust);
+  const allowed = new Set<string>([...permitted, ...config.allowDrop]);
+  const keys = [...new Set(dropped)].filter((key) => !allowed.has(key));
+  if (keys.length === 0) return undefined;
+  const options = keys.map((key) => `--allow-drop ${key}`).join(' ');
+  return `the config ${after.path} lacks what the service has now: ${describeLosses(keys)}; put it back, or let it go with ${options}`;
+}

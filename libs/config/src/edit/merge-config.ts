@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError } from '../config-error.js';
+import { folded } from '../guard/dropped-keys.js';
+import { readFileValues } from '../parse/file-values.js';
+import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
+import { readYaml } from '../parse/yaml-source.js';
+import { FILE_SCHEMA } from '../schema/file-schema.js';
+import { changedBystander, listAt, refusal } from './edit-config.js';
+import { changeText, putTopKey, type EditItem } from './edit-text.js';
+
+const PROGRAMS = 'white_list.processPaths';
+const PORTS = 'white_list.proxyPorts';
+
+/** A config file with the keys of another. */
+export interface MergedConfig {
+  readonly text: string;
+  /** Top-level keys that the file sets and the other does not name: they stay as they are. */
+  readonly kept: readonly string[];
+}
+
+/** How two configs are merged. */
+export interface MergeOptions {
+  /** Name of the file that is changed, for problems. Default `config`. */
+  readonly fileName?: string;
+  /** Name of the file with the changes. Default `changes`. */
+  readonly changesName?: string;
+  /** Whose paths the whitelist has: Windows compares them without case. Default: this system. */
+  readonly platform?: NodeJS.Platform;
+}
+
+/**
+ * Puts the top-level keys that one config names into the text of another, in place of those, whatever their spelling; every other key stays,
+ * byte for byte with its comments, as by `editConfig`. Pure.
+ *
+ * The lists of `white_list` are joined: an entry of `processPaths` takes the place of the one with the same path, else it is added, and
+ * ports are added. So a merge takes nothing off a whitelist.
+ *
+ * @throws ConfigError `invalid`: one of the texts is not valid (the changes may not have an unknown key either), the result is not, or the
+ *   text is written such (an alias, for one) that the change would reach other keys.
+ */
+export function mergeConfig(
+  source: string | Uint8Array,
+  changes: string | Uint8Array,
+  options: MergeOptions = {},
+): MergedConfig {
+  const { fileName = 'config', changesName = 'changes', platform = process.platform } = options;
+  const wanted = parseConfig(changes, { fileName: changesName, platform, strict: true });
+  const before = parseConfig(source, { fileName, platform });
+  const named = topValues(changes, changesName);
+  let text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  const there = topValues(source, fileName);
+  for (const [key, value] of Object.entries(named)) {
+    // The same value may be written with comments, which a merge that changes nothing keeps.
+    if (key === 'white_list' || isDeepStrictEqual(there[key], value)) continue;
+    text = putTopKey(text, key, value, fileName);
+  }
+  const { processPaths, proxyPorts } = (named['white_list'] ?? {}) as Lists;
+  const join = (path: string, added: readonly EditItem[] | undefined): void => {
+    if (added === undefined || added.length === 0) return;
+    const current = listAt(text, path);
+    text = changeText(text, path, joined(current, added, platform), current, fileName);
+  };
+  join(PROGRAMS, processPaths);
+  join(PORTS, proxyPorts);
+
+  const after = parseConfig(text, { fileName, platform });
+  const topKeys = Object.keys(named).filter((key) => key !== 'white_list');
+  const paths = [...topKeys, PROGRAMS, PORTS];
+  const wrong = changedBystander(before, after, paths) ?? misplaced(wanted, after, topKeys);
+  if (wrong !== undefined) {
+    const found = 'that the keys of the two files cannot be put together without changing this one';
+    throw new ConfigError('invalid', [
+      refusal(fileName, 'unsupported', wrong, found, 'keys that do not depend on each other'),
+    ]);
+  }
+  const set = before.origins.filter(({ origin }) => origin !== 'default');
+  const kept = new Set(set.map(({ key }) => key.replace(/[.[].*$/s, '')));
+  return { text, kept: [...kept].filter((key) => !Object.hasOwn(named, key)) };
+}
+
+interface Lists {
+  readonly processPaths?: readonly EditItem[];
+  readonly proxyPorts?: readonly EditItem[];
+}
+
+/** What a file says, by its top-level keys in canonical spelling. */
+function topValues(source: string | Uint8Array, file: string): Readonly<Record<string, unknown>> {
+  return readFileValues(readYaml(source, file), FILE_SCHEMA, false).value as Record<
+    string,
+    unknown
+  >;
+}
+
+/** What stays keeps its order, so that comments stay with it. */
+function joined(
+  current: readonly EditItem[],
+  added: readonly EditItem[],
+  platform: NodeJS.Platform,
+): readonly EditItem[] {
+  const nameOf = (item: EditItem): string => {
+    if (typeof item === 'number') return String(item);
+    const path = typeof item === 'string' ? item : item.path;
+    return platform === 'win32' ? folded(path) : path;
+  };
+  const names = new Set(added.map(nameOf));
+  const isThere = (item: EditItem) => current.some((other) => isDeepStrictEqual(item, other));
+  const isAdded = (item: EditItem) => added.some((other) => isDeepStrictEqual(item, other));
+  return [
+    ...current.filter((item) => !names.has(nameOf(item)) || isAdded(item)),
+    ...added.filter((item) => !isThere(item)),
+  ];
+}
+
+/** A key that does not have the value that was wanted for it. */
+function misplaced(
+  wanted: ParsedConfig,
+  after: ParsedConfig,
+  topKeys: readonly string[],
+): string | undefined {
+  const now = new Map(after.origins.map(({ key, value }) => [key, value]));
+  const isOf = (key: string, top: string) => key === top || /^[.[]/.test(key.slice(top.length));
+  return wanted.origins.find(
+    ({ key, value }) =>
+      topKeys.some((top) => key.startsWith(top) && isOf(key, top)) &&
+      !isDeepStrictEqual(now.get(key), value),
+  )?.key;
+}

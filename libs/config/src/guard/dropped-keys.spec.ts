@@ -1,0 +1,50 @@
+import { droppedKeys, guardedParts, parseConfig, type GuardedParts } from '../index.js';
+
+const parts = (content: object): GuardedParts =>
+  parseConfig(JSON.stringify(content), { platform: 'win32' }).config;
+const list = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
+const HELPER = { path: 'C:\\wins-upgrade.exe', mayBreakAway: true };
+const csi = { url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k.exe' };
+const FULL = { systemagent: {}, 'csi-proxy': csi, ...list('C:\\a.exe', HELPER) };
+
+it.each<[string, object, object, readonly string[]]>([
+  ['nothing of itself', FULL, FULL, []],
+  ['all, when nothing is left', FULL, {}, ['systemagent', 'csi-proxy', 'white_list']],
+  [
+    'a whitelist of which the helper alone is left',
+    FULL,
+    { ...FULL, ...list(HELPER) },
+    ['white_list'],
+  ],
+  [
+    'that of a release that did not know helpers, too',
+    list('C:\\a.exe', HELPER.path),
+    list(HELPER),
+    ['white_list'],
+  ],
+  ['no whitelist of which one entry is left', list('C:\\a.exe', 'C:\\b.exe'), list('c:/B.exe'), []],
+  [
+    'no whitelist of which a port is left',
+    { white_list: { proxyPorts: [1] } },
+    { white_list: { proxyPorts: [1] } },
+    [],
+  ],
+  ['the only port', { white_list: { proxyPorts: [1] } }, list('C:\\a.exe'), ['white_list']],
+  [
+    'no helper that gets another digest',
+    list(HELPER),
+    list({ ...HELPER, sha256: 'a'.repeat(64) }),
+    [],
+  ],
+  ['a list of a helper alone, when nothing is left', list(HELPER), {}, ['white_list']],
+  ['nothing of an empty config', {}, FULL, []],
+])('a config drops %s', (_what, before, after, dropped) => {
+  expect(droppedKeys(parts(before), parts(after))).toEqual(dropped);
+  expect(droppedKeys(guardedParts(parts(before)), parts(after))).toEqual(dropped);
+});
+
+it('a note of the guarded parts holds no setting', () => {
+  const note = JSON.stringify(guardedParts(parts(FULL)));
+  expect(note).not.toContain('example.com');
+  expect(JSON.parse(note)).toMatchObject({ systemAgent: {}, csiProxy: {} });
+});
