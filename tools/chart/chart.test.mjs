@@ -13,7 +13,12 @@ const image = { repository: 'example/wins' };
 const HELPER = 'cd'.repeat(32);
 const PAUSE = `sha256:${'ef'.repeat(32)}`;
 /** What has no default. */
-const wanted = { image, helper: { sha256: HELPER }, pause: { digest: PAUSE } };
+const wanted = {
+  image,
+  helper: { sha256: HELPER },
+  pause: { digest: PAUSE },
+  config: { debug: false },
+};
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
@@ -150,7 +155,7 @@ describe('the chart', () => {
         ['check-config', 'srv config check --content-only --config C:\\wins-config\\config'],
         [
           'deliver-config',
-          `cli deliver --from C:\\wins-config\\config --to ${folder}\\wins.yaml --settle 5s`,
+          `cli deliver --from C:\\wins-config\\config --to ${folder}\\wins.yaml --merge --base ${folder}\\config --settle 5s`,
         ],
         [
           'deliver-helper',
@@ -163,6 +168,42 @@ describe('the chart', () => {
         ],
       ],
     );
+  });
+
+  it('keeps what a node has unless it is told to replace it, and lets go what is named alone', () => {
+    const words = (values) => {
+      const [daemonSet] = ofKind('DaemonSet', objects(values));
+      const [, , , , , , , ...options] = wordsOf(container(daemonSet, 'deliver-config'));
+      return options.join(' ');
+    };
+    const base = '--base C:\\etc\\rancher\\wins\\config';
+    assert.equal(words({}), `--merge ${base} --settle 5s`);
+    assert.equal(words({ host: { configFile: 'config' } }), '--merge --settle 5s');
+    const replaced = { debug: true, mode: 'replace', allowDrop: ['systemagent', 'csi-proxy'] };
+    assert.equal(
+      words({ config: replaced }),
+      `${base} --allow-drop systemagent --allow-drop csi-proxy --settle 5s`,
+    );
+    // Each group has its own way, and none of it is in the file.
+    const nodeGroups = [
+      { ...groupsNamed('a')[0], config: { mode: 'replace' } },
+      ...groupsNamed('b'),
+    ];
+    const all = objects({ nodeGroups });
+    const merges = ofKind('DaemonSet', all).map((each) =>
+      wordsOf(container(each, 'deliver-config')).includes('--merge'),
+    );
+    assert.deepEqual(merges, [false, true]);
+    for (const { data } of ofKind('ConfigMap', all))
+      assert.deepEqual(Object.keys(JSON.parse(data.config)), ['debug', 'listen', 'white_list']);
+  });
+
+  it('has names of its own in the config that no key of the daemon has', () => {
+    const program = path.join(root, 'dist/wins.cjs');
+    const schema = execFileSync(process.execPath, [program, 'srv', 'config', 'schema']);
+    const keys = Object.keys(JSON.parse(schema.toString()).properties);
+    assert.ok(keys.includes('white_list'));
+    for (const key of keys) assert.doesNotMatch(key, /^(mode|allow[-_]?drop)$/i);
   });
 
   for (const prefix of [
@@ -361,7 +402,8 @@ describe('the chart', () => {
         nodeGroups: undefined,
         resources: undefined,
         pauseResources: undefined,
-        config: undefined,
+        // What else is there are keys of the daemon's config.
+        config: { mode: '', allowDrop: [] },
       },
       [],
     );
@@ -423,6 +465,28 @@ describe('values that make no sense', () => {
       /maxSurge/,
     ],
     ['a label that is a number', group({ nodeSelector: { x: 1 } }), /nodeSelector\.x/],
+    ['an empty config', { config: {} }, /config.*found no key of the daemon's config; wanted one/],
+    [
+      'a config of empty lists',
+      { config: { white_list: { processPaths: [], proxyPorts: [] } } },
+      /found no key of the daemon's config/,
+    ],
+    ['another mode', { config: { debug: true, mode: 'add' } }, /config\.mode/],
+    [
+      'a key to drop that is none',
+      { config: { debug: true, mode: 'replace', allowDrop: ['x'] } },
+      /allowDrop\.0/,
+    ],
+    [
+      'a key to drop where nothing is dropped',
+      { config: { debug: true, allowDrop: ['systemagent'] } },
+      /config\.allowDrop of nodeGroups \(windows\): found it with config\.mode merge/,
+    ],
+    [
+      'another spelling of the mode',
+      { config: { debug: true, Mode: 'replace' } },
+      /write mode and allowDrop/,
+    ],
     ['another spelling of the whitelist', { config: { whiteList: {} } }, /write white_list/],
     [
       'that in a group',
@@ -451,6 +515,26 @@ describe('values that make no sense', () => {
       assert.match(error, message);
     });
   }
+
+  for (const config of [
+    {},
+    null,
+    { white_list: {} },
+    { white_list: { proxyPorts: [] }, tunnel: {} },
+  ]) {
+    it(`an empty config is refused by the chart itself, too, where nobody asks the schema: ${JSON.stringify(config)}`, () => {
+      const { error } = render({ ...wanted, config }, { skipSchema: true });
+      assert.match(
+        error,
+        /config of nodeGroups \(windows\): found no key .*; wanted one at least, such as config\.white_list\.proxyPorts/,
+      );
+    });
+  }
+
+  it('a config is not empty that one group alone has', () => {
+    const config = { debug: true };
+    assert.equal(render({ ...wanted, config: {}, ...group({ config }) }).error, undefined);
+  });
 
   for (const masquerade of [true, false, { enabled: true, as: 'c:\\x.exe' }, '']) {
     it(`a masquerade is refused by the schema, which says what is safe: ${JSON.stringify(masquerade)}`, () => {

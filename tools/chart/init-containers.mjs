@@ -27,6 +27,7 @@ function commands(values) {
     pause: { digest: `sha256:${'0'.repeat(64)}` },
     host: { prefixPath: "C:\\Program Files\\wins' $(chart) é2e", pipe: 'wins_chart_e2e' },
     upgrade: { waitTimeout: '90s' },
+    config: { debug: false },
     ...values,
   });
   if (error !== undefined) throw new Error(error);

@@ -68,10 +68,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- . | replace "$" "$$" | toJson -}}
 {{- end -}}
 
+{{/* The values of a group's config, as JSON: with those that say how a node gets it. Takes dict: root, group. */}}
+{{- define "wins.configValues" -}}
+{{- mergeOverwrite (dict "mode" "merge") (deepCopy (get .root.Values "config" | default dict)) (deepCopy (get .group "config" | default dict)) | toJson -}}
+{{- end -}}
+
 {{/* The config file of a group, as JSON, which is YAML that nothing can be read differently of. Takes dict: root, group. */}}
 {{- define "wins.config" -}}
 {{- $root := .root -}}
-{{- $config := mergeOverwrite (deepCopy $root.Values.config) (deepCopy (get .group "config" | default dict)) -}}
+{{- $config := omit (include "wins.configValues" . | fromJson) "mode" "allowDrop" -}}
 {{- $whiteList := get $config "white_list" | default dict -}}
 {{- $helper := dict "path" (include "wins.helperPath" $root) "sha256" (lower $root.Values.helper.sha256) "mayBreakAway" true -}}
 {{- $whiteList = set $whiteList "processPaths" (prepend (get $whiteList "processPaths" | default list) $helper) -}}

@@ -25,6 +25,9 @@
 {{- if eq $folded "listen" -}}
 {{- fail (printf "%s.%s: the pipe is host.pipe, for the daemon and for the upgrade alike" $name $key) -}}
 {{- end -}}
+{{- if or (and (eq $folded "mode") (ne $key "mode")) (and (eq $folded "allowdrop") (ne $key "allowDrop")) -}}
+{{- fail (printf "%s.%s: write mode and allowDrop; with another spelling it would be taken for a key of the daemon" $name $key) -}}
+{{- end -}}
 {{- end -}}
 {{- $helper := include "wins.helperPath" $root | include "wins.foldedPath" -}}
 {{- range get (get .config "white_list" | default dict) "processPaths" | default list -}}
@@ -32,6 +35,35 @@
 {{- if kindIs "map" . -}}{{- $path = .path -}}{{- end -}}
 {{- if eq (include "wins.foldedPath" $path) $helper -}}
 {{- fail (printf "%s.white_list.processPaths: %s is the helper, whose entry is added; pin it with helper.sha256" $name $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "yes" when a config names a key of the daemon's config. Takes the values of a config. */}}
+{{- define "wins.namesKeys" -}}
+{{- range $key, $value := omit . "mode" "allowDrop" -}}
+{{- if eq $key "white_list" -}}
+{{- if or (get ($value | default dict) "processPaths") (get ($value | default dict) "proxyPorts") -}}yes{{- end -}}
+{{- else if not (or (kindIs "invalid" $value) (and (kindIs "map" $value) (empty $value))) -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How a node gets its config. Takes dict: root, name (where it is), group. */}}
+{{- define "wins.refuseMode" -}}
+{{- $values := include "wins.configValues" . | fromJson -}}
+{{- $mode := get $values "mode" -}}
+{{- if not (has $mode (list "merge" "replace")) -}}
+{{- fail (printf "config.mode of %s: found %s; wanted merge (the node keeps what is not named) or replace" .name ($mode | toJson)) -}}
+{{- end -}}
+{{- if eq (include "wins.namesKeys" $values) "" -}}
+{{- fail (printf "config of %s: found no key of the daemon's config; wanted one at least, such as config.white_list.proxyPorts. With config.mode merge a node keeps what is not named" .name) -}}
+{{- end -}}
+{{- if and (eq $mode "merge") (get $values "allowDrop") -}}
+{{- fail (printf "config.allowDrop of %s: found it with config.mode merge, which drops nothing; wanted config.mode replace with it" .name) -}}
+{{- end -}}
+{{- range get $values "allowDrop" | default list -}}
+{{- if not (has . (list "systemagent" "csi-proxy" "white_list")) -}}
+{{- fail (printf "config.allowDrop of %s: found %s; wanted systemagent, csi-proxy or white_list" $.name (. | toJson)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -52,7 +84,7 @@
 {{- if has (lower .Values.host.helperFile) (list "wins.exe") -}}
 {{- fail "host.helperFile: wins.exe is the daemon itself there, or what an old one watches; the helper is another file" -}}
 {{- end -}}
-{{- include "wins.refuseConfig" (dict "root" $root "name" "config" "config" .Values.config) -}}
+{{- include "wins.refuseConfig" (dict "root" $root "name" "config" "config" (get .Values "config" | default dict)) -}}
 {{- $names := list -}}
 {{- $places := dict -}}
 {{- range .Values.nodeGroups -}}
@@ -72,5 +104,6 @@
 {{- fail (printf "%s.nodeSelector: kubernetes.io/os is %s; there is a daemon on Windows nodes only" $where $os) -}}
 {{- end -}}
 {{- include "wins.refuseConfig" (dict "root" $root "name" (printf "%s.config" $where) "config" (get . "config" | default dict)) -}}
+{{- include "wins.refuseMode" (dict "root" $root "name" $where "group" .) -}}
 {{- end -}}
 {{- end -}}
