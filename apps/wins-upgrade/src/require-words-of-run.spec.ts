@@ -49,6 +49,7 @@ describe('in a run of a daemon', () => {
     [['up', '--service', '/his'], 'found --service', 'the service of the daemon'],
     [['up', '--path', '/his'], 'found --path', 'the program that the daemon runs'],
     [['up', '--allow-downgrade'], 'found --allow-downgrade', 'on the host itself'],
+    [['up', '--allow-drop', 'systemagent'], 'found --allow-drop', 'wins cli deliver'],
     [['up', '--wait', '1ms'], 'found --wait', ''],
     [['up', '--debug'], 'found --debug', ''],
     [['up', '--apart'], 'found --apart', ''],

@@ -73,7 +73,7 @@ describe('the events of a daemon', () => {
     await using daemon = await Daemon.start(workspace, config);
     const follower = startWins(['srv', 'events', '--config', config, '-f'], workspace.environment);
     await follower.printed('started');
-    workspace.config([]);
+    workspace.config([program, workspace.path('more')]);
     await follower.printed('result=applied changed=white_list.processPaths');
     writeFileSync(config, 'nonsense: [');
     await follower.printed('result=rejected');

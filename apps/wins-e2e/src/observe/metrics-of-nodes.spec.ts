@@ -46,7 +46,8 @@ describe('the metric wins_csi_proxy_state', () => {
       [undefined, undefined],
     ] as const) {
       node.config(version && { version });
-      node.daemon.child.kill('SIGHUP');
+      const allowed = version === undefined ? ['--allow-drop', 'csi-proxy'] : [];
+      await node.wins('srv', 'config', 'reload', ...allowed);
       const wanted = state === undefined ? [] : [`${state} 1`];
       await scrapeUntil(address, (now) => {
         expect(states(now).length).toBeLessThanOrEqual(1);
