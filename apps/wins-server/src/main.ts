@@ -95,6 +95,6 @@ export const refuseDrops: typeof RefuseDrops = async (config) => {
 
 /** See `permitDrops` of `@wins/config`: for `wins cli`, which does not read configs. */
 export const permitDrops: typeof PermitDrops = async (...permission) => {
-  const { permitDrops: permit } = await import('@wins/config');
+  const { permitDrops: permit } = await import('./configuration/judge-delivery.js');
   await permit(...permission);
 };

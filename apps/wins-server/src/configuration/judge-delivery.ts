@@ -10,6 +10,8 @@ import { openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-file
 import { createHash } from 'node:crypto';
 import { judgeConfig } from './judge-config.js';
 
+export { permitDrops } from '@wins/config';
+
 /** A file that is to be delivered to a node, where a config may be in its place. */
 export interface OfferedFile {
   readonly from: string;
