@@ -19,7 +19,9 @@ export interface ConfigWatch<Change> extends Disposable {
    * @param load - Loads and judges it this once. Default: as each time.
    * @throws ConfigError, or Error for a file that has gone or is empty.
    */
-  reload(load?: () => Promise<LoadedConfig>): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
+  reload(
+    load?: () => Promise<LoadedConfig>,
+  ): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
 /** The state of the config file as it is now; a link is followed. */
