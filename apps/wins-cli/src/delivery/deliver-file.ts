@@ -25,7 +25,7 @@ export interface Delivery {
   /** How long to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
   /** What is written in place of the bytes of the source, to which the digest does not apply. Default: those bytes. */
-  readonly content?: string | undefined;
+  readonly content?: Buffer | undefined;
   /** Called with the digest of what is to be there, before it is. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** The digest of the target, for which this was decided; undefined for none yet. Without this member the target may be any. */

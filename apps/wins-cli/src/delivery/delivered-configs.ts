@@ -12,7 +12,7 @@ export interface DeliveredConfigs {
     | {
         readonly kind: 'accepted';
         /** What to write in place of the bytes of the file; absent for those. */
-        readonly merged?: string;
+        readonly merged?: Buffer;
         /** Keys of the node that a merge leaves as they are. */
         readonly kept: readonly string[];
         /** SHA-256 of the file that was judged; absent when there is none. */

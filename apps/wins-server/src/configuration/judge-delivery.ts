@@ -28,8 +28,8 @@ export type JudgedFile =
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'accepted';
-      /** The text to write in place of the bytes of the file; absent for those. */
-      readonly merged?: string;
+      /** The bytes to write in place of the bytes of the file; absent for those. */
+      readonly merged?: Buffer;
       /** Top-level keys of the node that a merge leaves as they are. */
       readonly kept: readonly string[];
       /** SHA-256 in lower-case hex of the file at `to` that was judged; absent when there is none. */
@@ -63,9 +63,9 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
         const reason = `there is no config to merge: found no regular file of at most 1 MiB at ${from}`;
         return { kind: 'refused', reason };
       }
-      const { text, kept } = mergeConfig(node ?? '', changes, names);
+      const { text, bytes, kept } = mergeConfig(node ?? '', changes, names);
       await judgeWhole(text, to);
-      return { kind: 'accepted', merged: text, kept, ...replaces };
+      return { kind: 'accepted', merged: bytes, kept, ...replaces };
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -20,6 +20,12 @@ const merge = (source: string, changes: object) =>
   mergeConfig(source, JSON.stringify(changes), windows);
 
 describe('a config that is merged with the keys of another', () => {
+  it('keeps the encoding and the byte order mark of the file', () => {
+    const source = Buffer.from('\uFEFFdebug: true # as PowerShell wrote it\r\n', 'utf16le');
+    const { bytes } = mergeConfig(source, JSON.stringify({ debug: false }), windows);
+    expect(bytes.toString('utf16le')).toBe('\uFEFFdebug: false # as PowerShell wrote it\r\n');
+  });
+
   it('gets those keys, keeps all others with their comments, and says which', () => {
     const { text, kept } = merge(NODE, { debug: false, tunnel: { maxSessions: 7 } });
     expect(kept).toEqual(['white_list', 'systemagent', 'csi-proxy']);

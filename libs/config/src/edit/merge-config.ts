@@ -1,6 +1,8 @@
+import { encodeText } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../config-error.js';
 import { folded } from '../guard/dropped-keys.js';
+import { decodeConfig } from '../parse/decode-config.js';
 import { readFileValues } from '../parse/file-values.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 import { readYaml } from '../parse/yaml-source.js';
@@ -14,6 +16,8 @@ const PORTS = 'white_list.proxyPorts';
 /** A config file with the keys of another. */
 export interface MergedConfig {
   readonly text: string;
+  /** That text in the encoding of the file, with its byte order mark. */
+  readonly bytes: Buffer;
   /** Top-level keys that the file sets and the other does not name: they stay as they are. */
   readonly kept: readonly string[];
 }
@@ -47,7 +51,8 @@ export function mergeConfig(
   const wanted = parseConfig(changes, { fileName: changesName, platform, strict: true });
   const before = parseConfig(source, { fileName, platform });
   const named = topValues(changes, changesName);
-  let text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  const decoded = decodeConfig(source, fileName);
+  let text = decoded.mark + decoded.text;
   const there = topValues(source, fileName);
   for (const [key, value] of Object.entries(named)) {
     // The same value may be written with comments, which a merge that changes nothing keeps.
@@ -75,7 +80,8 @@ export function mergeConfig(
   }
   const set = before.origins.filter(({ origin }) => origin !== 'default');
   const kept = new Set(set.map(({ key }) => key.replace(/[.[].*$/s, '')));
-  return { text, kept: [...kept].filter((key) => !Object.hasOwn(named, key)) };
+  const bytes = encodeText(text, decoded.encoding);
+  return { text, bytes, kept: [...kept].filter((key) => !Object.hasOwn(named, key)) };
 }
 
 interface Lists {
