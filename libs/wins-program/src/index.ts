@@ -41,6 +41,19 @@ export {
 export { PipeNameError } from './pipe-name-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';
+export {
+  ADMINISTRATORS_AND_SYSTEM,
+  judgePipeAccess,
+  type PipeAccessVerdict,
+} from './access/judge-pipe-access.js';
+export {
+  grantsTheSame,
+  parseSecurityDescriptor,
+  type AccessEntry,
+  type SecurityDescriptor,
+} from './access/security-descriptor.js';
+export { accessRights } from './access/security-descriptor-words.js';
+export { SecurityDescriptorError } from './access/security-descriptor-error.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,

@@ -1,140 +1,22 @@
-import { quoteText } from '@wins/wins-program';
-import { accessRights, canonicalSid } from './security-descriptor-words.js';
+import {
+  parseSecurityDescriptor as parse,
+  SecurityDescriptorError,
+  type SecurityDescriptor,
+} from '@wins/wins-program';
 import { WindowsError } from '../windows-error.js';
 
-/** One entry of an access list. */
-export interface AccessEntry {
-  /** The type as SDDL writes it: `A` allows, `D` denies; others, such as `XA`, allow or deny on a condition. */
-  readonly type: string;
-  /** The inheritance flags, such as `OI` and `IO`, sorted. */
-  readonly flags: readonly string[];
-  /** The access mask for a file or pipe, generic rights spelled out. */
-  readonly rights: number;
-  /** Whom it is about: a SID, or an alias that only the host can resolve, such as `DA`. */
-  readonly sid: string;
-}
-
-/** What a security descriptor says, but for its audit part. */
-export interface SecurityDescriptor {
-  readonly owner: string | undefined;
-  readonly group: string | undefined;
-  /** Does not take over entries from the folder above. */
-  readonly isProtected: boolean;
-  /** The access list; without one (`undefined`) everyone has full access, with an empty one no one has any. */
-  readonly entries: readonly AccessEntry[] | undefined;
-}
-
-const MAX_CHARACTERS = 65_536;
-const NO_LIST = 'NO_ACCESS_CONTROL';
+export { grantsTheSame } from '@wins/wins-program';
 
 /**
- * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Touches nothing.
+ * Reads a security descriptor of a file, folder or pipe from SDDL, as `parseSecurityDescriptor` of `@wins/wins-program` does.
  *
  * @throws WindowsError `invalidArgument` for text that is no SDDL, or that grants something not known here.
  */
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
-  const bad = (found: string): WindowsError => {
-    const shown = sddl.length > 300 ? `${sddl.slice(0, 300)}…` : sddl;
-    const message = `read the security descriptor ${quoteText(shown)}: ${found}; wanted SDDL such as D:P(A;;GA;;;BA)`;
-    return new WindowsError('invalidArgument', message);
-  };
-  if (sddl.length > MAX_CHARACTERS) throw bad(`it has ${sddl.length} characters`);
-  const parts = splitParts(sddl);
-  if (parts === undefined) throw bad('its parts are not O:, G:, D: and S:, each once at most');
-  const list = parts.get('D');
-  const [flagText = '', entries] = list === undefined ? [] : splitEntries(list);
-  if (entries?.isBalanced === false) throw bad('a parenthesis is missing');
-  if (!/^(?:P|AR|AI|NO_ACCESS_CONTROL)*$/.test(flagText))
-    throw bad(`"${flagText}" are not flags of an access list`);
-  const hasList = list !== undefined && !flagText.includes(NO_LIST);
-  if (!hasList && (entries?.texts.length ?? 0) > 0) throw bad(`it has ${NO_LIST} and entries`);
-  return {
-    owner: readSid(parts.get('O'), bad),
-    group: readSid(parts.get('G'), bad),
-    isProtected: flagText.includes('P'),
-    entries: hasList ? entries?.texts.map((text) => parseEntry(text, bad)) : undefined,
-  };
-}
-
-/**
- * Whether two descriptors let the same accounts do the same: aliases and generic rights are resolved, and the order counts
- * between entries that allow and entries that deny only. Owner and group are not compared, nor whether the list is protected:
- * what it would have taken over is among its entries.
- */
-export function grantsTheSame(a: SecurityDescriptor, b: SecurityDescriptor): boolean {
-  return canonicalList(a) === canonicalList(b);
-}
-
-function canonicalList({ entries }: SecurityDescriptor): string {
-  const runs: { type: string; texts: string[] }[] = [];
-  for (const { type, flags, rights, sid } of entries ?? []) {
-    const text = `${flags.join('')};${rights};${sid}`;
-    const run = runs.at(-1);
-    if (run?.type === type) run.texts.push(text);
-    else runs.push({ type, texts: [text] });
+  try {
+    return parse(sddl);
+  } catch (error) {
+    if (!(error instanceof SecurityDescriptorError)) throw error;
+    throw new WindowsError('invalidArgument', error.message, { cause: error });
   }
-  for (const { texts } of runs) texts.sort();
-  return JSON.stringify([entries !== undefined, runs]);
-}
-
-/** `O:…G:…D:…S:…` by letter. A colon stands nowhere else but in conditions, which are in parentheses. */
-function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
-  const parts = new Map<string, string>();
-  let letter: string | undefined;
-  let start = 0;
-  let depth = 0;
-  const end = (at: number): boolean => {
-    if (letter === undefined) return at === 0;
-    if (parts.has(letter)) return false;
-    parts.set(letter, sddl.slice(start, at));
-    return true;
-  };
-  for (let at = 0; at < sddl.length; at += 1) {
-    const sign = sddl.charAt(at);
-    if (sign === '(') depth += 1;
-    if (sign === ')') depth -= 1;
-    if (depth !== 0 || sddl.charAt(at + 1) !== ':') continue;
-    if (!'OGDS'.includes(sign) || !end(at)) return undefined;
-    letter = sign;
-    start = at + 2;
-    at += 1;
-  }
-  return end(sddl.length) ? parts : undefined;
-}
-
-/** The flags before the first parenthesis, and what stands in the outermost parentheses. */
-function splitEntries(list: string): [string, { texts: string[]; isBalanced: boolean }] {
-  const texts: string[] = [];
-  const first = list.indexOf('(');
-  if (first === -1) return [list, { texts, isBalanced: !list.includes(')') }];
-  let depth = 0;
-  let start = first;
-  for (let at = first; at < list.length; at += 1) {
-    const sign = list.charAt(at);
-    if (sign === '(' && (depth += 1) === 1) start = at + 1;
-    else if (depth === 0) return ['', { texts, isBalanced: false }];
-    else if (sign === ')' && (depth -= 1) === 0) texts.push(list.slice(start, at));
-  }
-  return [list.slice(0, first), { texts, isBalanced: depth === 0 }];
-}
-
-type Complain = (found: string) => WindowsError;
-
-function parseEntry(text: string, bad: Complain): AccessEntry {
-  const [type = '', flags = '', rights = '', , , sid = ''] = text.split(';').map((s) => s.trim());
-  if (!/^(?:A|D|OA|OD|XA|XD|ZA)$/.test(type))
-    throw bad(`"${type}" in (${text}) is no type of access`);
-  if (!/^(?:OI|CI|NP|IO|ID)*$/.test(flags)) throw bad(`"${flags}" in (${text}) are no flags`);
-  const mask = accessRights(rights);
-  if (mask === undefined) throw bad(`"${rights}" in (${text}) are no rights`);
-  const account = readSid(sid, bad);
-  if (account === undefined) throw bad(`(${text}) names no account`);
-  return { type, flags: (flags.match(/../g) ?? []).sort(), rights: mask, sid: account };
-}
-
-function readSid(text: string | undefined, bad: Complain): string | undefined {
-  if (text === undefined) return undefined;
-  const sid = canonicalSid(text.trim());
-  if (sid === undefined) throw bad(`"${text}" is no account`);
-  return sid;
 }

@@ -1,7 +1,6 @@
-import { quoteText } from '@wins/wins-program';
+import { accessRights, quoteText } from '@wins/wins-program';
 import { descriptorFromText } from '../access/file-security.js';
 import { processAccount } from '../access/process-account.js';
-import { accessRights } from '../access/security-descriptor-words.js';
 import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { check } from '../win32/kernel32.js';
 import {

@@ -5,6 +5,8 @@ describe('securedPipe', () => {
     ['nonsense', /its parts/],
     ['D:(A;;GA;;;EVERYBODY)', /"EVERYBODY" is no account/],
     ['O:BA', /no access list, so everyone might/],
+    ['D:(A;;GA;;;AU)S:(AU;SA;GA;;;WD)', /audit part/],
+    ['D:(A;;GR;;;SY)', /does not let SYSTEM/],
     ['D:NO_ACCESS_CONTROL', /no access list/],
   ])('refuses to protect a pipe with %s', (sddl, message) => {
     expect(() => securedPipe({ sddl })).toThrow(message);

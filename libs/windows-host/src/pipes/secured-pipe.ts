@@ -1,11 +1,7 @@
-import { quoteText } from '@wins/wins-program';
+import { ADMINISTRATORS_AND_SYSTEM, judgePipeAccess, quoteText } from '@wins/wins-program';
 import { openServedPipe } from './served-pipe.js';
 import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
-import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { WindowsError } from '../windows-error.js';
-
-/** Administrators and SYSTEM only; nothing is inherited. */
-const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 /** How {@link securedPipe} protects. */
 export interface SecuredPipeOptions {
@@ -32,13 +28,13 @@ export interface PipeProtection {
 /**
  * Named pipes that only those whom an access list names may open, and only from this host: byte mode, buffers of 64 KiB.
  *
- * @throws WindowsError `invalidArgument` when `sddl` is not understood or has no access list, which would let everyone in.
+ * @throws WindowsError `invalidArgument` for what `judgePipeAccess` of `@wins/wins-program` finds faulty.
  */
 export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
   const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;
-  if (parseSecurityDescriptor(sddl).entries === undefined) {
-    const found = 'it has no access list, so everyone might';
-    const message = `read who may open the pipe from ${quoteText(sddl)}: ${found}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
+  const { fault } = judgePipeAccess(sddl);
+  if (fault !== undefined) {
+    const message = `cannot read who may open the pipe from ${quoteText(sddl)}: ${fault}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
     throw new WindowsError('invalidArgument', message);
   }
   return { open: ({ address }, events) => openServedPipe(address, sddl, events) };

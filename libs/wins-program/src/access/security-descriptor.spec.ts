@@ -1,5 +1,5 @@
 import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
-import { WindowsError } from '../windows-error.js';
+import { SecurityDescriptorError } from './security-descriptor-error.js';
 
 describe('a security descriptor', () => {
   it('is read with its owner, its flags, and each entry', () => {
@@ -11,6 +11,7 @@ describe('a security descriptor', () => {
       owner: 'S-1-5-18',
       group: 'S-1-5-32-544',
       isProtected: true,
+      hasAudit: true,
       entries: [
         { type: 'A', flags: ['CI', 'OI'], rights: 0x1f01ff, sid: 'S-1-5-18' },
         { type: 'D', flags: ['IO'], rights: 0x116, sid: 'S-1-5-21-1-2-3-1001' },
@@ -56,10 +57,12 @@ describe('a security descriptor', () => {
     ['D:(A;;GA;;;)', /no account/],
     ['D:(A;;GA)', /no account/],
     ['O:S-1-5-x', /no account/],
+    ['D:(A;;GA;;;S-1-5-4294967296)', /no account/],
+    ['D:(A;;GA;;;S-1-281474976710656-1)', /no account/],
     [`D:${'(A;;GA;;;BA)'.repeat(6000)}`, /72002 characters/],
   ])('that reads %.40s is refused', (sddl, message) => {
     expect(() => parseSecurityDescriptor(sddl)).toThrow(message);
-    expect(() => parseSecurityDescriptor(sddl)).toThrow(WindowsError);
+    expect(() => parseSecurityDescriptor(sddl)).toThrow(SecurityDescriptorError);
   });
 });
 

@@ -107,6 +107,15 @@ export function accessRights(text: string): number | undefined {
 
 /** One spelling for each account: its SID when that is the same on every host, else its alias. */
 export function canonicalSid(text: string): string | undefined {
-  if (/^S-1-\d{1,15}(?:-\d{1,10}){1,15}$/.test(text)) return text;
+  const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
+  if (authority !== undefined && subs !== undefined) {
+    const isSid =
+      Number(authority) < 2 ** 48 &&
+      subs
+        .slice(1)
+        .split('-')
+        .every((sub) => Number(sub) < 2 ** 32);
+    return isSid ? text : undefined;
+  }
   return ACCOUNTS.get(text) ?? (RELATIVE.test(text) ? text : undefined);
 }

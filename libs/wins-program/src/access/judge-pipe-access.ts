@@ -1,0 +1,109 @@
+import { SecurityDescriptorError } from './security-descriptor-error.js';
+import {
+  parseSecurityDescriptor,
+  type AccessEntry,
+  type SecurityDescriptor,
+} from './security-descriptor.js';
+import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
+
+/** What may be said about an access list of the daemon's pipes; its texts are ends of sentences. */
+export interface PipeAccessVerdict {
+  /** Why no daemon could serve its pipes with it; undefined when one can. */
+  readonly fault?: string;
+  /** What is doubtful: accounts that it lets in and that are none of those who should command a host. */
+  readonly doubts: readonly string[];
+}
+
+/** Administrators and SYSTEM alone; nothing is inherited. */
+export const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+
+const SYSTEM = 'S-1-5-18';
+const ADMINISTRATORS = 'S-1-5-32-544';
+/** SIDs that the token of a service has that runs as SYSTEM, as the daemon does. */
+const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0', 'S-1-5-11']);
+const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
+/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: each further instance of a pipe is opened with both. */
+const SERVES = 0x12_019f;
+/** Write data or attributes, make instances, delete, change the list or the owner: with one of them a client commands, or could. */
+const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
+/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. A client in a container cannot look at who serves, and refuses a pipe that others may serve. */
+const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
+/** An access list has at most 64 KiB, and an entry at most 76 bytes. */
+const MAX_ENTRIES = 800;
+
+/**
+ * Judges who may open the pipes of the daemon, from the SDDL alone and on every system: a client of a pipe commands the host.
+ *
+ * A doubt errs on the safe side: an entry that denies takes nothing away, and whoever may write counts. Pure.
+ */
+export function judgePipeAccess(sddl: string): PipeAccessVerdict {
+  let descriptor: SecurityDescriptor;
+  try {
+    descriptor = parseSecurityDescriptor(sddl);
+  } catch (error) {
+    if (!(error instanceof SecurityDescriptorError)) throw error;
+    return { fault: error.found, doubts: [] };
+  }
+  const fault = faultOf(descriptor, sddl);
+  if (fault !== undefined) return { fault, doubts: [] };
+  const broad = granted(descriptor, COMMANDS).flatMap((sid) => {
+    const who = describeTrustee(sid);
+    return who === undefined ? [] : [`it lets ${who} command this host`];
+  });
+  const servers = granted(descriptor, SERVE).filter(
+    (sid) => describeTrustee(sid) === undefined && !isPrivileged(sid),
+  );
+  const named = [descriptor.group, ...(descriptor.entries ?? []).map(({ sid }) => sid)];
+  const unknown = [...new Set(named)].filter(isKnownToHostAlone);
+  return {
+    doubts: [
+      ...broad,
+      ...servers.map(
+        (sid) =>
+          `it lets ${sid} serve the pipes, so that clients in containers refuse them; 0x12019b reads and writes`,
+      ),
+      ...unknown.map((sid) => `only a host of the same domain knows who ${sid ?? ''} is`),
+    ],
+  };
+}
+
+/** The accounts that have one of these rights, each once. */
+function granted({ entries = [] }: SecurityDescriptor, rights: number): readonly string[] {
+  const allowing = entries.filter(
+    (entry) =>
+      entry.type === 'A' && !entry.flags.includes('IO') && (entry.rights & rights) !== 0,
+  );
+  return [...new Set(allowing.map(({ sid }) => sid))];
+}
+
+function faultOf(
+  { owner, entries, hasAudit }: SecurityDescriptor,
+  sddl: string,
+): string | undefined {
+  if (entries === undefined) return 'it has no access list, so everyone might open the pipes';
+  if (/\s/.test(sddl)) return 'it has a blank in it';
+  if (hasAudit) return 'it has an audit part (S:), which the pipes do not take';
+  if (owner !== undefined && !OWNERS.has(owner))
+    return `its owner is ${owner}, by whom no client knows the daemon; wanted SY or BA`;
+  if (entries.length > MAX_ENTRIES)
+    return `it has ${entries.length} entries; wanted at most ${MAX_ENTRIES}`;
+  const other = entries.find(({ type }) => type !== 'A' && type !== 'D');
+  if (other !== undefined) return `it has an entry of the type ${other.type}; wanted A or D`;
+  if (!letsSystemServe(entries))
+    return 'it does not let SYSTEM, as which the daemon runs, read and write, so the pipes could not be served';
+  return undefined;
+}
+
+/**
+ * Whether SYSTEM gets what a server of the pipe needs: entries are read in their order, and each right is decided by the first
+ * that speaks of it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
+ */
+function letsSystemServe(entries: readonly AccessEntry[]): boolean {
+  let open = SERVES;
+  for (const { type, flags, rights, sid } of entries) {
+    if (flags.includes('IO') || !OF_SYSTEM.has(sid)) continue;
+    if (type === 'D' && (rights & open) !== 0) return false;
+    open &= ~rights;
+  }
+  return open === 0;
+}
