@@ -16,6 +16,8 @@ export interface OperatingSystem {
    * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
    */
   readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
+  /** Why this system does not take an access list of pipes that is SDDL; undefined when it does, or has no such lists. */
+  readonly pipeAccessFault: (sddl: string) => string | undefined;
   /** Whether `daemonParts` has `identify`. */
   readonly tellsClientsApart: () => boolean;
   /** Checks who serves a pipe before anything is said to it. Absent: any server is trusted. */

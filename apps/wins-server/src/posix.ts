@@ -12,6 +12,7 @@ export const posix: OperatingSystem = {
   fileTrust: () => posixFileTrust(),
   adminServerCheck: () => ownSocketCheck(posixFileTrust()),
   daemonParts: (logger) => ({ processHost: posixProcessHost(), ...linuxParts(logger) }),
+  pipeAccessFault: () => undefined,
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };
 

@@ -7,7 +7,7 @@ export function stateDirectoryOf(
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
 ): string {
-  const { address, name } = resolvePipePath(listen, { platform });
+  const { address, name } = resolvePipePath(listen, { platform, env: environment });
   if (platform !== 'win32') return `${address}.state`;
   const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
   // The name of a pipe may have characters that no file has.

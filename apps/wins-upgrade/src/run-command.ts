@@ -107,6 +107,7 @@ async function report(
     return outcome.exitCode;
   }
   const exitCode = EXIT_OF[outcome.outcome];
+  if (isText && !quiet && 'configWarnings' in outcome) complain(outcome.configWarnings);
   const text = `wins: ${outcome.outcome}: ${outcome.reason}`;
   if (!isText) await show({ value: outcome, names: namesOf(outcome) });
   else if (!quiet && exitCode === ok) process.stdout.write(`${printable(text)}\n`);

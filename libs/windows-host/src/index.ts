@@ -35,7 +35,7 @@ export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess } from './pipes/pipe-access.js';
 export { pipeExists } from './pipes/pipe-exists.js';
 export type { PipeClient } from './pipes/pipe-client.js';
-export { securedPipe } from './pipes/secured-pipe.js';
+export { pipeAccessFault, securedPipe } from './pipes/secured-pipe.js';
 export { securedPipeClient } from './pipes/secured-pipe-client.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners } from './node/node-services.js';

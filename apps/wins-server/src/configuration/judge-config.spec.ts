@@ -1,19 +1,28 @@
 import { ConfigError, parseConfig, type ConfigProblem } from '@wins/config';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { posixFileTrust } from '@wins/trusted-files';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { judgeConfig, type JudgingOptions } from './judge-config.js';
 
 const OPTIONS: JudgingOptions = {
-  ...{ platform: 'linux', isStrict: false, looksAtFiles: true },
-  tellsClientsApart: () => true,
+  ...{ platform: 'linux', isStrict: false },
+  host: {
+    trust: posixFileTrust(),
+    tellsClientsApart: () => true,
+    pipeAccessFault: () => undefined,
+  },
 };
+/** A config for another host. */
+const ELSEWHERE = { host: undefined } as const;
+const ON_WINDOWS = { platform: 'win32', isStrict: true, ...ELSEWHERE } as const;
 
 async function problemsOf(
   content: object,
   options: Partial<JudgingOptions> = {},
 ): Promise<readonly ConfigProblem[]> {
-  const parsed = parseConfig(JSON.stringify(content), { platform: 'linux' });
+  const { platform = 'linux' } = options;
+  const parsed = parseConfig(JSON.stringify(content), { platform });
   const loaded = { ...parsed, path: 'config', found: true };
   try {
     return (await judgeConfig(loaded, { ...OPTIONS, ...options })).warnings;
@@ -51,10 +60,9 @@ describe('a config is judged by what can never be', () => {
   );
 
   it('in the words of the system that it is for', async () => {
-    const onWindows = { platform: 'win32', isStrict: true, looksAtFiles: false } as const;
-    expect(await problemsOf(listing('C:\\x.exe'), onWindows)).toEqual([]);
-    expect(await problemsOf(listing('/x'), onWindows)).toMatchObject([{ severity: 'error' }]);
-    expect(await problemsOf(listing(folder), { looksAtFiles: false })).toEqual([]);
+    expect(await problemsOf(listing('C:\\x.exe'), ON_WINDOWS)).toEqual([]);
+    expect(await problemsOf(listing('/x'), ON_WINDOWS)).toMatchObject([{ severity: 'error' }]);
+    expect(await problemsOf(listing(folder), ELSEWHERE)).toEqual([]);
   });
 });
 
@@ -118,4 +126,114 @@ it('doubts an old csi-proxy, and has nothing against one that is right', async (
   };
   expect(await of('v1.1.3')).toEqual([]);
   expect(await of('v1.0.0')).toEqual([['doubtful', 'csi-proxy.version']]);
+});
+
+describe('what only the start would find', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-judge-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  writeFileSync(path.join(folder, 'file'), '');
+  mkdirSync(path.join(folder, 'open'));
+  chmodSync(path.join(folder, 'open'), 0o777);
+  const at = (...names: string[]): string => path.join(folder, ...names);
+
+  const errorsOf = async (content: object, options: Partial<JudgingOptions> = {}) =>
+    (await problemsOf({ ...content, ...listing() }, options)).filter(
+      ({ severity }) => severity === 'error',
+    );
+
+  it.each<[object, string, RegExp]>([
+    [{ pipeAccess: 'Everyone' }, 'pipeAccess', /"Everyone": its parts are not/],
+    [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is no account/],
+    [{ pipeAccess: 'D:NO_ACCESS_CONTROL' }, 'pipeAccess', /everyone might open/],
+    [{ audit: { directory: 'logs' } }, 'audit.directory', /"logs", which is relative/],
+    [{ proxy: 'rancher_wins_debug' }, 'proxy', /the pipe of the daemon for administrators/],
+    [{ listen: 'a', proxy: 'a_debug' }, 'proxy', /the pipe of the daemon for administrators/],
+    [{ listen: 'x'.repeat(250) }, 'listen', /of \d+ allowed/],
+    [
+      { upgrade: { mode: 'watching', watchingPath: 'new/wins' } },
+      'upgrade.watchingPath',
+      /"new\/wins", which is relative/,
+    ],
+  ])('of %j is an error on every system', async (content, keyPath, found) => {
+    for (const options of [{}, ELSEWHERE, { ...ON_WINDOWS, isStrict: false }]) {
+      expect(await errorsOf(content, options)).toEqual([
+        expect.objectContaining({
+          keyPath,
+          line: 1,
+          found: expect.stringMatching(found) as string,
+        }),
+      ]);
+    }
+  });
+
+  it.each<[object, string, RegExp]>([
+    [{ listen: 'con' }, 'listen', /no folder with the name "con"/],
+    [{ listen: `${'\u00e9'.repeat(100)}` }, 'listen', /characters, of 200 allowed/],
+    [{ audit: { directory: '/var/log' } }, 'audit.directory', /relative/],
+    [{ audit: { directory: 'C:log' } }, 'audit.directory', /relative/],
+    [{ audit: { directory: 'C:\\logs\\aux' } }, 'audit.directory', /no folder with the name "aux"/],
+    [{ audit: { directory: 'C:\\a|b' } }, 'audit.directory', /no folder with the name/],
+    [{ proxy: 'Rancher_Wins_DEBUG' }, 'proxy', /for administrators/],
+  ])('of %j is an error on Windows', async (content, keyPath, found) => {
+    expect(await errorsOf(content, ON_WINDOWS)).toMatchObject([
+      { keyPath, found: expect.stringMatching(found) as string },
+    ]);
+  });
+
+  it('of an audit folder or socket that this host does not have is an error here alone', async () => {
+    const cases: [object, string, RegExp][] = [
+      [{ audit: { directory: at('file') } }, 'audit.directory', /it is not a folder/],
+      [{ audit: { directory: at('open') } }, 'audit.directory', /others can write/],
+      [{ audit: { directory: at('open', 'new') } }, 'audit.directory', /others can write/],
+      [{ listen: at('file') }, 'listen', /no socket/],
+      [{ listen: at('open', 'pipe') }, 'listen', /others can write/],
+      [{ proxy: at('file', 'pipe') }, 'proxy', /there is no folder/],
+      [{ proxy: at('no', 'no', 'pipe') }, 'proxy', /there is no folder/],
+      [{ listen: at('a'), proxy: at('a.state') }, 'proxy', /the folder of its state/],
+      [{ listen: at('a'), proxy: at('a.events') }, 'proxy', /the folder of its events/],
+      [{ listen: at('a'), proxy: at('a.audit') }, 'proxy', /the folder of its audit log/],
+    ];
+    for (const [content, keyPath, found] of cases) {
+      expect(await errorsOf(content)).toMatchObject([
+        { keyPath, found: expect.stringMatching(found) as string },
+      ]);
+    }
+    for (const [content] of cases.slice(0, 7))
+      expect(await errorsOf(content, ELSEWHERE)).toEqual([]);
+  });
+
+  it('is nothing in the places that daemons have', async () => {
+    for (const content of [
+      { audit: { directory: at('logs', 'new') } },
+      { listen: at('pipe'), proxy: at('new', 'pipe') },
+      { listen: 'rancher_wins_debug', proxy: 'rancher_wins' },
+      { upgrade: { mode: 'watching' } },
+    ])
+      expect(await errorsOf(content)).toEqual([]);
+  });
+
+  it('warns of everybody who may command the host', async () => {
+    const pipeAccess = 'D:P(A;;GA;;;SY)(A;;GA;;;WD)(A;;GA;;;AU)';
+    const warned = (who: string) => ({
+      ...{ severity: 'warning', code: 'doubtful', keyPath: 'pipeAccess', line: 1 },
+      found: expect.stringContaining(`it lets ${who}`) as string,
+    });
+    for (const options of [{}, ON_WINDOWS]) {
+      const problems = await problemsOf({ pipeAccess, ...listing() }, options);
+      expect(problems.filter(({ keyPath }) => keyPath === 'pipeAccess')).toMatchObject([
+        warned('everyone'),
+        warned('every authenticated user'),
+      ]);
+    }
+  });
+
+  it('asks the host about an access list that only it can judge', async () => {
+    const host = {
+      ...OPTIONS.host,
+      pipeAccessFault: () => 'it knows no DA',
+    } as JudgingOptions['host'];
+    const pipeAccess = 'D:P(A;;GA;;;SY)(A;;0x12019b;;;DA)';
+    expect(await errorsOf({ pipeAccess }, { host })).toMatchObject([{ keyPath: 'pipeAccess' }]);
+    expect(await errorsOf({ pipeAccess })).toEqual([]);
+  });
 });

@@ -1,5 +1,4 @@
 import { judgeValues, type JudgedValue, type LoadedConfig, type WinsConfig } from '@wins/config';
-import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import {
   checkAllowedExecutables,
   checkProcessEnvironment,
@@ -7,11 +6,13 @@ import {
   type AllowedExecutableProblem,
   type PathDialect,
 } from '@wins/process-manager';
+import type { FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 import { csiProxySettings } from '../csi-proxy/csi-proxy-settings.js';
 import { allowedBy } from './allowed-executables.js';
-import { listedFolders } from './listed-folders.js';
+import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
+import { judgePipes } from './judge-pipes.js';
 
 /** How a config is judged. */
 export interface JudgingOptions {
@@ -19,10 +20,17 @@ export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
   /** Whether an entry that can never match is an error, as unknown keys are, or a warning, as for a daemon that starts. */
   readonly isStrict: boolean;
-  /** Whether the listed programs are looked at: not for a config that is for another host. */
-  readonly looksAtFiles: boolean;
+  /** The host that it is for; absent for another one: then its content alone is judged, as far as that can be. */
+  readonly host?: JudgingHost | undefined;
+}
+
+/** What only the host of a config can tell. */
+export interface JudgingHost {
+  readonly trust: FileTrust;
   /** Called for a config with `for` alone. */
   readonly tellsClientsApart: () => boolean;
+  /** Why this system does not take an access list of pipes; undefined when it does, or has none. */
+  readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
 const UNUSED_BY_AGENT = [
@@ -33,7 +41,7 @@ const UNUSED_BY_AGENT = [
 
 /**
  * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everyone who loads a
- * config for the daemon judges it by this.
+ * config for the daemon judges it by this, so that the daemon starts with what anyone of them accepts.
  *
  * @throws ConfigError `invalid`
  */
@@ -43,29 +51,19 @@ export async function judgeConfig(
 ): Promise<LoadedConfig> {
   const { config } = loaded;
   const dialect = options.platform === 'win32' ? 'windows' : 'posix';
+  const pipes = judgePipes(config, options);
+  const hasPipes = !pipes.some(
+    ({ severity, keyPath }) => severity === 'error' && keyPath !== 'pipeAccess',
+  );
   return judgeValues(loaded, [
-    ...judgePipeNames(config, options),
+    ...pipes,
+    ...(hasPipes ? judgeOwnFolders(config, options) : []),
     ...judgeEnvironment(config, dialect),
     ...judgeEntries(loaded, dialect, options),
-    ...(options.looksAtFiles ? await judgeFolders(config, options) : []),
+    ...(options.host === undefined ? [] : await judgeListedFolders(config, options.isStrict)),
     ...judgeUnused(config, options.platform),
     ...judgeCsiProxy(loaded, options),
   ]);
-}
-
-function judgePipeNames(config: WinsConfig, { platform }: JudgingOptions): readonly JudgedValue[] {
-  return (['listen', 'proxy'] as const).flatMap((keyPath) => {
-    try {
-      resolvePipePath(config[keyPath], { platform });
-      return [];
-    } catch (error) {
-      // Where bare names lie is a question of the host.
-      if (!(error instanceof PipeError) || error.code !== 'invalidName') return [];
-      const found = `${quoteText(config[keyPath])}: ${error.found ?? 'no name of a pipe'}`;
-      const expected = 'NAME, npipe:////./pipe/NAME, \\\\.\\pipe\\NAME or the path of a socket';
-      return [{ severity: 'error', keyPath, found, expected }];
-    }
-  });
 }
 
 function judgeEnvironment(config: WinsConfig, dialect: PathDialect): readonly JudgedValue[] {
@@ -81,7 +79,7 @@ function judgeEnvironment(config: WinsConfig, dialect: PathDialect): readonly Ju
 function judgeEntries(
   { config, warnings }: LoadedConfig,
   dialect: PathDialect,
-  { isStrict, tellsClientsApart }: JudgingOptions,
+  { isStrict, host }: JudgingOptions,
 ): readonly JudgedValue[] {
   const allowed = allowedBy(config);
   const told = new Set(warnings.map(({ keyPath }) => keyPath));
@@ -98,7 +96,8 @@ function judgeEntries(
         },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
-  const tellsCallersApart = !asksForClients || tellsClientsApart();
+  // Of another host it is not known.
+  const tellsCallersApart = !asksForClients || (host?.tellsClientsApart() ?? true);
   const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
     (doubt): JudgedValue => ({
       ...{ severity: 'warning', code: 'doubtful' },
@@ -116,20 +115,6 @@ function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
     found: `${quoteText(path)}: ${found}`,
     expected: wanted,
   };
-}
-
-async function judgeFolders(
-  config: WinsConfig,
-  { isStrict }: JudgingOptions,
-): Promise<readonly JudgedValue[]> {
-  const folders = await listedFolders(config.whiteList.processPaths.map(({ path }) => path));
-  return folders.map((index) => ({
-    severity: isStrict ? 'error' : 'warning',
-    keyPath: `white_list.processPaths[${index}]`,
-    found: `${quoteText(config.whiteList.processPaths[index]?.path ?? '')}: a folder`,
-    expected: 'a program',
-    nextStep: 'list each program in it by its own path',
-  }));
 }
 
 /** What this release reads and does nothing with, and what is lost by that. */

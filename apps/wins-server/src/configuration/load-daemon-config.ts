@@ -25,20 +25,16 @@ export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const { fileTrust, tellsClientsApart } = await thisSystem();
+  const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
+  const trust = fileTrust();
   const loaded = await loadConfig(configFileOf(named), {
     ...{ strict, platform },
     mustExist: isCopy || named !== undefined,
-    trust: isCopy ? { distrustOfFile: () => undefined } : fileTrust(),
+    trust: isCopy ? { distrustOfFile: () => undefined } : trust,
   });
   const isElsewhere = isCopy || platform !== process.platform;
-  return judgeConfig(loaded, {
-    platform,
-    isStrict: strict,
-    looksAtFiles: !isElsewhere,
-    // Of another host it is not known.
-    tellsClientsApart: isElsewhere ? () => true : tellsClientsApart,
-  });
+  const host = isElsewhere ? undefined : { trust, tellsClientsApart, pipeAccessFault };
+  return judgeConfig(loaded, { platform, isStrict: strict, host });
 }
 
 /** The config file that is meant: the one that someone named, else the one of the system. */

@@ -112,11 +112,8 @@ async function verifyAudit(path: string, host: DoctorHost): Promise<readonly Fin
 }
 
 async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
-  const path = watchedPath(written, process.platform);
-  if (path === undefined) {
-    const advice = 'write an absolute path, on Windows one with the letter of a drive';
-    return problem('upgrade', `${written} is not an absolute path: it is not watched`, advice);
-  }
+  // A config with a path that is not absolute was refused.
+  const path = watchedPath(written, process.platform) ?? written;
   const judgement = await host.judgeWatchedFile(path);
   if (judgement.kind === 'trusted') {
     return ok('upgrade', `${path} is watched: the daemon is upgraded to what is there`);

@@ -1,4 +1,5 @@
 import type { AuditVerdict } from '@wins/audit-log';
+import { posixFileTrust } from '@wins/trusted-files';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
@@ -46,8 +47,12 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   const text = JSON.stringify(config);
   const parsed = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
   return judgeConfig(parsed, {
-    ...{ platform: 'linux', isStrict: false, looksAtFiles: false },
-    tellsClientsApart: () => tellsClientsApart,
+    ...{ platform: 'linux', isStrict: false },
+    host: {
+      trust: posixFileTrust(),
+      tellsClientsApart: () => tellsClientsApart,
+      pipeAccessFault: () => undefined,
+    },
   });
 }
 
@@ -446,12 +451,6 @@ describe('of a watched file the doctor says', () => {
   it('that others may write it', async () => {
     const finding = await lastFinding({ judgeWatchedFile: gives(OTHERS_WRITE) });
     expect(finding).toMatchObject({ level: 'problem', found: OTHERS_WRITE.message });
-  });
-
-  it('that its path is not absolute', async () => {
-    const finding = await lastFinding({}, 'wins');
-    expect(finding).toMatchObject({ level: 'problem' });
-    expect(finding?.found).toMatch(/^wins is not an absolute path/);
   });
 
   it.each<{ outcome: LatestUpgrade['outcome']; level: Finding['level'] }>([

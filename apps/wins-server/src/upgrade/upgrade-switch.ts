@@ -49,12 +49,11 @@ export class UpgradeSwitch implements AsyncDisposable {
     }
     if (wanted === undefined) return;
     const fields = { key: 'upgrade.watchingPath', file: wanted };
-    const file = watchedPath(wanted, process.platform);
     if (service === undefined) {
       logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
-    } else if (file === undefined) {
-      logger.warn(fields, 'no file is watched for an upgrade: its path is not absolute');
     } else {
+      // A config with a path that is not absolute was refused.
+      const file = watchedPath(wanted, process.platform) ?? wanted;
       const guard = (await thisSystem()).processHost();
       const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
       this.#watch = new ProgramWatch({ ...rest, file });

@@ -26,6 +26,8 @@ export interface UpgradeResult {
   readonly log?: string;
   /** The words of the service after its program; `before` is absent when there was none. */
   readonly serviceArgs?: { readonly before?: readonly string[]; readonly after: readonly string[] };
+  /** What the new program doubts of the config, a line for each doubt; absent when it has none. */
+  readonly configWarnings?: string;
   /** The run in which it was asked for; absent when that was on the host itself. */
   readonly askedBy?: string;
   /** Whether it was undone because it was interrupted, and not because of what it found. */

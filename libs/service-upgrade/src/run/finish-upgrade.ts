@@ -16,7 +16,7 @@ export async function finishUpgrade(
   outcome: UpgradeOutcome,
   reason: string,
 ): Promise<UpgradeResult> {
-  const { context, places, journal, record } = run;
+  const { context, places, journal, record, configWarnings } = run;
   const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
   const result: UpgradeResult = {
     ...{ id, outcome, reason },
@@ -27,6 +27,7 @@ export async function finishUpgrade(
       ...(oldCommand && { before: oldCommand.args }),
       after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
     },
+    ...(configWarnings !== undefined && { configWarnings }),
     ...(askedBy !== undefined && { askedBy }),
     ...(attempt !== undefined && { attempt }),
   };

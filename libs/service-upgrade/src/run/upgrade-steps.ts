@@ -21,6 +21,8 @@ export interface UpgradeRun {
   readonly worker: 'helper' | 'daemon';
   /** The private copy of the offered program, until it is staged. */
   readonly copy?: string;
+  /** What the new program doubts of the config that it accepts, in its own words. */
+  configWarnings?: string;
   /** What the journal on disk says. */
   record: UpgradeRecord;
 }
@@ -67,11 +69,18 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
 }
 
 /** Lets the new program judge the config as its daemon will: a daemon ends at once with a config that it refuses. */
-async function checkConfig({ context, record }: UpgradeRun): Promise<void> {
+async function checkConfig(run: UpgradeRun): Promise<void> {
+  const { context, record } = run;
   const file = serviceOption(record.newCommand.args, 'config');
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
   const { code, stderr } = await runProgram(context.effects, record.staged, args, context.runMs);
-  if (code === 0) return;
+  if (code === 0) {
+    const warnings = stderr.slice(0, LONGEST_COMPLAINT).trim();
+    if (warnings === '') return;
+    run.configWarnings = warnings;
+    context.log.write('the new program warns of the config', { warnings });
+    return;
+  }
   throw new UpgradeError(
     'programFailed',
     `the new program does not accept the config: it ended with ${code ?? 'a signal'} and said ${JSON.stringify(stderr.slice(0, LONGEST_COMPLAINT))}`,

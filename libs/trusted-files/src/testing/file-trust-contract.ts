@@ -76,7 +76,10 @@ export function fileTrustContract(
     ),
     'makes a private folder with those above it, and finds it again': inPlace(({ folder }) => {
       const made = path.join(folder, 'a', 'b', 'private');
+      assert.equal(trust.distrustOfPrivateFolder(made), undefined);
+      assert.throws(() => trust.distrustOfFolder(made), { code: 'notFound' });
       trust.ensurePrivateFolder(made);
+      assert.equal(trust.distrustOfPrivateFolder(made), undefined);
       trust.ensurePrivateFolder(made);
       assert.equal(trust.distrustOfFolder(made), undefined);
       writeFileSync(path.join(made, 'x'), '');
@@ -86,6 +89,7 @@ export function fileTrustContract(
         const made = path.join(folder, 'private');
         trust.ensurePrivateFolder(made);
         letOthersWrite(made);
+        assert.equal(trust.distrustOfPrivateFolder(made)?.path, made);
         for (const _again of [1, 2]) {
           assert.throws(() => trust.ensurePrivateFolder(made), {
             code: 'notTrusted',
@@ -98,9 +102,12 @@ export function fileTrustContract(
     'refuses a private folder below one that others can write to': inPlace(({ folder }) => {
       letOthersWrite(folder);
       const below = path.join(folder, 'private');
+      assert.equal(trust.distrustOfPrivateFolder(below)?.path, folder);
       assert.throws(() => trust.ensurePrivateFolder(below), { code: 'notTrusted', at: folder });
     }),
     'refuses a file in the place of a private folder': inPlace(({ file }) => {
+      assert.equal(trust.distrustOfPrivateFolder(file)?.path, file);
+      assert.equal(trust.distrustOfPrivateFolder(path.join(file, 'private'))?.path, file);
       assert.throws(
         () => trust.ensurePrivateFolder(file),
         (error) => error instanceof TrustedFileError && error.code === 'notTrusted',

@@ -51,6 +51,13 @@ export interface FileTrust {
    */
   distrustOfFolder(path: string, options?: TrustOptions): Distrust | undefined;
   /**
+   * Judges a folder as {@link ensurePrivateFolder} does, and makes nothing: of what is not there yet only the folders above are judged.
+   *
+   * @returns Undefined when it is private, or can be made so.
+   * @throws TrustedFileError `accessDenied`, `unknown`.
+   */
+  distrustOfPrivateFolder(path: string): Distrust | undefined;
+  /**
    * Makes a folder, with those above it, that only this user and the system's administrators can use; or checks that one that
    * is there already is such a folder. Links are refused.
    *

@@ -21,7 +21,12 @@ export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileT
   return {
     distrustOfFile: (file, options) => walk(file, 'file', ownUid, options),
     distrustOfFolder: (folder, options) => walk(folder, 'folder', ownUid, options),
-    ensurePrivateFolder: (folder) => ensurePrivateFolder(folder, ownUid),
+    distrustOfPrivateFolder: (folder) => walkToPrivateFolder(folder, ownUid, lookIfThere),
+    ensurePrivateFolder: (folder) => {
+      const distrust = walkToPrivateFolder(folder, ownUid, makeOrLook);
+      if (distrust === undefined) return;
+      throw distrusted('keep private files in', path.posix.resolve(folder), distrust);
+    },
   };
 }
 
@@ -73,17 +78,29 @@ function distrustOfStep(
 }
 
 /** Each folder is made only in one that was found safe, so that no link leads the making elsewhere. */
-function ensurePrivateFolder(asked: string, ownUid: number): void {
+function walkToPrivateFolder(
+  asked: string,
+  ownUid: number,
+  take: (asked: string, at: string) => Stats | undefined,
+): Distrust | undefined {
   const folder = path.posix.resolve(asked);
   const names = namesOf(folder);
   let at = '/';
   for (;;) {
     const isLast = names.length === 0;
-    const kind = isLast ? 'privateFolder' : 'above';
-    const distrust = distrustOfStep(makeOrLook(folder, at), at, kind, ownUid);
-    if (distrust !== undefined) throw distrusted('keep private files in', folder, distrust);
-    if (isLast) return;
+    const stats = take(folder, at);
+    if (stats === undefined) return undefined;
+    const distrust = distrustOfStep(stats, at, isLast ? 'privateFolder' : 'above', ownUid);
+    if (distrust !== undefined || isLast) return distrust;
     at = path.posix.join(at, names.shift() ?? '');
+  }
+}
+
+function lookIfThere(asked: string, at: string): Stats | undefined {
+  try {
+    return lstatSync(at, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileSystemError(error, 'inspect', asked);
   }
 }
 

@@ -81,25 +81,47 @@ export function ensurePrivateFolder(absolute: string): void {
  * @returns Why it is not safe; undefined when it is.
  */
 export function makePrivateFolder(absolute: string): Distrust | undefined {
-  const folder = path.win32.resolve(absolute);
   const account = processAccount();
+  return walkToPrivateFolder(absolute, account, (step, isFolder) =>
+    factsOrMade(step, isFolder ? () => makePrivately(step, account) : mkdirSync),
+  );
+}
+
+/** Judges a folder as {@link makePrivateFolder} does, and makes nothing: of what is not there yet only the folders above are judged. */
+export function distrustOfPrivateFolder(absolute: string): Distrust | undefined {
+  return walkToPrivateFolder(absolute, processAccount(), factsIfThere);
+}
+
+function walkToPrivateFolder(
+  absolute: string,
+  { user }: ProcessAccount,
+  take: (step: string, isFolder: boolean) => FileFacts | undefined,
+): Distrust | undefined {
+  const folder = path.win32.resolve(absolute);
   for (const step of stepsTo(folder)) {
     const isFolder = step === folder;
-    const facts = factsOrMade(step, isFolder ? () => makePrivately(folder, account) : mkdirSync);
-    const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [account.user]);
+    const facts = take(step, isFolder);
+    if (facts === undefined) return undefined;
+    const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [user]);
     if (distrust === undefined) continue;
-    const remedy = isFolder ? privateFolderMending(folder, facts.sddl, account.user) : '';
+    const remedy = isFolder ? privateFolderMending(folder, facts.sddl, user) : '';
     return remedy === '' ? distrust : { ...distrust, remedy };
   }
   return undefined;
 }
 
-function factsOrMade(step: string, make: (step: string) => void): FileFacts {
+function factsIfThere(step: string): FileFacts | undefined {
   try {
     return readFileFacts(step);
   } catch (error) {
-    if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
+    if (error instanceof WindowsError && error.code === 'notFound') return undefined;
+    throw error;
   }
+}
+
+function factsOrMade(step: string, make: (step: string) => void): FileFacts {
+  const found = factsIfThere(step);
+  if (found !== undefined) return found;
   try {
     make(step);
   } catch (error) {

@@ -7,7 +7,12 @@ import {
 } from '@wins/trusted-files';
 import path from 'node:path';
 import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
-import { distrustOfFile, distrustOfFolder, makePrivateFolder } from './trusted-file.js';
+import {
+  distrustOfFile,
+  distrustOfFolder,
+  distrustOfPrivateFolder,
+  makePrivateFolder,
+} from './trusted-file.js';
 
 const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> = {
   accessDenied: 'accessDenied',
@@ -26,6 +31,8 @@ export function windowsFileTrust(): FileTrust {
       translated('inspect', file, () => distrustOfFile(path.win32.resolve(file))),
     distrustOfFolder: (folder) =>
       translated('inspect', folder, () => distrustOfFolder(path.win32.resolve(folder))),
+    distrustOfPrivateFolder: (folder) =>
+      translated('inspect', folder, () => distrustOfPrivateFolder(folder)),
     ensurePrivateFolder: (folder) => {
       const distrust = translated('make the folder', folder, () => makePrivateFolder(folder));
       if (distrust !== undefined) throw distrusted('keep private files in', folder, distrust);

@@ -1,5 +1,5 @@
 import { ADMINISTRATORS_AND_SYSTEM, judgePipeAccess, quoteText } from '@wins/wins-program';
-import { openServedPipe } from './served-pipe.js';
+import { openServedPipe, pipeDescriptor } from './served-pipe.js';
 import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
 import { WindowsError } from '../windows-error.js';
 
@@ -38,4 +38,20 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
     throw new WindowsError('invalidArgument', message);
   }
   return { open: ({ address }, events) => openServedPipe(address, sddl, events) };
+}
+
+/**
+ * Why this system cannot protect a pipe with an access list that {@link securedPipe} takes: it names an account of a domain that
+ * this host does not know.
+ *
+ * @returns The end of a sentence; undefined when it can.
+ */
+export function pipeAccessFault(sddl: string): string | undefined {
+  try {
+    pipeDescriptor(sddl);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WindowsError)) throw error;
+    return `this host does not understand it (${error.symbol ?? error.message})`;
+  }
 }

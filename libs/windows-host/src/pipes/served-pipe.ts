@@ -59,9 +59,7 @@ export async function openServedPipe(
   sddl: string,
   events: SecuredPipeEvents,
 ): Promise<SecuredPipe> {
-  // By its owner clients know that a privileged process made the pipe; the owner by default is a matter of the host's policy.
-  const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
-  const descriptor = descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
+  const descriptor = pipeDescriptor(sddl);
   // As the system writes it: it knows the accounts behind aliases.
   const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
   const wanted = descriptorText(descriptor, parts, `wrote ${sddl} again`);
@@ -74,6 +72,13 @@ export async function openServedPipe(
     throw error;
   }
   return pipe;
+}
+
+/** The binary form of what a pipe gets. @throws WindowsError `invalidArgument` when the system does not understand it. */
+export function pipeDescriptor(sddl: string): Buffer {
+  // By its owner clients know that a privileged process made the pipe; the owner by default is a matter of the host's policy.
+  const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
+  return descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
 
 class ServedPipe implements SecuredPipe {

@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { Workspace } from '../testing/workspace.js';
+
+/** What no daemon starts with: what the config says, the key, and the words for it. */
+const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
+  [() => ({ pipeAccess: 'Everyone' }), 'pipeAccess', /"Everyone": its parts are not O:/],
+  [() => ({ pipeAccess: '(A;;GA;;;BA)' }), 'pipeAccess', /its parts are not O:/],
+  [() => ({ pipeAccess: 'D:P(A;;GA;;;XX)' }), 'pipeAccess', /"XX" is no account/],
+  [() => ({ pipeAccess: 'D:NO_ACCESS_CONTROL' }), 'pipeAccess', /everyone might open/],
+  [() => ({ pipeAccess: 'D:P(A;;GR;;;SY)' }), 'pipeAccess', /does not let SYSTEM/],
+  [() => ({ audit: { directory: 'logs' } }), 'audit.directory', /"logs", which is relative/],
+  [() => ({ audit: { directory: '/etc/passwd' } }), 'audit.directory', /it is not a folder/],
+  [
+    ({ folder }) => ({ audit: { directory: `${folder}/open` } }),
+    'audit.directory',
+    /can write to it/,
+  ],
+  [() => ({ proxy: 'rancher_wins_debug' }), 'proxy', /the pipe of the daemon for administrators/],
+  [() => ({ listen: 'same', proxy: 'same' }), 'proxy', /the pipe that "listen" names/],
+  [() => ({ listen: 'a/b' }), 'listen', /"a\/b"/],
+  [() => ({ listen: '/etc/passwd' }), 'listen', /no socket/],
+  [({ folder }) => ({ proxy: `${folder}/open/pipe` }), 'proxy', /can write to it/],
+  [
+    () => ({ upgrade: { mode: 'watching', watchingPath: 'new/wins' } }),
+    'upgrade.watchingPath',
+    /"new\/wins", which is relative/,
+  ],
+];
+
+function place(): Workspace {
+  const workspace = new Workspace();
+  mkdirSync(workspace.path('open'));
+  chmodSync(workspace.path('open'), 0o777);
+  return workspace;
+}
+
+/** The line about a key, without what a command puts around it. */
+function lineAbout(text: string, config: string, key: string): string | undefined {
+  const from = text.indexOf(`${config}:`);
+  const line = text.slice(from).split('\n')[0]?.replaceAll('\\"', '"');
+  return from === -1 || line?.includes(` ${key}: found `) !== true ? undefined : line;
+}
+
+it.each(REFUSED)('%s is refused alike by all who judge a config', async (keysOf, key, words) => {
+  using workspace = place();
+  const config = workspace.config(['/bin/true'], keysOf(workspace));
+  const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
+  const { code, stderr } = await ask('srv', 'config', 'check');
+  const line = lineAbout(stderr, config, key);
+  expect({ code, line }).toEqual({ code: 78, line: expect.stringMatching(words) as string });
+  expect(line).toMatch(/:\d+:\d+: /);
+  const all = [
+    [78, 'srv', 'config', 'check', '--lenient'],
+    [78, 'srv', 'app', 'run', '--register'],
+    [78, 'srv', 'app', 'run'],
+    [2, 'doctor'],
+  ] as const;
+  const outcomes = await Promise.all(all.map(([, ...args]) => ask(...args)));
+  for (const [index, [expected, ...args]] of all.entries()) {
+    const { code: ended, stdout, stderr: said } = outcomes[index] ?? { stderr: '' };
+    // The log is JSON.
+    const text = `${stdout?.toString()}${said}`.replaceAll('\\"', '"').replaceAll('\\\\', '\\');
+    const [words] = (line ?? '').replaceAll('\\\\', '\\').split('; ');
+    expect([args, ended, text]).toEqual([args, expected, expect.stringContaining(words ?? '')]);
+  }
+});
+
+it('the reload refuses each of them with these words, and the config in force stays', async () => {
+  using workspace = place();
+  const config = workspace.config(['/bin/true']);
+  await using daemon = await Daemon.start(workspace, config);
+  for (const [keysOf, key, words] of REFUSED) {
+    workspace.config(['/bin/true'], keysOf(workspace));
+    const { code, stderr } = await runWins(['srv', 'config', 'reload'], workspace.environment);
+    expect([code, lineAbout(stderr, config, key)]).toEqual([78, expect.stringMatching(words)]);
+  }
+  expect(daemon.child.exitCode).toBeNull();
+});
+
+it('an upgrade over each of them is refused before anything is touched, and the daemon goes on serving', async () => {
+  await using world = await nodeWithDaemon({}, () => ({
+    pipeAccess: 'D:P(A;;GA;;;SY)(A;;GA;;;WD)',
+  }));
+  mkdirSync(world.workspace.path('open'));
+  chmodSync(world.workspace.path('open'), 0o777);
+  const { pid } = world.supervisor;
+  const program = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
+  const good = { listen: world.pipe, proxy: world.workspace.path('proxy') };
+  for (const [keysOf, key, words] of REFUSED) {
+    const keys = keysOf(world.workspace);
+    // The pipes of the service are others than those of the list.
+    if ('listen' in keys || ('proxy' in keys && keys.proxy === 'rancher_wins_debug')) continue;
+    writeFileSync(world.config, JSON.stringify({ ...good, ...keys }));
+    const { code, stderr } = await world.up(['--path', program]);
+    const said = lineAbout(stderr.replaceAll('\\\\"', '"'), world.config, key);
+    expect([code, said]).toEqual([65, expect.stringMatching(words)]);
+    expect(stderr).toContain('the service was not touched');
+  }
+  expect(world.supervisor.pid).toBe(pid);
+  expect((await world.answer())?.version).toBe('v1.0.0');
+}, 180_000);
+
+it('everybody who may command the host is a warning wherever a config is judged', async () => {
+  const keys = { pipeAccess: 'D:P(A;;GA;;;SY)(A;;GA;;;WD)' };
+  const words = 'it lets everyone (S-1-1-0) command this host';
+  await using world = await nodeWithDaemon({}, () => keys);
+  const { workspace, config } = world;
+  const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
+  const offered = workspace.write('offered.yaml', JSON.stringify(keys));
+  const content = ['--content-only', '--platform', 'windows', '--config', offered];
+  const check = await runWins(['srv', 'config', 'check', ...content], workspace.environment);
+  expect([check.code, check.stderr]).toEqual([0, expect.stringContaining(words)]);
+  const examined = await ask('doctor');
+  expect(examined.stdout.toString()).toMatch(/^warning +config .*it lets everyone/m);
+  expect(world.supervisor.said).toMatch(/"level":"warn".*it lets everyone/);
+  const program = workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
+  const { code, stderr } = await world.up(['--path', program]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(words)]);
+  expect(world.result).toMatchObject({ configWarnings: expect.stringContaining(words) as string });
+});

@@ -1,0 +1,288 @@
+import { configKeys, ConfigError } from '@wins/config';
+import fc from 'fast-check';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { composeDaemon } from '../compose-daemon.js';
+import { LogLevel } from '../log/log-level.js';
+import { createLoggerTo } from '../log/logger.js';
+import { loadDaemonConfig } from './load-daemon-config.js';
+
+const RUNS = 150;
+const folder = mkdtempSync(path.join(tmpdir(), 'wins-accepted-'));
+const file = path.join(folder, 'config');
+const { WINS_RUNTIME_DIR: before } = process.env;
+const within = (...names: string[]): string => path.join(folder, ...names);
+
+beforeAll(() => {
+  process.env['WINS_RUNTIME_DIR'] = within('run');
+  writeFileSync(within('file'), '');
+  mkdirSync(within('open'));
+  mkdirSync(within('open', 'inner'));
+  mkdirSync(within('mine'), { mode: 0o700 });
+});
+afterAll(() => {
+  if (before === undefined) delete process.env['WINS_RUNTIME_DIR'];
+  else process.env['WINS_RUNTIME_DIR'] = before;
+  rmSync(folder, { recursive: true });
+});
+
+/** Text of people: short, long, and with what is special in names, paths and SDDL. It never names a place outside of the test. */
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'aZ0. -_%é€😀:;()$~'), minLength: 1, maxLength: 110 }),
+  fc.constantFrom('', ' ', 'con', 'a/b', '..', 'Everyone', '\u202e', 'x'.repeat(300)),
+);
+const pipe = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('rancher_wins', 'a', 'A', 'a_debug', 'a.state') },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(
+        'pipe',
+        'pipe_debug',
+        'pipe.state',
+        'pipe.audit',
+        'file',
+        'file/pipe',
+        'new/pipe',
+        'no/no/pipe',
+      )
+      .map((name) => within(name)),
+  },
+  fc.constantFrom('npipe:////./pipe/a', '\\\\.\\pipe\\b', '\\\\other\\pipe\\a', within('run', 'a')),
+  fc
+    .string({ unit: fc.constantFrom('x', 'é', '.'), minLength: 1, maxLength: 90 })
+    .map((name) => within('l', name)),
+  text.filter((name) => !name.startsWith('/')),
+);
+const sid = fc.constantFrom(
+  'SY',
+  'BA',
+  'WD',
+  'AU',
+  'XX',
+  'DA',
+  'S-1-5-21-1-2-3-1001',
+  'S-1-5-80-1-2-3-4-5',
+);
+const access = fc.oneof(
+  text,
+  fc
+    .tuple(
+      fc.constantFrom('', 'O:BA', 'O:S-1-5-21-1-2-3-1001', 'G:SY', 'X:'),
+      fc.constantFrom('D:P', 'D:', 'D:NO_ACCESS_CONTROL', ''),
+      fc.array(
+        fc.tuple(
+          fc.constantFrom('A', 'D', 'XA', 'Q'),
+          fc.constantFrom('GA', 'GRGW', 'FR', 'ZZ'),
+          sid,
+        ),
+        { maxLength: 4 },
+      ),
+      fc.constantFrom('', 'S:', 'S:(AU;SA;GA;;;WD)'),
+    )
+    .map(([owner, list, entries, audit]) =>
+      [
+        owner,
+        list,
+        ...entries.map(([type, rights, who]) => `(${type};;${rights};;;${who})`),
+        audit,
+      ].join(''),
+    ),
+);
+const place = fc.oneof(
+  fc
+    .constantFrom(
+      'mine',
+      'file',
+      'open',
+      'open/new',
+      'open/inner',
+      'new/new',
+      'file/new',
+      'x'.repeat(300),
+    )
+    .map((name) => within(name)),
+  fc
+    .constantFrom('logs', './logs', 'C:\\logs', '/'.repeat(3))
+    .filter((name) => !name.startsWith('/')),
+  text.filter((name) => !name.startsWith('/')),
+);
+const flag = fc.oneof({ weight: 4, arbitrary: fc.boolean() }, fc.constantFrom('yes', 3));
+const number = (most: number) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 1, max: most }) },
+    fc.constantFrom(0, -1, 1.5, most + 1),
+  );
+const listOf = <Item>(item: fc.Arbitrary<Item>) => fc.array(item, { maxLength: 3 });
+const hex = fc.constantFrom('a'.repeat(64), 'A'.repeat(64), 'x');
+const address = fc.constantFrom(
+  '127.0.0.1:9797',
+  '0.0.0.0:9797',
+  '[::1]:1',
+  'localhost:1',
+  '10.1.2.3:9',
+  'x',
+);
+const url = fc.constantFrom(
+  'http://127.0.0.1:4318',
+  'https://u:p@h/',
+  'ftp://h',
+  'https://example.com/%s',
+);
+const argument = fc.oneof(
+  text,
+  fc.constantFrom(
+    { integer: { min: 1, max: 2 } },
+    { port: true },
+    { pathUnder: '/x' },
+    { oneOf: ['a'] },
+    { pathUnder: 'x' },
+  ),
+);
+
+/** A value for every key of the file, good and bad; that of a list entry by the key that ends with `[]`. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  ...{
+    debug: flag,
+    listen: pipe,
+    proxy: pipe,
+    pipeAccess: access,
+    reflection: flag,
+    debugPipe: flag,
+  },
+  processEnvironment: fc.dictionary(fc.constantFrom('A', 'PATH', 'LD_PRELOAD', 'a=b', ''), text, {
+    maxKeys: 2,
+  }),
+  'white_list.processPaths[].path': fc.oneof(place, pipe),
+  'white_list.processPaths[].sha256': listOf(hex),
+  'white_list.processPaths[].envs': fc.oneof(
+    listOf(fc.constantFrom('A', 'A_*', 'PATH', '*', '')),
+    fc.constant('any'),
+  ),
+  'white_list.processPaths[].args': fc.oneof(
+    fc.constantFrom('any', 'none', 'x'),
+    listOf(listOf(argument)),
+  ),
+  'white_list.processPaths[].directories': listOf(place),
+  'white_list.processPaths[].for': listOf(
+    fc.constantFrom('administrators', 'user:0', 'user:x', 'container:*', 'account:S-1-5-18'),
+  ),
+  'white_list.processPaths[].mayBreakAway': flag,
+  'white_list.processPaths[].argv0': fc.constantFrom('copy', 'listed', 'x'),
+  'white_list.proxyPorts': listOf(number(65535)),
+  'tunnel.maxSessions': number(1024),
+  'tunnel.maxStreams': number(16_384),
+  'tunnel.handshakeTimeoutMs': number(600_000),
+  'routes.allow': listOf(
+    fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
+  ),
+  'audit.directory': place,
+  'audit.maxFileBytes': fc.constantFrom(65_536, 2 ** 30, 1, 2 ** 31),
+  'audit.maxFiles': number(1024),
+  ...{ 'metrics.listen': address, 'metrics.allowRemote': flag, 'tracing.endpoint': url },
+  'upgrade.mode': fc.constantFrom('none', 'watching', '', 'x'),
+  'upgrade.watchingPath': place,
+  ...{ 'systemagent.localEnabled': flag, 'systemagent.remoteEnabled': flag },
+  'systemagent.preserveWorkDirectory': flag,
+  ...{ 'systemagent.workDirectory': place, 'systemagent.localPlanDirectory': place },
+  ...{ 'systemagent.appliedPlanDirectory': place, 'systemagent.connectionInfoFile': place },
+  ...{ 'systemagent.imagesDirectory': place, 'systemagent.agentRegistriesFile': place },
+  'systemagent.imageCredentialProviderConfig': place,
+  'systemagent.imageCredentialProviderBinDirectory': place,
+  'systemagent.interlockDirectory': place,
+  ...{ 'csi-proxy.url': url, 'csi-proxy.version': fc.constantFrom('v1.1.3', 'v2.0.0', 'x') },
+  ...{
+    'csi-proxy.kubeletPath': place,
+    'csi-proxy.sha256': hex,
+    'csi-proxy.args': listOf(text),
+    'csi-proxy.path': place,
+  },
+  ...{ 'tls-config.insecure': flag, 'tls-config.certFilePath': place, agentStrictTLSMode: flag },
+};
+
+/** The keys that hold values: sections and lists of sections are made of their keys. */
+const keys = configKeys('linux').map(({ key }) => key);
+const leaves = keys.filter(
+  (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[`)),
+);
+
+/** What a section must have besides. */
+const REQUIRED: Readonly<Record<string, unknown>> = {
+  'white_list.processPaths[].path': '/bin/true',
+  'metrics.listen': '127.0.0.1:9797',
+  'csi-proxy.url': 'https://example.com/%s',
+  'csi-proxy.version': 'v1.1.3',
+  'csi-proxy.kubeletPath': 'C:/k',
+};
+
+/** A file with a few of the keys: with all of them, one is always wrong. */
+const content = fc
+  .subarray(Object.keys(VALUES), { minLength: 1, maxLength: 4 })
+  .chain((names) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, VALUES[name] ?? fc.constant(0)]))),
+  )
+  .map((chosen) => {
+    const sections = new Set(Object.keys(chosen).map(sectionOf));
+    const needed = Object.entries(REQUIRED).filter(([key]) => sections.has(sectionOf(key)));
+    const root: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries({ ...Object.fromEntries(needed), ...chosen })) {
+      const [inEntry] = /(?<=\[\]\.).*/.exec(key) ?? [];
+      const section = sectionOf(key).replace('[]', '');
+      const name = inEntry ?? key.slice(section.length + 1);
+      const [first = '', second] = section.split('.');
+      if (inEntry !== undefined) {
+        const lists = (root[first] ??= {}) as Record<string, [Record<string, unknown>]>;
+        (lists[second ?? ''] ??= [{}])[0][name] = value;
+      } else if (section === '') root[key] = value;
+      else ((root[first] ??= {}) as Record<string, unknown>)[name] = value;
+    }
+    return root;
+  });
+
+function sectionOf(key: string): string {
+  return key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : '';
+}
+
+/** Starts a daemon as `srv app run` does, and stops it. */
+async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>): Promise<void> {
+  const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
+  using level = new LogLevel(logger);
+  const reload = () => Promise.reject(new Error('not here'));
+  const { daemon, audit } = await composeDaemon(loaded, logger, level, undefined, reload);
+  const canRecord = audit.isAvailable;
+  await daemon.close();
+  // What cannot be recorded is refused: a daemon that serves and can record nothing is of no use.
+  if (!canRecord) throw new Error('the audit log cannot be written');
+}
+
+describe('a config that is accepted', () => {
+  it('has a value for every key', () => {
+    expect(Object.keys(VALUES).sort()).toEqual(
+      leaves.map((key) => key.replace(/\[\]$/, '')).sort(),
+    );
+  });
+
+  it('starts a daemon, whatever the keys say', async () => {
+    let accepted = 0;
+    await fc.assert(
+      fc.asyncProperty(content, async (values) => {
+        rmSync(within('new'), { recursive: true, force: true });
+        mkdirSync(within('l'), { recursive: true, mode: 0o700 });
+        chmodSync(within('open'), 0o777);
+        writeFileSync(file, JSON.stringify(values), { mode: 0o600 });
+        let loaded: Awaited<ReturnType<typeof loadDaemonConfig>>;
+        try {
+          loaded = await loadDaemonConfig(file);
+        } catch (error) {
+          if (error instanceof ConfigError) return;
+          throw error;
+        }
+        accepted += 1;
+        await startAndStop(loaded);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(accepted).toBeGreaterThan(RUNS / 5);
+  }, 120_000);
+});

@@ -1,0 +1,101 @@
+import type { JudgedValue, WinsConfig } from '@wins/config';
+import { watchedPath as absolutePath } from '@wins/service-upgrade';
+import { TrustedFileError, type Distrust } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
+import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { daemonPlaces, type DaemonPlace } from './daemon-places.js';
+import type { JudgingOptions } from './judge-config.js';
+import { listedFolders } from './listed-folders.js';
+
+/** Windows makes no folder with a longer path; what is in it needs the rest. */
+const LONGEST_ON_WINDOWS = 200;
+const LONGEST_ELSEWHERE = 3800;
+const LONGEST_NAME = 255;
+/** Windows has no files of these names. https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+
+/** Says which listed programs are folders: an error for who checks, a warning for a daemon that starts. */
+export async function judgeListedFolders(
+  { whiteList: { processPaths } }: WinsConfig,
+  isStrict: boolean,
+): Promise<readonly JudgedValue[]> {
+  const folders = await listedFolders(processPaths.map(({ path }) => path));
+  return folders.map((index) => ({
+    severity: isStrict ? 'error' : 'warning',
+    keyPath: `white_list.processPaths[${index}]`,
+    found: `${quoteText(processPaths[index]?.path ?? '')}: a folder`,
+    expected: 'a program',
+    nextStep: 'list each program in it by its own path',
+  }));
+}
+
+/** Says which folders of the daemon cannot be: by their paths, and on this host by what is there. Pipe names are judged before. */
+export function judgeOwnFolders(
+  config: WinsConfig,
+  options: JudgingOptions,
+): readonly JudgedValue[] {
+  const { platform, host } = options;
+  const { directory } = config.audit;
+  const { mode, watchingPath } = config.upgrade;
+  const expected = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
+  const faults: JudgedValue[] = [];
+  const relative = (keyPath: string, value: string): void => {
+    const found = `${quoteText(value)}, which is relative to wherever the daemon is started`;
+    faults.push({ severity: 'error', keyPath, found, expected });
+  };
+  if (mode === 'watching' && absolutePath(watchingPath, platform) === undefined)
+    relative('upgrade.watchingPath', watchingPath);
+  if (directory !== undefined && absolutePath(directory, platform) === undefined)
+    relative('audit.directory', directory);
+  if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
+  for (const { keyPath, folder, what } of daemonPlaces(config, options)) {
+    const fault = placeFault(folder, platform);
+    // One name decides where several folders are: what is wrong with one of them is enough.
+    if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
+    const value = keyPath === 'listen' ? config.listen : (directory ?? '');
+    const found = `${quoteText(value, { maxLength: 80 })}: ${what} cannot be: ${fault}`;
+    const wanted = keyPath === 'listen' ? 'another pipe name' : 'another folder';
+    faults.push({ severity: 'error', keyPath, found, expected: wanted });
+  }
+  if (faults.length > 0 || directory === undefined || host === undefined) return faults;
+  const distrust = distrustOf(auditDirectoryOf(config), host);
+  if (distrust === undefined) return faults;
+  const found = `${quoteText(directory)}: ${[`${quoteText(distrust.path)}: ${distrust.found}`, distrust.remedy].filter(Boolean).join('; ')}`;
+  return [
+    {
+      ...{ severity: 'error', keyPath: 'audit.directory', found },
+      expected: 'a folder in which no one else can write',
+    },
+  ];
+}
+
+function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): string | undefined {
+  const isWindows = platform === 'win32';
+  const names = folder.split(isWindows ? /[\\/]/ : '/');
+  const length = isWindows ? folder.length : Buffer.byteLength(folder);
+  const limit = isWindows ? LONGEST_ON_WINDOWS : LONGEST_ELSEWHERE;
+  const unit = isWindows ? 'characters' : 'bytes';
+  if (length > limit) return `its path has ${length} ${unit}, of ${limit} allowed`;
+  if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME))
+    return `a name in its path has more than ${LONGEST_NAME} bytes`;
+  if (!isWindows) return undefined;
+  // The first is the drive.
+  const odd = names.slice(1).find((name) => DEVICE.test(name) || /[<>:"|?*]|[. ]$/.test(name));
+  return odd === undefined ? undefined : `Windows has no folder with the name ${quoteText(odd)}`;
+}
+
+function distrustOf(
+  folder: string,
+  { trust }: NonNullable<JudgingOptions['host']>,
+): Distrust | undefined {
+  try {
+    const distrust = trust.distrustOfPrivateFolder(folder);
+    // The user of the daemon need not be the one who checks: whose it must be is known to the daemon alone.
+    const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
+    return isOthers ? undefined : distrust;
+  } catch (error) {
+    // What cannot be looked at is not judged: the daemon says so when it cannot write there.
+    if (error instanceof TrustedFileError) return undefined;
+    throw error;
+  }
+}
