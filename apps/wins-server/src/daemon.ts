@@ -94,6 +94,8 @@ export interface Daemon {
   allowPorts(ports: readonly number[]): void;
   /** Replaces the networks into which routes may be changed, for calls to come. */
   allowRoutes(networks: readonly string[]): void;
+  /** Says whether the config file can be used, for those who watch the health of it. */
+  setConfigIsGood(isGood: boolean): void;
   /** Takes no new work, stops all processes, lets answers and streams out, and closes. Idempotent. */
   close(): Promise<void>;
 }
@@ -254,6 +256,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     allowRoutes: (networks) => {
       granted = networks;
     },
+    setConfigIsGood: (isGood) => health.setConfigIsGood(isGood),
     close: () => (closing ??= close()),
   };
 }

@@ -1,7 +1,13 @@
 /**
  * The one place where an upgrade is put together from its parts.
  */
-import { ConfigError, defaultConfigPath, loadConfig } from '@wins/config';
+import {
+  ConfigError,
+  defaultConfigPath,
+  loadConfig,
+  parseConfig,
+  readLastGood,
+} from '@wins/config';
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +15,7 @@ import {
   type Around,
   Effects,
   serviceOption,
+  type ServedConfig,
   type UpgradeContext,
   UpgradeError,
 } from '@wins/service-upgrade';
@@ -48,9 +55,11 @@ type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const { waitMs = DEFAULT_WAIT_MS, log, askedBy, attempt, knownVersions } = settings;
   const effects = new Effects(settings.around);
+  const parts = await systemParts(settings.service, effects);
   return {
     ...{ id: settings.id ?? randomUUID(), askedBy, attempt, knownVersions, effects, log, waitMs },
-    ...(await systemParts(settings.service, effects)),
+    ...parts,
+    configServed: (args) => configServed(args, parts.host),
     ...{ ownFile: settings.ownFile ?? ownFile(), defaultConfig: defaultConfigPath(), pipeOf },
     refuseDrops:
       settings.refuseDrops &&
@@ -100,6 +109,25 @@ export function ownFile(): string {
     return realpathSync(file);
   } catch {
     return file; // an upgrade that has just succeeded moved it away
+  }
+}
+
+/** What the daemon keeps of the config that it serves with; its file for a daemon that keeps nothing. */
+async function configServed(
+  args: readonly string[],
+  { trust }: UpgradeContext['host'],
+): Promise<ServedConfig | undefined> {
+  const file = serviceOption(args, 'config') ?? defaultConfigPath();
+  try {
+    // What cannot be trusted is as good as nothing: the file itself is judged by who starts with it.
+    const kept = await readLastGood(file, trust).catch(() => undefined);
+    const bytes = kept ?? (await loadConfig(file)).bytes;
+    if (bytes === undefined) return undefined;
+    return { file, bytes, pipe: parseConfig(bytes).config.listen };
+  } catch (error) {
+    // It is of no use for going back, and whether the new program takes it is judged next.
+    if (error instanceof ConfigError) return undefined;
+    throw error;
   }
 }
 

@@ -43,6 +43,15 @@ export { permitDrops, permittedDrops } from './guard/drop-permission.js';
 export { explainMigration } from './migrate/explain-migration.js';
 export { configKeys, findConfigKeys } from './explain/config-keys.js';
 export type { ConfigKey } from './explain/config-keys.js';
+export {
+  forgetLastGood,
+  keepLastGood,
+  lastGoodFile,
+  lastGoodFolder,
+  loadLastGood,
+  readLastGood,
+  type KeepTrust,
+} from './keep/last-good.js';
 export { loadConfig } from './load/load-config.js';
 export type { ConfigTrust } from './load/config-file.js';
 export type { LoadedConfig, LoadOptions } from './load/load-config.js';

@@ -166,7 +166,7 @@ export const METRICS = {
     type: 'counter',
     help: 'Configs that were read again, and whether they came into force.',
     unit: 'reloads',
-    labels: { result: ['applied', 'unchanged', 'rejected'] },
+    labels: { result: ['applied', 'unchanged', 'rejected', 'lastGood'] },
   },
   wins_config_age_seconds: {
     type: 'gauge',

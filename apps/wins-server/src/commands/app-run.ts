@@ -1,8 +1,17 @@
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type ConfigChange, configFingerprint, type ConfigWatch, watchConfig } from '@wins/config';
+import {
+  type ConfigChange,
+  configFingerprint,
+  type ConfigWatch,
+  lastGoodFile,
+  watchConfig,
+} from '@wins/config';
 import { ConfigGuard, droppedIn } from '../configuration/config-guard.js';
+import { ConfigKeeper } from '../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadStartConfig } from '../configuration/start-config.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { startRunProfile } from '../debug/run-profile.js';
 import { boundHeap, returnMemory, watchStalls } from '@wins/service-runtime';
@@ -12,7 +21,7 @@ import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js'
 import { LogLevel } from '../log/log-level.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
-import { recordUpgrades, upgradeFolder } from '@wins/service-upgrade';
+import { isOnTrial, recordUpgrades, upgradeFolder } from '@wins/service-upgrade';
 import { listenForReload } from '../service/reload-signal.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
 import { watchSlowTurns } from '../admission/slow-turn-watch.js';
@@ -20,6 +29,7 @@ import { thisSystem } from '../this-system.js';
 import { UpgradeSwitch } from '../upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
+import { thisSystem } from '../this-system.js';
 
 /** The options, as they were typed. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
@@ -104,7 +114,7 @@ async function serve(
   const named = options.config === undefined ? undefined : path.resolve(options.config);
   const file = configFileOf(named);
   const known = configFingerprint(file);
-  const loaded = await loadDaemonConfig(named);
+  const { loaded, refused } = await loadStartConfig(named);
   using level = new LogLevel(logger);
   const applyLevel = (debug: boolean): void =>
     level.become(logLevel({ debug: options.debug || debug, quiet: options.quiet }));
@@ -169,11 +179,14 @@ async function serve(
       runningFile: process.argv[1] ?? process.execPath,
     });
     await adminPipe.open();
-    const { fileTrust } = await thisSystem();
-    await using sections = await ConfigGuard.begin(loaded, {
-      ...{ logger, events, audit },
-      trust: fileTrust(),
+    const trust = (await thisSystem()).fileTrust();
+    const program = process.argv[1] ?? process.execPath;
+    await using keeper = new ConfigKeeper({
+      ...{ trust, logger },
+      // The program of a daemon on trial gets another path when it is proven.
+      isProven: () => !isOnTrial(program) || !existsSync(program),
     });
+    await using sections = await ConfigGuard.begin(loaded, { logger, events, audit, trust });
     guard = sections;
     using watched = watchConfig(
       file,
@@ -189,10 +202,13 @@ async function serve(
           agent.apply(next.config);
           csiProxy.apply(next);
           void adminPipe.open();
+          daemon.setConfigIsGood(true);
+          keeper.keep(next);
           return change;
         },
         rejected: (err) => {
           logger.error({ err }, 'config rejected; the last valid one stays in force');
+          daemon.setConfigIsGood(false);
           const dropped = droppedIn(err);
           events.publish({
             ...{ type: 'configReloaded', result: 'rejected', changed: [] },
@@ -202,11 +218,28 @@ async function serve(
         },
       },
       () => load([]),
+      refused,
     );
     watch = watched;
     // From here on the config may be another one: nothing waits before this one is in force.
     audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
     void journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
+    if (refused === undefined) keeper.keep(loaded);
+    else {
+      const fields = {
+        err: refused,
+        config: file,
+        inForce: lastGoodFile(file),
+        sha256: loaded.sha256,
+      };
+      logger.error(
+        fields,
+        'config rejected; the daemon starts with the one that was in force before',
+      );
+      events.publish({ type: 'configReloaded', result: 'lastGood', changed: [] });
+      audit.note('lastGoodConfig', { config: file, sha256: loaded.sha256 });
+      daemon.setConfigIsGood(false);
+    }
     logger.info(
       { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
       'ready',

@@ -4,7 +4,7 @@ import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { askDaemon } from '../daemon-client.js';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadStartConfig } from '../configuration/start-config.js';
 import { thisSystem } from '../this-system.js';
 
 /** A daemon that takes longer does not answer. */
@@ -123,10 +123,13 @@ function failure(
   return failed(cause.message, 'find out who serves it: it is not the daemon', noPermission);
 }
 
-/** The pipe of the daemon of a config; that of the defaults when the config is broken, which may be why the daemon is asked. */
+/**
+ * The pipe of the daemon of a config: of the one before it when it is broken, which may be why the daemon is asked, and that of the defaults
+ * when nothing is known of that.
+ */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
-    return (await loadDaemonConfig(config)).config.listen;
+    return (await loadStartConfig(config)).loaded.config.listen;
   } catch (error) {
     if (error instanceof ConfigError && config === undefined) return DEFAULT_PIPE_NAME;
     if (error instanceof ConfigError && error.code === 'invalid') return DEFAULT_PIPE_NAME;

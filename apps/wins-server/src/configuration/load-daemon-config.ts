@@ -25,16 +25,26 @@ export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
-  const trust = fileTrust();
+  const trust = (await thisSystem()).fileTrust();
   const loaded = await loadConfig(configFileOf(named), {
     ...{ strict, platform },
     mustExist: isCopy || named !== undefined,
     trust: isCopy ? { distrustOfFile: () => undefined } : trust,
   });
   const isElsewhere = isCopy || platform !== process.platform;
-  const host = isElsewhere ? undefined : { trust, tellsClientsApart, pipeAccessFault };
-  return judgeConfig(loaded, { platform, isStrict: strict, host });
+  return isElsewhere
+    ? judgeConfig(loaded, { platform, isStrict: strict })
+    : judgeForThisHost(loaded, strict);
+}
+
+/** Judges a config that is for this host. @throws ConfigError */
+export async function judgeForThisHost(
+  loaded: LoadedConfig,
+  isStrict = false,
+): Promise<LoadedConfig> {
+  const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
+  const host = { trust: fileTrust(), tellsClientsApart, pipeAccessFault };
+  return judgeConfig(loaded, { platform: process.platform, isStrict, host });
 }
 
 /** The config file that is meant: the one that someone named, else the one of the system. */

@@ -49,6 +49,8 @@ export interface DoctorHost {
   servedNote(listen: string): Promise<ServedNote | undefined>;
   /** Guarded keys that the content of a config was permitted to drop. */
   permittedDrops(loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
+  /** What the daemon served with last, which a start takes when the file cannot be used; undefined when none is kept. @throws ConfigError */
+  loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;
   /** Judges who else could put something into a folder. */

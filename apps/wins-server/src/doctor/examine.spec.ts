@@ -70,6 +70,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     loadConfig: () => loaded(),
     servedNote: gives(undefined),
     permittedDrops: gives([]),
+    loadKeptConfig: gives(undefined),
     judgeFile: gives(TRUSTED),
     judgeFolder: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),

@@ -1,4 +1,4 @@
-import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
+import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
 import { checkAgent } from './check-agent.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
@@ -44,19 +44,44 @@ async function checkConfig(host: DoctorHost): Promise<{
   readonly findings: readonly Finding[];
 }> {
   const name = 'config';
-  let loaded: LoadedConfig;
+  const kept = await lookAtKept(host);
   try {
-    loaded = await host.loadConfig();
-  } catch (error) {
-    const advice = 'fix it: the daemon does not start with it (wins srv config check)';
-    const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
+    const loaded = await host.loadConfig();
     return {
-      loaded: { ...parseConfig(''), path: host.configFile, found: false },
-      isUsable: false,
-      findings: faults.map((fault) => problem(name, fault, advice)),
+      loaded,
+      isUsable: true,
+      findings: [...(await judgeFile(loaded, host)), ...kept.findings],
+    };
+  } catch (error) {
+    const advice =
+      kept.loaded === undefined
+        ? 'fix it: the daemon does not start with it (wins srv config check)'
+        : `fix it (wins srv config check): until then the daemon serves, and starts, with the config before it, ${lastGoodFile(host.configFile)}`;
+    const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
+    const nothing = { ...parseConfig(''), path: host.configFile, found: false };
+    return {
+      loaded: kept.loaded ?? nothing,
+      isUsable: kept.loaded !== undefined,
+      findings: [...faults.map((fault) => problem(name, fault, advice)), ...kept.findings],
     };
   }
-  return { loaded, isUsable: true, findings: await judgeFile(loaded, host) };
+}
+
+/** Looks at what the daemon would start with if the file could not be used. */
+async function lookAtKept(host: DoctorHost): Promise<{
+  readonly loaded: LoadedConfig | undefined;
+  readonly findings: readonly Finding[];
+}> {
+  try {
+    return { loaded: await host.loadKeptConfig(), findings: [] };
+  } catch (error) {
+    // It is for the daemon's user and administrators alone.
+    if (error instanceof ConfigError && error.code === 'accessDenied')
+      return { loaded: undefined, findings: [] };
+    const advice = 'find out who changed it; a daemon that starts with a good file keeps it anew';
+    const found = `the config that is kept for a start cannot be used: ${messageOf(error)}`;
+    return { loaded: undefined, findings: [problem('config', found, advice)] };
+  }
 }
 
 async function judgeFile(

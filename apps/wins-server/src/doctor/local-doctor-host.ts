@@ -17,6 +17,7 @@ import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { readServedNote } from '../configuration/served-note.js';
+import { loadKeptConfig } from '../configuration/start-config.js';
 import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
@@ -76,6 +77,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     loadConfig: () => loadDaemonConfig(named),
     servedNote: (listen) => readServedNote(listen, system.fileTrust()),
     permittedDrops: ({ path: file, sha256 }) => permittedDrops(file, sha256, system.fileTrust()),
+    loadKeptConfig: () => loadKeptConfig(named),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(folder)),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),

@@ -60,7 +60,8 @@ export type DaemonEvent =
     }
   | {
       readonly type: 'configReloaded';
-      readonly result: 'applied' | 'unchanged' | 'rejected';
+      /** `lastGood`: the daemon started with the config before, as the file cannot be used. */
+      readonly result: 'applied' | 'unchanged' | 'rejected' | 'lastGood';
       /** The keys that differ. */
       readonly changed: readonly string[];
       /** Guarded keys that it was rejected for, because the file drops them. */

@@ -8,11 +8,13 @@ const PLANS = 'wins.PlanService';
 const SERVER_OF_PLANS = 'wins.PlanService.Server';
 /** Whether csi-proxy is as the config wants it; SERVING as well while none is wanted. */
 const CSI_PROXY = 'wins.CsiProxyService';
+/** Whether the config file is what the daemon serves with; not so while it cannot be used and the config before it is in force. */
+const CONFIG = 'wins.ConfigService';
 /** The services that health answers for; the empty name is the whole daemon. */
 const SERVICES: readonly string[] = [
   '',
   'wins.ApplicationService',
-  'wins.ConfigService',
+  CONFIG,
   CSI_PROXY,
   'wins.EventsService',
   'wins.HnsService',
@@ -94,6 +96,11 @@ export class Health {
       if (isConnected === false) this.#unwell.add(SERVER_OF_PLANS);
       else this.#unwell.delete(SERVER_OF_PLANS);
     });
+  }
+
+  /** Sets whether the config file can be used, and sends that to the watchers of `wins.ConfigService`. */
+  setConfigIsGood(isGood: boolean): void {
+    this.#setWell(CONFIG, isGood);
   }
 
   /** Sets whether csi-proxy is as it should be, and sends that to the watchers of `wins.CsiProxyService`. */

@@ -1,7 +1,10 @@
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
 import type { LoadedConfig } from '../load/load-config.js';
 
 const LOOK_EVERY_MS = 1000;
+/** What is wrong with a file may be elsewhere, such as the rights of its folder: it is tried again after so many looks. */
+const LOOKS_UNTIL_RETRY = 10;
 
 /** What happened to a changed config file. */
 export interface ConfigWatchEvents<Change> {
@@ -34,28 +37,43 @@ export function configFingerprint(file: string): FileFingerprint {
  * on any file system alike. A change counts once the file is the same at two looks in a row, and
  * still after it was loaded: one that is written in place can be seen half.
  *
+ * A file that was rejected is tried again every ten seconds, and rejected again only for another reason.
+ *
  * @param known - The state of the file before it was loaded.
  * @param load - Loads and judges the file.
+ * @param refused - Why it was rejected before, so that it is not in force. Default: it is.
  */
 export function watchConfig<Change>(
   file: string,
   known: FileFingerprint,
   events: ConfigWatchEvents<Change>,
   load: () => Promise<LoadedConfig>,
+  refused?: Error,
 ): ConfigWatch<Change> {
+  // The last reason of a rejection, until a file is in force.
+  let reason = refused === undefined ? undefined : messageOf(refused);
+  let looks = 0;
+  const reject = (error: unknown): void => {
+    reason = messageOf(error);
+    events.rejected(error);
+  };
   let seen = known;
   let isChanging = false;
   let inForce = known;
   let isOver = false;
   // One load at a time, the newest last: a slow one must not overtake a later one.
   let loading: Promise<unknown> = Promise.resolve();
-  const loadOnce = async (decidedOn: FileFingerprint): Promise<void> => {
+  const loadOnce = async (decidedOn: FileFingerprint, isRetry: boolean): Promise<void> => {
     let report: () => unknown;
     try {
       const loaded = await load();
-      report = () => events.changed(loaded);
+      report = () => {
+        reason = undefined;
+        return events.changed(loaded);
+      };
     } catch (error) {
-      report = () => events.rejected(error);
+      const isKnown = isRetry && messageOf(error) === reason;
+      report = () => (isKnown ? undefined : reject(error));
     }
     if (isOver) return;
     // The file may have changed while it was loaded: then the next looks decide.
@@ -70,10 +88,17 @@ export function watchConfig<Change>(
     const state = configFingerprint(file);
     const isSame = state === seen;
     seen = state;
-    if (isSame && isChanging) loading = loading.then(() => loadOnce(state));
-    isChanging = !isSame && state !== 'gone' && state !== 'empty';
+    const isThere = state !== 'gone' && state !== 'empty';
+    const isDue =
+      isSame &&
+      !isChanging &&
+      isThere &&
+      reason !== undefined &&
+      (looks += 1) % LOOKS_UNTIL_RETRY === 0;
+    if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
+    isChanging = !isSame && isThere;
     // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
-    if (!isSame && !isChanging) events.rejected(unusable(file, state));
+    if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {
     try {
@@ -86,9 +111,10 @@ export function watchConfig<Change>(
       const loaded = await loadThis();
       if (isOver) throw new Error('the daemon is stopping');
       inForce = state;
+      reason = undefined;
       return { loaded, change: events.changed(loaded) };
     } catch (error) {
-      if (!isOver) events.rejected(error);
+      if (!isOver) reject(error);
       throw error;
     }
   };

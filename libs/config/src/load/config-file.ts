@@ -33,19 +33,22 @@ export function configTrust(): ConfigTrust {
  *
  * All checks are made on the open file, so what is checked is what is read. A symbolic link is followed, and judged itself; one
  * that leads nowhere is an error, not a missing file: something was meant to be there.
+ * @param extraBytes - Bytes beyond the limit of a config, for what is not part of one.
  * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound`
  *   (a parent is no directory), `unknown`.
  */
 export async function readConfigFile(
   path: string,
   trust: ConfigTrust = configTrust(),
+  extraBytes = 0,
 ): Promise<ConfigFile | undefined> {
   let file: OpenFile | undefined;
   try {
     file = await openTrustedFile(path, trust, { followLinks: true });
     const { stats } = file;
-    if (stats.size > MAX_CONFIG_BYTES) throw tooLarge(path, `${stats.size} bytes`);
-    return { bytes: await readWhole(file, { maxBytes: MAX_CONFIG_BYTES }), stats };
+    const maxBytes = MAX_CONFIG_BYTES + extraBytes;
+    if (stats.size > maxBytes) throw tooLarge(path, `${stats.size} bytes`);
+    return { bytes: await readWhole(file, { maxBytes }), stats };
   } catch (error) {
     if (!isMissing(error)) throw translateFileError(error, path, EXPECTED);
     if (!(await isLink(path))) return undefined;

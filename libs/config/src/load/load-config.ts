@@ -18,6 +18,8 @@ export interface LoadedConfig extends ParsedConfig {
   readonly path: string;
   /** False when there is no file, so that everything is default and nothing may run. */
   readonly found: boolean;
+  /** The file as it was read; absent without one. It may hold secrets. */
+  readonly bytes?: Uint8Array;
   /** SHA-256 of the file, in lower-case hex; absent without one. */
   readonly sha256?: string;
 }
@@ -43,5 +45,5 @@ export async function loadConfig(path?: string, options: LoadOptions = {}): Prom
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });
   if (read === undefined) return { ...parsed, path: file, found: false };
   const sha256 = createHash('sha256').update(read.bytes).digest('hex');
-  return { ...parsed, path: file, found: true, sha256 };
+  return { ...parsed, path: file, found: true, bytes: read.bytes, sha256 };
 }

@@ -3,7 +3,7 @@ import { quoteText } from '@wins/wins-program';
 /**
  * What is wrong with a configuration, as a closed set.
  *
- * About the file: `tooLarge`, `notRegularFile`, `accessDenied`, `insecure`, `notFound`, `unknown`.
+ * About the file: `damaged`, `tooLarge`, `notRegularFile`, `accessDenied`, `insecure`, `notFound`, `unknown`.
  * About its text: `notUtf8`, `controlCharacter`, `syntax`, `multipleDocuments`, `tooDeep`,
  * `tooManyValues`, `tooManyProblems`, `unsupported`.
  * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`, `dropped`.
@@ -13,7 +13,7 @@ export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
 /** Problems of the file itself; {@link ConfigError.code} repeats them. */
 export type FileProblemCode =
-  'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
+  'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
 
 /** Problems of what the file says. */
 export type ContentProblemCode =

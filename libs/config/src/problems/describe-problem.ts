@@ -5,6 +5,7 @@ import type { ConfigProblem, ConfigProblemCode } from './config-problem.js';
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
+  damaged: 'find out who changed it, then start the daemon with a good file: it is kept anew',
   doubtful: 'grant what clients need, and no more',
   dropped: 'put it back, or say that it may go: --allow-drop KEY',
   duplicateEntry: 'remove one of them',

@@ -2,6 +2,7 @@ import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
+import type { ConfigBefore } from '../run/config-before.js';
 import { type UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */
@@ -29,6 +30,8 @@ export interface UpgradeRecord {
   readonly pipe: string;
   /** Where the old daemon served. */
   readonly oldPipe: string;
+  /** What the old daemon served with; absent when that is not known. */
+  readonly configBefore?: ConfigBefore;
   /** Whether the service may have been stopped or changed. */
   readonly disturbed: boolean;
   /** Why it is undone. */
@@ -97,7 +100,7 @@ function parseRecord(text: string): UpgradeRecord | undefined {
 function isRecord(value: unknown): value is UpgradeRecord {
   if (!isObject(value) || value['format'] !== FORMAT) return false;
   const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed } = value;
-  const { reason, askedBy, attempt } = value;
+  const { reason, askedBy, attempt, configBefore } = value;
   return (
     typeof phase === 'string' &&
     Object.hasOwn(PHASES, phase) &&
@@ -108,7 +111,8 @@ function isRecord(value: unknown): value is UpgradeRecord {
     (from === undefined || isIdentity(from)) &&
     isIdentity(to) &&
     (oldCommand === undefined || isCommand(oldCommand)) &&
-    isCommand(newCommand)
+    isCommand(newCommand) &&
+    (configBefore === undefined || isConfigBefore(configBefore))
   );
 }
 
@@ -128,6 +132,16 @@ function isCommand(value: unknown): value is ServiceCommand {
   if (!isObject(value) || typeof value['imagePath'] !== 'string') return false;
   const { args } = value;
   return Array.isArray(args) && args.every((word) => typeof word === 'string');
+}
+
+function isConfigBefore(value: unknown): value is ConfigBefore {
+  if (!isObject(value)) return false;
+  const { file, sha256, pipe } = value;
+  return (
+    typeof file === 'string' &&
+    typeof sha256 === 'string' &&
+    (pipe === undefined || typeof pipe === 'string')
+  );
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

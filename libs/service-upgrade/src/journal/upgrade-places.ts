@@ -15,6 +15,8 @@ export interface UpgradePlaces {
   /** Beside the target, hence on the same volume: whatever is whole in it takes the target's place by one rename. */
   readonly folder: string;
   readonly journal: string;
+  /** The config that the old daemon served with, during an upgrade. */
+  readonly configBefore: string;
   readonly result: string;
   readonly log: string;
   /** Where the lock is a file: the process that has it open is the one that upgrades. */
@@ -28,6 +30,7 @@ export function upgradePlaces(target: string): UpgradePlaces {
     target,
     folder,
     journal: path.join(folder, 'journal.json'),
+    configBefore: path.join(folder, 'config.before'),
     result: path.join(folder, 'result.json'),
     log: path.join(folder, 'upgrade.log'),
     lock: path.join(folder, 'lock'),

@@ -5,6 +5,7 @@ import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
+import { keepConfigBefore } from './config-before.js';
 import { finishUpgrade, removeLeftovers } from './finish-upgrade.js';
 import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
 import { readProgram } from './read-program.js';
@@ -47,6 +48,7 @@ async function execute(
   const { id, askedBy, attempt, effects, pipeOf } = context;
   const journal = new UpgradeJournal(places, effects);
   const pipe = await pipeOf(plan.command.args);
+  const configBefore = await keepConfigBefore(context, places, status);
   const record = await journal.begin({
     ...{ phase: 'staging', id, disturbed: false, to: offered, newCommand: plan.command, pipe },
     staged: stagedPath(places, offered.version ?? '', offered.sha256),
@@ -54,6 +56,7 @@ async function execute(
     ...(status && { oldCommand: status.command }),
     // The old config may be unreadable: then no daemon can be asked, and the new pipe is as good as any.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
+    ...(configBefore && { configBefore }),
     ...(askedBy !== undefined && { askedBy }),
     ...(attempt !== undefined && { attempt }),
   });

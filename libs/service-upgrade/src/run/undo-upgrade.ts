@@ -3,6 +3,7 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
+import { restoreConfigBefore } from './config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
@@ -35,18 +36,23 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
     return { id, outcome: 'failed', reason: `${reason}; wins up removes this service again` };
   }
   await nameOldProgram(run);
+  let outcome = 'the release before serves again';
   if (run.worker === 'helper') {
     await restartOldDaemon(run, from);
-    try {
-      await proveOld(run, from);
-    } catch (error) {
-      if (!(error instanceof UpgradeError) || error.code !== 'unhealthy') throw error;
-      const now = `the old program is in place and was started again, but ${error.message}`;
+    let fault = await proveOld(run, from);
+    const restored = fault && (await restoreConfigBefore(run));
+    if (restored !== undefined) {
+      await restartService(run);
+      fault = await proveOld(run, from);
+      outcome = `${outcome}; ${restored}`;
+    }
+    if (fault !== undefined) {
+      const now = `the old program is in place and was started again, but ${fault}`;
       return finishUpgrade(run, 'failed', `${reason}; ${now}`);
     }
   }
   await discard(effects, staged);
-  return finishUpgrade(run, 'rolledBack', `${reason}; the release before serves again`);
+  return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
 }
 
 /** Lets the journal say that all is put back. If it cannot be written, that is done nevertheless: each phase is undone alike. */
@@ -80,17 +86,38 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return;
   }
+  await restartService(run);
+}
+
+async function restartService(run: UpgradeRun): Promise<void> {
   await goBack(run, 'stop');
   await goBack(run, 'start');
 }
 
-function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity): Promise<void> {
-  const { probe, service, waitMs } = context;
-  return passHealthGate({
-    ...{ probe, service, pipe: record.oldPipe, healthRequired: false },
-    wanted: { sha256: from.sha256, sha1: from.sha1 },
-    limitMs: Math.max(waitMs, OLD_DAEMON_MS),
-  });
+/** Waits until the old daemon serves; resolves with why it does not. */
+async function proveOld(
+  { context, record }: UpgradeRun,
+  from: ProgramIdentity,
+): Promise<string | undefined> {
+  const { service, waitMs } = context;
+  const { configBefore, oldPipe: pipe } = record;
+  try {
+    await passHealthGate({
+      ...{ service, pipe, healthRequired: false },
+      // With the config before, it may serve elsewhere than the file now says.
+      probe: async (asked, limitMs) =>
+        (await context.probe(asked, limitMs)) ??
+        (configBefore?.pipe === undefined || configBefore.pipe === asked
+          ? undefined
+          : context.probe(configBefore.pipe, limitMs)),
+      wanted: { sha256: from.sha256, sha1: from.sha1 },
+      limitMs: Math.max(waitMs, OLD_DAEMON_MS),
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UpgradeError) || error.code !== 'unhealthy') throw error;
+    return error.message;
+  }
 }
 
 /** There was no daemon before, so there is none afterwards. */

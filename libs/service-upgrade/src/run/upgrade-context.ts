@@ -1,3 +1,4 @@
+import type { ServedConfig } from './config-before.js';
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, UpgradeHost } from './service-control.js';
@@ -22,6 +23,8 @@ export interface UpgradeContext {
   readonly ownFile: string;
   /** The config that a daemon reads whose arguments name none. */
   readonly defaultConfig: string;
+  /** The config that a daemon with these arguments serves with, as far as that is known. Default: it is not. */
+  readonly configServed?: (args: readonly string[]) => Promise<ServedConfig | undefined>;
   /** The pipe of a daemon with these arguments, by its config. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /**

@@ -1,0 +1,51 @@
+import { ConfigError, loadLastGood, type LoadedConfig } from '@wins/config';
+import path from 'node:path';
+import { thisSystem } from '../this-system.js';
+import { configFileOf, judgeForThisHost, loadDaemonConfig } from './load-daemon-config.js';
+
+/** The config that a daemon starts with. */
+export interface StartConfig {
+  readonly loaded: LoadedConfig;
+  /** Why it is not the file, but the config that a daemon served with before; undefined when it is the file. */
+  readonly refused?: Error;
+}
+
+/**
+ * Loads the config that a daemon starts with: the file, or what a daemon served with before when the file cannot be used. An empty
+ * file, which a failed copy leaves, counts as one that cannot be used where there was another before.
+ *
+ * @param named - As for `loadDaemonConfig`.
+ * @throws ConfigError when neither can be used, with the problems of both; of the file alone when nothing is kept.
+ */
+export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
+  let file: LoadedConfig;
+  try {
+    file = await loadDaemonConfig(named);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const loaded = await loadKeptConfig(named).catch((other: unknown) => {
+      if (!(other instanceof ConfigError)) throw other;
+      throw new ConfigError(error.code, [...error.problems, ...other.problems], { cause: error });
+    });
+    if (loaded === undefined) throw error;
+    return { loaded, refused: error };
+  }
+  if (file.bytes?.length !== 0) return { loaded: file };
+  const kept = await loadKeptConfig(named).catch(() => undefined);
+  if (kept === undefined || kept.bytes?.length === 0) return { loaded: file };
+  return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
+}
+
+/**
+ * Loads and judges what is kept of the config that a daemon served with last, by the rules for the file itself.
+ *
+ * @returns Undefined when nothing is kept.
+ * @throws ConfigError whose problems name the kept file.
+ */
+export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
+  const file = path.resolve(configFileOf(named));
+  const trust = (await thisSystem()).fileTrust();
+  const kept = await loadLastGood(file, { trust, platform: process.platform });
+  if (kept === undefined) return undefined;
+  return { ...(await judgeForThisHost(kept)), path: configFileOf(named) };
+}

@@ -1,0 +1,97 @@
+import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
+import { createHash } from 'node:crypto';
+import { fileError } from '../journal/durable-files.js';
+import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import type { ServiceStatus } from './service-control.js';
+import type { UpgradeContext } from './upgrade-context.js';
+import type { UpgradeRun } from './upgrade-steps.js';
+
+/** The config that a daemon serves with. */
+export interface ServedConfig {
+  /** The file that its arguments name. */
+  readonly file: string;
+  /** What the daemon kept of it; its file for one that keeps nothing. */
+  readonly bytes: Uint8Array;
+  /** Where it serves with that; absent when that cannot be told. */
+  readonly pipe?: string;
+}
+
+/** What the journal says of that config; its bytes lie beside the journal until the upgrade is over. */
+export interface ConfigBefore extends Omit<ServedConfig, 'bytes'> {
+  readonly sha256: string;
+}
+
+const MAX_BYTES = 2 ** 21;
+
+/** Keeps the config that the old daemon serves with; undefined when there is none. @throws UpgradeError `fileFailed`. */
+export async function keepConfigBefore(
+  { configServed, effects }: UpgradeContext,
+  { configBefore }: UpgradePlaces,
+  status: ServiceStatus | undefined,
+): Promise<ConfigBefore | undefined> {
+  if (status === undefined || configServed === undefined) return undefined;
+  const served = await configServed(status.command.args);
+  if (served === undefined) return undefined;
+  const { bytes, ...rest } = served;
+  try {
+    await effects.run('keep config', () => replaceFile(configBefore, bytes));
+  } catch (error) {
+    throw fileError('keep the config in', configBefore, error);
+  }
+  return { ...rest, sha256: digestOf(bytes) };
+}
+
+/**
+ * Puts back the config that the old daemon served with, for one that does not serve with what lies there now. That goes beside it, as
+ * `.not-taken`: someone wants it.
+ *
+ * @returns What was done, as the end of a sentence; undefined when it lies there already, or is not known.
+ * @throws UpgradeError `fileFailed`.
+ */
+export async function restoreConfigBefore({
+  context: { effects, log },
+  places,
+  record,
+}: UpgradeRun): Promise<string | undefined> {
+  const { configBefore: before } = record;
+  if (before === undefined) return undefined;
+  const { file, sha256 } = before;
+  const kept = await read(places.configBefore);
+  if (kept === undefined || digestOf(kept.bytes) !== sha256) return undefined;
+  const found = await read(file);
+  if (found !== undefined && digestOf(found.bytes) === sha256) return undefined;
+  const aside = `${file}.not-taken`;
+  log.write('the config is put back', { file, aside });
+  try {
+    if (found !== undefined)
+      await effects.run('keep new config', () => replaceFile(aside, found.bytes, found.rights));
+    await effects.run('restore config', () => replaceFile(file, kept.bytes, found?.rights));
+  } catch (error) {
+    throw fileError('put back the config', file, error);
+  }
+  const rest = found === undefined ? '' : `; what was there is ${aside}`;
+  return `the config ${file} is again the one that it served with${rest}`;
+}
+
+async function read(file: string) {
+  try {
+    const opened = await openRegularFile(file, { followLinks: true });
+    try {
+      const { uid, gid, mode } = opened.stats;
+      const owner = process.geteuid?.() === 0 ? { uid, gid } : undefined;
+      return {
+        bytes: await readWhole(opened, { maxBytes: MAX_BYTES }),
+        rights: { mode: mode & 0o755, owner },
+      };
+    } finally {
+      await opened.handle.close();
+    }
+  } catch (error) {
+    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+    throw fileError('read the config', file, error);
+  }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
