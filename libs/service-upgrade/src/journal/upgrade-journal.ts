@@ -2,7 +2,7 @@ import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import type { ConfigBefore } from '../run/config-before.js';
+import type { ConfigBefore } from './config-before.js';
 import { type UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */

@@ -3,7 +3,7 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { restoreConfigBefore } from './config-before.js';
+import { restoreConfigBefore } from '../journal/config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';

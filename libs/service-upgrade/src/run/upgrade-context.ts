@@ -1,4 +1,4 @@
-import type { ServedConfig } from './config-before.js';
+import type { ServedConfig } from '../journal/config-before.js';
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, UpgradeHost } from './service-control.js';

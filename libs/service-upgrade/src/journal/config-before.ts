@@ -1,10 +1,10 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
-import { fileError } from '../journal/durable-files.js';
-import type { UpgradePlaces } from '../journal/upgrade-places.js';
-import type { ServiceStatus } from './service-control.js';
-import type { UpgradeContext } from './upgrade-context.js';
-import type { UpgradeRun } from './upgrade-steps.js';
+import { fileError } from './durable-files.js';
+import type { UpgradePlaces } from './upgrade-places.js';
+import type { ServiceStatus } from '../run/service-control.js';
+import type { UpgradeContext } from '../run/upgrade-context.js';
+import type { UpgradeRun } from '../run/upgrade-steps.js';
 
 /** The config that a daemon serves with. */
 export interface ServedConfig {
