@@ -52,9 +52,8 @@ export async function runToEnd(
       if (message?.$case === 'Exit') exit = message.value;
     }
     checkAborted();
-    const ended = lease.end();
-    // What is known of the end does not depend on how the lease ends.
-    await (exit === undefined ? ended : ended.catch(() => undefined));
+    // The program has ended: how its lease ends changes nothing of that. A Go daemon fails it when its clean-up fails.
+    await lease.end().catch(() => undefined);
     return resultOf(exit);
   } finally {
     clearTimeout(timer);

@@ -4,7 +4,8 @@
  */
 import type { ProcessExit, ProcessName } from '@wins/wins-api';
 import type { RawClient } from '@wins/wins-api/raw';
-import { escapeText, EXIT, UsageError } from '@wins/wins-program';
+import { WinsClientError } from '@wins/wins-api/unary';
+import { escapeText, EXIT, messageOf, UsageError } from '@wins/wins-program';
 import path from 'node:path';
 import { withRuns } from '../daemon/with-runs.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
@@ -123,12 +124,14 @@ async function follow(client: RawClient, name: ProcessName, quiet: boolean): Pro
           break;
       }
     }
-    const ended = lease.end();
-    // What is known of the end does not depend on how the lease ends.
-    await (exit === undefined && !reader.gone ? ended : ended.catch(() => undefined));
+    // The program has ended: how its lease ends changes nothing of that.
+    const notCleanedUp = await lease.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
-    // The Go daemon does not say how a process ended: the end of its output counts as success.
-    if (exit === undefined) return EXIT.client.ok;
+    if (exit === undefined) {
+      // The Go daemon does not say how a process ended: the end of its output counts as success. It cleans up at the end of the lease.
+      if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
+      return EXIT.client.ok;
+    }
     if (exit.Reason !== 'exited') {
       say(`${name.Value} was stopped: ${exit.Reason}${REMARKS[exit.Reason] ?? ''}`);
     }
@@ -137,6 +140,15 @@ async function follow(client: RawClient, name: ProcessName, quiet: boolean): Pro
     isOver = true;
     process.stdout.off('close', readerLeft);
   }
+}
+
+/** Firewall rules are removed, and what the program started is ended, by the clean-up of a Go daemon. */
+function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
+  const found = error instanceof WinsClientError ? error.details : messageOf(error);
+  return (
+    `${Value} has ended, and the daemon failed to clean up after it: ${found}; ` +
+    'firewall rules or child processes of it may be left on the host'
+  );
 }
 
 /** A reader that has left is nothing to tell; output that cannot be written is. */

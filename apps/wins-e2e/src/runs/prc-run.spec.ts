@@ -283,22 +283,26 @@ process.stdout.write(readFileSync(process.argv[2]));`,
   });
 });
 
-describe('wins cli prc run, of a daemon that fails when the run is over', () => {
-  it('ends with the exit code that it was told', async () => {
+describe('wins cli prc run, of a daemon that fails to clean up when the run is over', () => {
+  /** What the client makes of a run that ends with these messages. */
+  async function outcomeOf(...messages: readonly object[]): Promise<{
+    readonly code: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }> {
     using workspace = new Workspace();
     const address = workspace.path('failing');
     const server = new Server();
-    const Data = { Value: 'rancher-wins-p', RunID: '00112233445566778899aabbccddeeff' };
+    const Data = { Value: 'rancher-wins-p', RunID: '' };
+    const details = 'could not remove the firewall rules';
     server.addService(processServiceDefinition, {
       start: (_call: unknown, done: sendUnaryData<unknown>) => done(null, { Data }),
       wait: (call: ServerWritableStream<unknown, unknown>) => {
-        call.write({
-          Options: { $case: 'Exit', value: { Code: 7, Signal: '', Reason: 'exited' } },
-        });
+        for (const message of messages) call.write({ Options: message });
         call.end();
       },
       keepAlive: (call: Readable, done: sendUnaryData<unknown>) =>
-        call.resume().on('end', () => done({ code: status.INTERNAL, details: 'no such run' })),
+        call.resume().on('end', () => done({ code: status.INTERNAL, details })),
     });
     await promisify(server.bindAsync.bind(server))(
       `unix:${address}`,
@@ -307,10 +311,25 @@ describe('wins cli prc run, of a daemon that fails when the run is over', () => 
     try {
       const program = workspace.script('p', 'exit 7');
       const args = ['cli', 'prc', 'run', '--server', address, '--path', program];
-      const { code, stderr } = await runWins(args, workspace.environment);
-      expect({ code, stderr }).toEqual({ code: 7, stderr: '' });
+      const { code, stdout, stderr } = await runWins(args, workspace.environment);
+      return { code, stdout: stdout.toString(), stderr };
     } finally {
       server.forceShutdown();
     }
+  }
+
+  it('ends with the exit code that it was told', async () => {
+    const value = { Code: 7, Signal: '', Reason: 'exited' };
+    expect(await outcomeOf({ $case: 'Exit', value })).toEqual({ code: 7, stdout: '', stderr: '' });
+  });
+
+  it('ends with 0 and says so when a Go daemon, which tells no exit code, ended the output in good order', async () => {
+    expect(await outcomeOf({ $case: 'StdOut', value: Buffer.from('done\n') })).toEqual({
+      code: 0,
+      stdout: 'done\n',
+      stderr:
+        'wins: rancher-wins-p has ended, and the daemon failed to clean up after it: could not remove the firewall rules; ' +
+        'firewall rules or child processes of it may be left on the host\n',
+    });
   });
 });
