@@ -185,13 +185,13 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('asks a flooding server to pause, and resets a stream whose reader took nothing while others waited for it', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 20 });
+    const { client, server } = await clientOfOldServer({ tickMs: 20, stoppedReaderMs: 120 });
     const stream = client.connect(80);
     const other = client.connect(81);
     const failed = once(stream, 'error');
     flood(server, 1);
     server.sendData(2, 'waited');
-    expect(await failed).toEqual([expect.objectContaining({ code: 'receiveOverflow' })]);
+    expect(await failed).toEqual([expect.objectContaining({ code: 'readerStopped' })]);
     expect(server.count('pause')).toBeGreaterThan(0);
     // Nothing is lost of the others.
     other.resume();
@@ -205,6 +205,7 @@ describe('a client of a server that knows no half-close', () => {
     const read = (chunk: Buffer): void => void (bytes += chunk.length);
     const { client, server } = await clientOfOldServer({
       tickMs: 20,
+      stoppedReaderMs: 120,
       // Only now: a reader that is never behind would not show that the server never pauses.
       onPeerNeverPauses: () => other.on('data', read),
     });
@@ -214,13 +215,13 @@ describe('a client of a server that knows no half-close', () => {
     flood(server, 1, 4_000_000);
     server.send(server.encode.error(1, 'EOF'));
     flood(server, 2);
-    expect(await failed).toEqual([expect.objectContaining({ code: 'receiveOverflow' })]);
+    expect(await failed).toEqual([expect.objectContaining({ code: 'readerStopped' })]);
     await until(() => bytes === FLOOD_BYTES);
     other.destroy();
   });
 
   it('gives up no reader that waits beside one that is slow', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 20 });
+    const { client, server } = await clientOfOldServer({ tickMs: 20, stoppedReaderMs: 120 });
     const slow = client.connect(80);
     const idle = client.connect(81);
     const errors: unknown[] = [];
@@ -327,6 +328,26 @@ describe('a server of a client that knows no half-close', () => {
     expect(neverPauses).toHaveBeenCalledTimes(1);
     expect(client.count('error')).toBe(0);
     program?.end();
+    await until(() => server.streamCount === 0);
+  });
+
+  it('ends a stream that is idle for too long, as the client may never tell that it is over', async () => {
+    const target = await startTcpServer((socket) => socket.resume());
+    closers.push(() => target.close());
+    const { client, server } = await serverOfOldClient({
+      allowedPorts: [target.port],
+      tickMs: 20,
+      untoldIdleMs: 200,
+    });
+    for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
+    await until(() => target.sockets.size === 2);
+    const busy = setInterval(() => client.sendData(2, 'x'), 20);
+    expect(await client.errorOf(1)).toBe(
+      'no data for 0.2 s, from a client that does not tell when it is gone',
+    );
+    await until(() => target.sockets.size === 1);
+    clearInterval(busy);
+    expect(await client.errorOf(2)).toContain('no data');
     await until(() => server.streamCount === 0);
   });
 

@@ -35,6 +35,11 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly maxStreams?: number;
   /** For 127.0.0.1 and ::1 together. Default 10,000. */
   readonly dialTimeoutMs?: number;
+  /**
+   * A stream of a client that knows no half-close ends after this long in which no byte of it moved: since 0.4.20 the Go client does not
+   * tell that its own connection was closed. Default 1,800,000.
+   */
+  readonly untoldIdleMs?: number;
   /** How long bytes from a program are thrown away after the peer left it. Default 2,000. */
   readonly lingerMs?: number;
   /**

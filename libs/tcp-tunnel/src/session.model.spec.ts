@@ -37,6 +37,8 @@ const settings: SessionSettings = {
   syncIntervalMs: 4000,
   halfClosedIdleMs: 1_000_000,
   heldEndIdleMs: 20_000,
+  stoppedReaderMs: 30_000,
+  untoldIdleMs: 1_800_000,
   flow,
 };
 

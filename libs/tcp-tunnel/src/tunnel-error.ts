@@ -17,6 +17,8 @@ export type TunnelErrorCode =
   | 'streamReset'
   | 'streamForgotten'
   | 'receiveOverflow'
+  | 'readerStopped'
+  | 'streamIdle'
   | 'connectRefused'
   | 'dialRefused'
   | 'dialTimeout'

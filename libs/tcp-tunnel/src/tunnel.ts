@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { Session } from './session/session.js';
 import type { SessionRole } from './session/session-role.js';
-import { completeOptions, type TunnelOptions } from './session/session-settings.js';
+import { completeOptions } from './session/session-settings.js';
 import type { SessionState, TunnelEnd } from './session/session-state.js';
 import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
@@ -28,7 +28,7 @@ export abstract class Tunnel implements AsyncDisposable {
   protected constructor(
     socket: TunnelWebSocket,
     role: SessionRole,
-    options: TunnelOptions & { readonly heldEndIdleMs?: number },
+    options: Parameters<typeof completeOptions>[0],
   ) {
     const settings = completeOptions(options);
     const { signal } = options;

@@ -1,7 +1,9 @@
-// What takes the minute after which a silent peer is given up.
+// What takes the minute after which a silent peer is given up, or the half of it after which a reader is.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Daemon } from '../testing/daemon.js';
+import { runWins } from '../testing/built-program.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { connected, Loss } from '../testing/tunnel/lost-messages.js';
 import { until } from '../testing/process-table.js';
 import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
@@ -100,5 +102,60 @@ describe('a message of the tunnel that gets lost', () => {
     steady.end('after');
     expect(await heard).toBe('before, after');
     expect(tunnel.program.stderr()).not.toContain('lost');
+  });
+});
+
+describe('uploads to a program that hangs', () => {
+  const STREAMS = 4;
+
+  it('give their streams back once they are aborted, also when they were all that the client may have', async () => {
+    const source = `require('node:net').createServer((socket) => socket.resume())
+      .listen(0, '127.0.0.1', function () { process.stdout.write(String(this.address().port)) })`;
+    const hung = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+    using _end = { [Symbol.dispose]: () => void hung.kill('SIGKILL') };
+    const [line] = (await once(hung.stdout, 'data')) as [Buffer];
+    hung.kill('SIGSTOP');
+    await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
+    const config = workspace.config([], {
+      white_list: { proxyPorts: [Number(line.toString()), echo.port] },
+      tunnel: { maxStreams: STREAMS },
+      debug: true,
+    });
+    await using daemon = await Daemon.start(workspace, config);
+    const [up = 0, other = 0] = await freePorts(2);
+    await using tunnel = await Tunnel.start(
+      workspace,
+      `TCP:${up}:${line.toString()} TCP:${other}:${echo.port}`,
+    );
+    const uploads = await Promise.all(Array.from({ length: STREAMS }, () => connected(up)));
+    let moved = 0;
+    let last = -1;
+    for (const upload of uploads) {
+      upload.on('error', () => undefined);
+      const more = (): void => {
+        moved += 1;
+        upload.write(Buffer.alloc(1024 * 1024), (error) => (error ? undefined : more()));
+      };
+      more();
+    }
+    // Each is stopped by all that waits for the program.
+    for (let looks = 0; looks < 100; looks += 1) {
+      if (moved !== last) looks = 0;
+      last = moved;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const refused = await connected(other);
+    await expect(textOf(refused)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await tunnel.program.said('stream-limit');
+    for (const upload of uploads) upload.resetAndDestroy();
+    const cut = ({ msg, code }: LogRecord): boolean =>
+      msg === 'stream ended' && code === 'readerStopped';
+    await until(() => daemon.log.filter(cut).length === STREAMS);
+    const next = await connected(other);
+    next.end('there');
+    expect(await textOf(next)).toBe('there');
+    const args = ['srv', 'events', '--config', config, '-o', 'json'];
+    const { stdout } = await runWins(args, workspace.environment);
+    expect(stdout.toString()).toMatch(/"streamCut".*"readerStopped"/);
   });
 });

@@ -59,7 +59,8 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
         metrics.count('wins_tunnel_sessions_total', { reason: event.reason });
       return;
     case 'stream':
-      metrics.count('wins_tunnel_connects_total', { result: event.phase });
+      if (event.phase !== 'cut')
+        metrics.count('wins_tunnel_connects_total', { result: event.phase });
       return;
     case 'configReloaded':
       metrics.count('wins_config_reloads_total', { result: event.result });

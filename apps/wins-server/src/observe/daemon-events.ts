@@ -58,6 +58,13 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
+  /** A stream was reset because nothing moved in it: its program reads nothing, or its client may be gone. */
+  | {
+      readonly type: 'stream';
+      readonly phase: 'cut';
+      readonly port: number;
+      readonly code: Extract<TunnelErrorCode, 'readerStopped' | 'streamIdle'>;
+    }
   | {
       readonly type: 'configReloaded';
       /** `lastGood`: the daemon started with the config before, as the file cannot be used. */

@@ -47,6 +47,7 @@ describe('what of an event is kept', () => {
       'connections',
     ],
     [{ type: 'tunnel', phase: 'opened', session: 'tunnel:1' }, 'tunnelOpened', 'tunnels'],
+    [{ type: 'stream', phase: 'cut', port: 80, code: 'readerStopped' }, 'streamCut', 'streams'],
     [{ type: 'configReloaded', result: 'rejected', changed: [] }, 'configReloaded', undefined],
     [{ type: 'csiProxy', state: 'serving' }, 'csiProxy', undefined],
     [{ type: 'auditLost', count: 4096 }, 'auditLost', 'auditLost'],

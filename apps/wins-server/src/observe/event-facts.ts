@@ -38,9 +38,10 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
       return { type, facts: { session, reason }, share: 'tunnels' };
     }
     case 'stream': {
-      if (event.phase !== 'failed') return undefined;
+      if (event.phase === 'connected') return undefined;
       const { port, code } = event;
-      return { type: 'connectFailed', facts: { port, code }, share: 'streams' };
+      const type = event.phase === 'failed' ? 'connectFailed' : 'streamCut';
+      return { type, facts: { port, code }, share: 'streams' };
     }
     case 'configReloaded': {
       const { result, changed, dropped } = event;

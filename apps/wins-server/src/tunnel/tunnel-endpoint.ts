@@ -3,6 +3,7 @@ import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import {
   createConnectLimits,
   serveTunnel,
+  TunnelError,
   type ServerTunnel,
   type TunnelTraffic,
 } from '@wins/tcp-tunnel';
@@ -114,7 +115,14 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       limits: connects.of(client.key),
       onPeerNeverPauses: () =>
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
-      onStream: (stream, port) => traceStream(logger, stream, { requester, port }),
+      onStream: (stream, port) => {
+        traceStream(logger, stream, { requester, port });
+        stream.once('error', (error) => {
+          const code = error instanceof TunnelError ? error.code : undefined;
+          if (code === 'readerStopped' || code === 'streamIdle')
+            events.publish({ type: 'stream', phase: 'cut', port, code });
+        });
+      },
       onDialed: (port, failure) => {
         if (failure !== undefined)
           events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });

@@ -11,8 +11,16 @@ export interface TunnelOptions {
   readonly silenceTimeoutMs?: number;
   /** Between two lists of open streams that a client sends. Default 60,000. */
   readonly syncIntervalMs?: number;
-  /** A half-closed stream without data for this long ends. Default 600,000. */
+  /**
+   * A half-closed stream ends after this long in which no byte of it moved, to the peer, from it or to its reader; so does one that the
+   * peer has ended, and whose reader does not take the rest. Default 600,000.
+   */
   readonly halfClosedIdleMs?: number;
+  /**
+   * A stream that the peer has reset ends once its reader has taken nothing of the rest for this long; so does any stream whose reader
+   * takes nothing while the others have to wait for it. Default 30,000.
+   */
+  readonly stoppedReaderMs?: number;
   /** How long the WebSocket may take to close before it is torn down. Default 1,000. */
   readonly closeTimeoutMs?: number;
   /**
@@ -36,6 +44,8 @@ export interface SessionSettings {
   readonly syncIntervalMs: number;
   readonly halfClosedIdleMs: number;
   readonly heldEndIdleMs: number;
+  readonly stoppedReaderMs: number;
+  readonly untoldIdleMs: number;
   readonly flow: FlowLimits;
 }
 
@@ -45,6 +55,8 @@ const DEFAULTS = {
   syncIntervalMs: 60_000,
   halfClosedIdleMs: 600_000,
   heldEndIdleMs: 10_000,
+  stoppedReaderMs: 30_000,
+  untoldIdleMs: 1_800_000,
   closeTimeoutMs: 1_000,
 } as const;
 
@@ -54,7 +66,7 @@ const DEFAULTS = {
  * @throws {TunnelError} `invalidOption` for a number that is not a positive integer.
  */
 export function completeOptions(
-  options: TunnelOptions & { readonly heldEndIdleMs?: number },
+  options: TunnelOptions & { readonly heldEndIdleMs?: number; readonly untoldIdleMs?: number },
 ): SessionSettings & { readonly closeTimeoutMs: number } {
   const entries = Object.entries(DEFAULTS).map(([name, fallback]) => {
     const value = options[name as keyof typeof DEFAULTS] ?? fallback;

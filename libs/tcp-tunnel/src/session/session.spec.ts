@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
 import { Session } from './session.js';
@@ -16,6 +17,8 @@ const settings: SessionSettings = {
   syncIntervalMs: 60_000,
   halfClosedIdleMs: 600_000,
   heldEndIdleMs: 10_000,
+  stoppedReaderMs: 30_000,
+  untoldIdleMs: 1_800_000,
   flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024, unsentCapBytes: 1024 * 1024 },
 };
 const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;
@@ -400,5 +403,91 @@ describe('the clock of a session', () => {
     session.tick(5_000);
     link.handOn();
     expect(link.wire.map(decodeMessage)).toEqual([{ type: 'sync', ids: [1, 3] }]);
+  });
+});
+
+describe('a stream in which nothing moves', () => {
+  const encode = new MessageEncoder();
+  const tickFor = (session: Session, ms: number): void => {
+    for (let elapsed = 0; elapsed < ms; elapsed += settings.tickMs) {
+      session.heard();
+      session.tick(settings.tickMs);
+    }
+  };
+  const dataOf = (id: number, bytes: number): Buffer => encode.data(id, bytes).message;
+
+  it('is over 30 s after its peer reset it, counted from the last byte that its reader took', async () => {
+    const { session, opened } = server();
+    session.message([encode.hello()]);
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
+    const [stream] = opened;
+    const failed = once(stream as SessionStream, 'error');
+    session.message([dataOf(1, 100_000)]);
+    session.message([encode.error(1, 'connection reset')]);
+    tickFor(session, 25_000);
+    expect(stream?.read(1)).toHaveLength(1);
+    tickFor(session, 25_000);
+    expect(stream?.destroyed).toBe(false);
+    tickFor(session, 5_000);
+    expect(await failed).toMatchObject([
+      { code: 'readerStopped', cause: { code: 'streamReset', peerText: 'connection reset' } },
+    ]);
+    expect(session.streamCount).toBe(0);
+  });
+
+  it.each([
+    ['closed it', () => encode.error(1, 'EOF')],
+    ['ended its side', () => encode.end(1)],
+  ])('and whose peer %s, gives its reader ten minutes', (_how, message) => {
+    const { session, opened } = server();
+    session.message([encode.hello()]);
+    session.message([encode.connect(1, 'tcp/localhost:1')]);
+    const [stream] = opened;
+    stream?.on('error', () => undefined);
+    session.message([dataOf(1, 100_000)]);
+    session.message([message()]);
+    tickFor(session, 595_000);
+    expect(stream?.read(1)).toHaveLength(1);
+    tickFor(session, 595_000);
+    expect(stream?.destroyed).toBe(false);
+    tickFor(session, 5_000);
+    expect(stream?.destroyed).toBe(true);
+  });
+
+  it('is ended after half an hour when its client cannot tell an end, and kept when it can', () => {
+    for (const [hello, streams] of [
+      [false, 0],
+      [true, 1],
+    ] as const) {
+      const { session, opened, link } = server();
+      if (hello) session.message([encode.hello()]);
+      session.message([encode.connect(1, 'tcp/localhost:1')]);
+      opened[0]?.on('error', () => undefined);
+      tickFor(session, 1_795_000);
+      expect(session.streamCount).toBe(1);
+      tickFor(session, 5_000);
+      expect(session.streamCount).toBe(streams);
+      expect(sent(link).includes('error 1')).toBe(!hello);
+    }
+  });
+
+  it('is not one whose half-closed side still brings or takes something', () => {
+    const { session } = client();
+    session.message([encode.hello()]);
+    const stream = session.connect('tcp/localhost:1');
+    stream.end();
+    // What was held for its reader is enough for an hour.
+    session.message([dataOf(1, 100_000)]);
+    for (let minutes = 0; minutes < 60; minutes += 5) {
+      tickFor(session, 300_000);
+      expect(stream.read(100)).toHaveLength(100);
+    }
+    stream.resume();
+    for (let minutes = 0; minutes < 60; minutes += 5) {
+      tickFor(session, 300_000);
+      session.message([dataOf(1, 1)]);
+    }
+    expect(stream.destroyed).toBe(false);
+    stream.destroy();
   });
 });

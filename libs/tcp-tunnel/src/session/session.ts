@@ -37,11 +37,11 @@ const WORK_OF_A_LIST = 32;
 export class Session implements TransportEvents, SessionLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
+  readonly settings: SessionSettings;
   readonly traffic: TunnelTraffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
   waitingBytes = 0;
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
-  readonly #settings: SessionSettings;
   /** Streams whose id is alive on the wire. */
   readonly #live = new Map<Int64, SessionStream>();
   /** Streams that are not destroyed yet; some of them still have something to be read. */
@@ -71,14 +71,18 @@ export class Session implements TransportEvents, SessionLink {
   }) {
     this.#role = options.role;
     this.#transport = options.transport;
-    this.#settings = options.settings;
+    this.settings = options.settings;
     this.#onEnd = options.onEnd;
     this.#onIdle = options.onIdle;
     this.#round = new SendRound(options.transport, options.settings.flow);
     this.shared = new SharedBuffer(options.settings.flow);
     const reading = new Reading(options.transport);
     this.#intake = new Intake(options.transport, reading, (bytes) => this.#read(bytes));
-    this.#slowReaders = new SlowReaders(reading, this.shared, options.onPeerNeverPauses);
+    const { stoppedReaderMs, tickMs } = options.settings;
+    this.#slowReaders = new SlowReaders(
+      ...([reading, this.shared, Math.ceil(stoppedReaderMs / tickMs)] as const),
+      options.onPeerNeverPauses,
+    );
     // A peer that knows extensions answers; to any other the message is of an unknown type.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
   }
@@ -126,7 +130,7 @@ export class Session implements TransportEvents, SessionLink {
   tick(elapsedMs: number): void {
     if (!this.#active) return;
     this.#ticks += 1;
-    const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.#settings;
+    const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.settings;
     // What is not read cannot be heard.
     if (!this.#slowReaders.holding) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
@@ -135,7 +139,8 @@ export class Session implements TransportEvents, SessionLink {
       return;
     }
     if (this.#failsAfterConnect()) return;
-    for (const stream of [...this.#live.values()]) stream.tick();
+    // Also those that are over on the wire: their readers may have stopped.
+    for (const stream of [...this.#undestroyed]) stream.tick();
     this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
       this.#transport.ping();
@@ -153,11 +158,6 @@ export class Session implements TransportEvents, SessionLink {
 
   get holdsLocalEnd(): boolean {
     return this.#role.kind === 'client';
-  }
-
-  get halfClosedIdleTicks(): number {
-    const { halfClosedIdleMs, heldEndIdleMs, tickMs } = this.#settings;
-    return Math.max(1, Math.ceil((this.peerExtended ? halfClosedIdleMs : heldEndIdleMs) / tickMs));
   }
 
   readerBehind(stream: SessionStream): void {
@@ -369,11 +369,11 @@ export class Session implements TransportEvents, SessionLink {
 
   #boundUnsent(): void {
     const unsent = this.#transport.bufferedBytes;
-    if (unsent <= this.#settings.flow.unsentCapBytes) return;
+    if (unsent <= this.settings.flow.unsentCapBytes) return;
     this.#fail(
       new TunnelError(
         'sendOverflow',
-        `cannot send: found ${unsent} bytes that the peer does not read; wanted ${this.#settings.flow.unsentCapBytes} at most`,
+        `cannot send: found ${unsent} bytes that the peer does not read; wanted ${this.settings.flow.unsentCapBytes} at most`,
       ),
     );
   }

@@ -1,14 +1,11 @@
 import type { Reading } from './reading.js';
 import type { FlowLimits, SharedBuffer } from '../stream/flow-control.js';
 
-/** So many ticks without a byte taken, and a reader that others wait for has stopped: 30 s. */
-const STOPPED_TICKS = 6;
-
 /** A stream whose reader may be behind. */
 export interface SlowReader {
   readonly heldBytes: number;
   /** Its reader has stopped; the stream ends. */
-  giveUp(ticks: number): void;
+  giveUp(): void;
 }
 
 /** What its reader had left at the last tick, and for how many ticks that was the same. */
@@ -26,13 +23,18 @@ export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();
   readonly #reading: Reading;
   readonly #shared: SharedBuffer;
+  readonly #mostStoppedTicks: number;
   readonly #found: () => void;
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
-  /** @param found - Called once, when the peer turns out to know no Pause. */
-  constructor(reading: Reading, shared: SharedBuffer, found: () => void) {
+  /**
+   * @param mostStoppedTicks - So many ticks without a byte taken, and a reader that others wait for has stopped.
+   * @param found - Called once, when the peer turns out to know no Pause.
+   */
+  constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {
     this.#reading = reading;
     this.#shared = shared;
+    this.#mostStoppedTicks = mostStoppedTicks;
     this.#found = found;
   }
 
@@ -64,7 +66,7 @@ export class SlowReaders {
     for (const [stream, before] of [...this.#behind]) {
       const { heldBytes } = stream;
       const stoppedTicks = heldBytes === before.heldBytes ? before.stoppedTicks + 1 : 0;
-      if (stoppedTicks >= STOPPED_TICKS) stream.giveUp(stoppedTicks);
+      if (stoppedTicks >= this.#mostStoppedTicks) stream.giveUp();
       else this.#behind.set(stream, { heldBytes, stoppedTicks });
     }
   }

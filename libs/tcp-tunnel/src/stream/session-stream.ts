@@ -6,6 +6,7 @@ import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes, type WaitingBytes } from './outgoing-bytes.js';
 import { exactBuffer } from './exact-buffer.js';
 import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
+import type { SessionSettings } from '../session/session-settings.js';
 import type { TunnelStream, TunnelTraffic } from './tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
 import type { MessageEncoder } from '../wire/encode.js';
@@ -23,8 +24,7 @@ export interface SessionLink extends WaitingBytes {
   readonly peerExtended: boolean;
   /** Towards a peer that knows no half-close: end the stream as a whole at once, or hold the end back. */
   readonly holdsLocalEnd: boolean;
-  /** Ticks without data after which a half-closed stream ends. */
-  readonly halfClosedIdleTicks: number;
+  readonly settings: SessionSettings;
   /** The stream holds more than its share; it says so again when that grows. */
   readerBehind(stream: SessionStream): void;
   readerCaughtUp(stream: SessionStream): void;
@@ -63,6 +63,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   bytesWritten = 0;
   /** Nobody changes what was written here, not even after the write is over: it is sent later, and without a copy. */
   keepsWritten = false;
+  /** Called at each tick, before anything is done at it. */
+  onTick: (() => void) | undefined;
 
   #state: StreamState = { kind: 'open' };
   readonly #link: SessionLink;
@@ -74,6 +76,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   #hungry = false;
   /** Nothing more will arrive; the end follows what is held. */
   #remoteDone = false;
+  /** Ticks since a byte moved last: to the peer, from it, or to the reader. */
+  #idleTicks = 0;
   /** Follows what is held, in place of the end. */
   #failure: TunnelError | undefined;
 
@@ -138,6 +142,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const message =
       rest.length > 0 ? encoder.dataHeader(this.id) : this.#copyMessage(Math.min(waited, most));
     const bodyBytes = waited - this.#outgoing.length;
+    this.#idleTicks = 0;
     this.bytesWritten += bodyBytes;
     this.#link.traffic.sentBytes += bodyBytes;
     return { bodyBytes, message, rest };
@@ -157,6 +162,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   override read(size?: number): unknown {
     const chunk: unknown = super.read(size);
+    if (chunk !== null) this.#idleTicks = 0;
     this.#failWhenDrained();
     return chunk;
   }
@@ -169,7 +175,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       );
       return;
     }
-    if (this.#state.kind === 'local-ended') this.#move({ ...this.#state, idleTicks: 0 });
+    this.#idleTicks = 0;
     this.#receiveGate.heard();
     for (const part of parts) {
       this.bytesRead += part.length;
@@ -227,9 +233,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   /** The reader has stopped, and the peer cannot pause this stream alone. */
-  giveUp(ticks: number): void {
-    const message = `cannot wait for the reader: found that it took nothing of ${this.heldBytes} bytes for ${ticks} ticks; wanted some progress, as the peer cannot pause one stream and the others wait`;
-    this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
+  giveUp(): void {
+    this.#readerStopped(this.#link.settings.stoppedReaderMs);
   }
 
   /** The session ended: the stream is over at once. */
@@ -250,18 +255,21 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   /** Repeats what may have got lost and counts idle time; the session calls it for every live stream at each tick. */
   tick(): void {
+    this.onTick?.();
+    this.#idleTicks += 1;
+    const limitMs = this.#idleLimitMs;
+    if (this.#idleTicks * this.#link.settings.tickMs >= limitMs) {
+      this.#endIdle(limitMs);
+      return;
+    }
+    if (this.#state.kind === 'closed') return;
     const { encoder, peerExtended } = this.#link;
     const repeat = this.#receiveGate.tick();
     if (repeat === 'pause') this.#link.control(encoder.pause(this.id));
     if (repeat === 'resume') this.#link.control(encoder.resume(this.id));
     if (this.#sendGate.tick(peerExtended)) this.#link.ready(this);
-    if (this.#state.kind !== 'local-ended') return;
-    const idleTicks = this.#state.idleTicks + 1;
-    if (idleTicks >= this.#link.halfClosedIdleTicks) this.#endAsAWhole();
-    else {
-      if (this.#state.told) this.#link.control(encoder.end(this.id));
-      this.#move({ ...this.#state, idleTicks });
-    }
+    if (this.#state.kind === 'local-ended' && this.#state.told)
+      this.#link.control(encoder.end(this.id));
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -275,6 +283,48 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.discard();
     this.#link.gone(this);
     done(error);
+  }
+
+  /** How long no byte may move. */
+  get #idleLimitMs(): number {
+    const { peerExtended, holdsLocalEnd, settings } = this.#link;
+    switch (this.#state.kind) {
+      case 'open':
+        // Only a client that cannot tell an end may have kept one to itself.
+        return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
+      case 'local-ended':
+        // The peer may have more, but was asked to wait for the reader.
+        return this.#state.told || this.#hasUnread
+          ? settings.halfClosedIdleMs
+          : settings.heldEndIdleMs;
+      case 'remote-ended':
+        return settings.halfClosedIdleMs;
+      case 'closed':
+        return this.#state.end.reason === 'failed'
+          ? settings.stoppedReaderMs
+          : settings.halfClosedIdleMs;
+    }
+  }
+
+  get #hasUnread(): boolean {
+    return this.heldBytes + this.readableLength > 0;
+  }
+
+  #endIdle(limitMs: number): void {
+    if (this.#state.kind === 'closed' || this.#hasUnread) this.#readerStopped(limitMs);
+    else if (this.#state.kind === 'open') {
+      const message = `no data for ${limitMs / 1000} s, from a client that does not tell when it is gone`;
+      this.destroy(new TunnelError('streamIdle', message, { streamId: this.id }));
+    } else {
+      this.#endAsAWhole();
+      this.destroyIfPeerClosed();
+    }
+  }
+
+  #readerStopped(limitMs: number): void {
+    const message = `the reader took nothing for ${limitMs / 1000} s`;
+    const fields = { streamId: this.id, cause: this.#failure };
+    this.destroy(new TunnelError('readerStopped', message, fields));
   }
 
   #copyMessage(bodyBytes: number): Buffer {
@@ -308,7 +358,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       return;
     }
     if (this.#state.kind !== 'open') return;
-    this.#move({ kind: 'local-ended', told: false, idleTicks: 0 });
+    this.#idleTicks = 0;
+    this.#move({ kind: 'local-ended', told: false });
     if (this.#link.peerExtended) this.#tellEnd();
     else if (!this.#link.holdsLocalEnd) this.#endAsAWhole();
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
@@ -328,7 +379,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   #tellEnd(): void {
     this.#link.control(this.#link.encoder.end(this.id));
-    this.#move({ kind: 'local-ended', told: true, idleTicks: 0 });
+    this.#move({ kind: 'local-ended', told: true });
   }
 
   #endAsAWhole(): void {

@@ -12,7 +12,7 @@ export type StreamEnd =
  */
 export type StreamState =
   | { readonly kind: 'open' }
-  | { readonly kind: 'local-ended'; readonly told: boolean; readonly idleTicks: number }
+  | { readonly kind: 'local-ended'; readonly told: boolean }
   | { readonly kind: 'remote-ended' }
   | { readonly kind: 'closed'; readonly end: StreamEnd };
 

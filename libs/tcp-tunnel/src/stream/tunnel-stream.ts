@@ -7,7 +7,7 @@ import type { Int64 } from '../wire/varint.js';
  * read to the end. `destroy()` before both ends tells the peer that the stream was reset.
  *
  * Emits `error` with a `TunnelError`: `streamReset` (the peer reported a failure, whose text is in the message;
- * what arrived before is delivered first), `receiveOverflow`, `streamForgotten`, `sessionEnded`, `aborted`.
+ * what arrived before is delivered first), `receiveOverflow`, `readerStopped`, `streamIdle`, `streamForgotten`, `sessionEnded`, `aborted`.
  */
 export interface TunnelStream extends Duplex {
   /** The connection id on the wire. */

@@ -29,4 +29,35 @@ describe('a socket joined to a stream', () => {
     await ended;
     expect(stream.writableFinished).toBe(true);
   }, 5_000);
+
+  it('gives a program that reads nothing of the end of its stream ten minutes', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const write = (): void => undefined;
+      const socket = new Duplex({ read: () => undefined, write });
+      const reset = jest.fn(() => socket.destroy());
+      const stream = new Duplex({
+        read: () => undefined,
+        write: (_chunk, _encoding, done) => done(),
+      });
+      joinSocket(
+        Object.assign(socket, { resetAndDestroy: reset }) as unknown as Socket,
+        stream as unknown as TunnelStream,
+        1000,
+      );
+      stream.push('unread');
+      stream.push(null);
+      await once(stream, 'end');
+      stream.destroy();
+      await once(stream, 'close');
+      jest.advanceTimersByTime(599_999);
+      expect(reset).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(1);
+      expect(reset).toHaveBeenCalledTimes(1);
+      await once(socket, 'close');
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

@@ -5,19 +5,25 @@ import { SessionStream } from '../stream/session-stream.js';
 import type { TunnelStream } from '../stream/tunnel-stream.js';
 
 const NOTHING = Buffer.alloc(0);
+/** How long a program may take to read what its socket still has for it, once its stream has ended in good order. */
+const UNREAD_MS = 600_000;
 
 /**
  * Carries bytes both ways between a TCP socket and a stream until both are gone. Each direction ends by itself; a reset
  * on one side resets the other. Once the peer of the stream is gone, what the socket still sends is thrown away for up
- * to `lingerMs`, because closing at once would destroy the answer that is still on its way to the other program.
+ * to `lingerMs`, because closing at once would destroy the answer that is still on its way to the other program. A program that reads
+ * nothing of the rest loses its connection after ten minutes.
  *
  * Every wait for `drain` ends with the `close` of the stream waited for: there both sides are let go.
  */
 export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: number): void {
   let failure: Error | undefined;
   let linger: NodeJS.Timeout | undefined;
-  // Each read of a socket has memory of its own.
-  if (stream instanceof SessionStream) stream.keepsWritten = true;
+  if (stream instanceof SessionStream) {
+    // Each read of a socket has memory of its own.
+    stream.keepsWritten = true;
+    stream.onTick = () => noticeReset(socket);
+  }
 
   const forward = (chunk: Buffer): void => {
     // A full buffer that is empty again by now was taken over: it is sent, or waits to be sent with the next chunk.
@@ -50,16 +56,27 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
       socket.resetAndDestroy();
       return;
     }
+    linger = setTimeout(() => socket.resetAndDestroy(), UNREAD_MS);
     // It goes by itself once the last bytes are out.
     if (socket.readableEnded) return;
     socket.off('data', forward);
     socket.resume();
     const begin = (): void => {
+      clearTimeout(linger);
       linger = setTimeout(() => socket.destroy(), lingerMs);
     };
     if (socket.writableFinished) begin();
     else socket.once('finish', begin);
   });
+}
+
+/**
+ * Notices the reset of a socket that is not read, because it is paused or at its end: the system reports it then only to a write. One of
+ * nothing sends nothing, and fails after a reset; the `error` and `close` of the socket follow. One that waits is watched by the system.
+ */
+function noticeReset(socket: Socket): void {
+  const isRead = !socket.isPaused() && !socket.readableEnded;
+  if (!isRead && !socket.writableEnded && socket.writableLength === 0) socket.write(NOTHING);
 }
 
 /**

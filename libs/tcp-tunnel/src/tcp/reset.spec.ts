@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { listenTcp } from './tcp-listener.js';
 import { startTcpServer, until } from '../testing/tcp-server.js';
-import { openPair } from '../testing/tunnel-pair.js';
+import { openPair, type TunnelPair } from '../testing/tunnel-pair.js';
+import type { TunnelOptions } from '../session/session-settings.js';
 
 const ANSWER_BYTES = 5_000_000;
 const closers: (() => Promise<unknown>)[] = [];
@@ -9,11 +10,11 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A port here that leads through a tunnel to a program which answers as it is told to. */
-async function portOf(program: (socket: Socket) => void): Promise<number> {
+/** A tunnel to a program which answers as it is told to, and a port here that leads through it. */
+async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
-  const pair = await openPair({ allowedPorts: [target.port] });
+  const pair = await openPair({ allowedPorts: [target.port], ...times }, times);
   closers.push(() => pair.close());
   const listener = await listenTcp({
     host: '127.0.0.1',
@@ -21,8 +22,11 @@ async function portOf(program: (socket: Socket) => void): Promise<number> {
     open: () => pair.client.connect(target.port),
   });
   closers.push(() => listener.close());
-  return listener.port;
+  return { pair, listener, port: listener.port };
 }
+
+const portOf = async (program: (socket: Socket) => void): Promise<number> =>
+  (await tunnelTo(program)).port;
 
 /** What a client gets that reads a little at a time: how it ended, and how much came. */
 async function readSlowly(port: number): Promise<{ end: string; bytes: number }> {
@@ -81,5 +85,58 @@ describe('an answer of a program of the host', () => {
     socket.write(Buffer.alloc(16_000_000));
     await until(() => ended);
     expect(answer).toBe('too long');
+  });
+});
+
+describe('a reset', () => {
+  const times = { tickMs: 10, stoppedReaderMs: 50 };
+  /** More than is held on the way. */
+  const TOO_MUCH = Buffer.alloc(32_000_000);
+
+  /** Nothing more moves. */
+  async function standstill({ client, server }: TunnelPair): Promise<void> {
+    const moved = (): number => client.traffic.sentBytes + server.traffic.sentBytes;
+    let last = -1;
+    for (let looks = 0; looks < 10; looks += 1) {
+      if (moved() !== last) looks = 0;
+      last = moved();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** A socket that is not read sees a reset in what it does next. */
+  const isReset = (socket?: Socket): Promise<boolean> =>
+    new Promise((resolve) => socket?.write('next', (error) => resolve(Boolean(error))));
+
+  it('of an upload to a program that hangs reaches that program, and leaves no stream', async () => {
+    const programs: Socket[] = [];
+    const { pair, listener, port } = await tunnelTo(
+      (socket) => void programs.push(socket.pause()),
+      times,
+    );
+    const upload = connect(port, '127.0.0.1').on('error', () => undefined);
+    upload.write(TOO_MUCH);
+    await standstill(pair);
+    expect([pair.client.streamCount, pair.server.streamCount]).toEqual([1, 1]);
+    upload.resetAndDestroy();
+    await until(() => pair.client.streamCount + pair.server.streamCount === 0);
+    expect(listener.connectionCount).toBe(0);
+    expect(await isReset(programs[0])).toBe(true);
+  });
+
+  it('of a program whose answer no one reads reaches its reader, and leaves no stream', async () => {
+    let program: Socket | undefined;
+    const { pair, listener, port } = await tunnelTo((socket) => {
+      program = socket;
+      socket.write(TOO_MUCH);
+    }, times);
+    const reader = connect(port, '127.0.0.1').pause();
+    await until(() => program !== undefined);
+    await standstill(pair);
+    expect([pair.client.streamCount, pair.server.streamCount]).toEqual([1, 1]);
+    program?.resetAndDestroy();
+    await until(() => pair.client.streamCount + pair.server.streamCount === 0);
+    expect(listener.connectionCount).toBe(0);
+    expect(await isReset(reader.on('error', () => undefined))).toBe(true);
   });
 });
