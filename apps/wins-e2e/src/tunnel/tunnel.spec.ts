@@ -256,6 +256,7 @@ describe('wins cli proxy', () => {
     agent.destroy();
     expect(web.connections).toBe(1);
     expect(other.connections).toBe(0);
+    await tunnel.program.said('refuses host port');
     const refusals = tunnel.program.stderr().match(/^wins: .*refuses host port.*$/gm);
     expect(refusals).toEqual([expect.stringContaining(`${other.port}: add it to white_list`)]);
     await daemon.logged(({ verdict, port }) => verdict === 'refused' && port === other.port);
@@ -502,9 +503,7 @@ describe('a client of the tunnel pipe', () => {
     }
     const third = await connected(port);
     await expect(textOf(third)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(tunnel.program.stderr()).toContain(
-      `the daemon refuses host port ${echo.port}: stream-limit`,
-    );
+    await tunnel.program.said(`the daemon refuses host port ${echo.port}: stream-limit`);
     second.end();
     expect(await textOf(second)).toBe('');
     // The daemon may still be closing its end of it.
