@@ -1,9 +1,7 @@
 import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { Fields } from './client-log.js';
 
-const HERE: ReadonlySet<TunnelErrorCode> = new Set([
-  ...(['tooManyStreams', 'listenFailed', 'connectRefused'] as const),
-]);
+const HERE: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed'] as const);
 /** Why the daemon reached nothing on its port. */
 const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   dialRefused: 'nothing listens there',

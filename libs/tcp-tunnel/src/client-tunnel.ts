@@ -27,6 +27,19 @@ export class ClientTunnel extends Tunnel {
   }
 
   /**
+   * Asks the peer for a sign of life. It answers after it has acted on what was sent before, so that one that ends its session at a
+   * Connect, as a Go server does, is found out. Resolves with false when the tunnel ends without an answer; it has no limit in time.
+   */
+  probe(): Promise<boolean> {
+    return this.session.probe();
+  }
+
+  /** The peer knows the extensions of this project; a Go server does not. Known once a probe is answered. */
+  get isPeerExtended(): boolean {
+    return this.session.peerExtended;
+  }
+
+  /**
    * Opens a stream to a port of the loopback at the other end. The protocol has no acknowledgement: data may be written
    * at once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream;
    * the signal destroys it too, with `aborted`.

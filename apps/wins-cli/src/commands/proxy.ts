@@ -9,6 +9,7 @@ import { ListValueError, splitListValue } from '../options/list-value.js';
 import { pipeFailure } from '../daemon/pipe-failure.js';
 import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
 import { showProgress } from '../progress.js';
+import { handshakeTimeout } from '../tunnel/handshake-failure.js';
 import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { assertNoLoop } from '../tunnel/assert-no-loop.js';
@@ -93,6 +94,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
         { reason: end.reason },
       );
     },
+    onRefused: (port, error) => refusals.look(port, error),
     onStream: (stream, port) => {
       stream.once('error', (error) => refusals.look(port, error));
       traceStream(log, stream, port);
@@ -131,7 +133,7 @@ interface TunnelAttempt extends TunnelPipe {
   readonly judge: (hasOwnNetwork: boolean) => void;
 }
 
-/** One attempt: the way to the pipe, the handshake, the tunnel. */
+/** One attempt: the way to the pipe, the handshake, the tunnel, and a sign of life through it. */
 async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelAttempt) {
   const beganAt = performance.now();
   log.debug('connecting to the tunnel pipe', { pipe });
@@ -140,6 +142,7 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
     const tunnel = await openWebSocket(target, (webSocket, localConnection, hasOwnNetwork) => {
       judge(hasOwnNetwork);
       return openTunnel(webSocket, {
+        signal,
         localConnection,
         maxStreams: MOST_STREAMS,
         onPeerNeverPauses: () =>
@@ -148,6 +151,12 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
           ),
       });
     });
+    const isAnswered = await within(timeoutMs, tunnel.probe());
+    if (isAnswered !== true) {
+      await tunnel.close();
+      if (isAnswered === undefined) throw handshakeTimeout(pipe, timeoutMs);
+      throw new Error(`no tunnel on pipe "${pipe}": ${describeEnd(await tunnel.closed)}`);
+    }
     log.debug('connected', { ms: msSince(beganAt) });
     return tunnel;
   } catch (error) {
@@ -199,12 +208,15 @@ function describeEnd(end: TunnelEnd): string {
   }
 }
 
-/** Waits for what is going on, but not for longer. */
-async function within(limitMs: number, task: Promise<unknown>): Promise<void> {
+/** Waits for what is going on, but not for longer; undefined when that was too short. */
+async function within<T>(limitMs: number, task: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
-  await Promise.race([task, late]);
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  const first = await Promise.race([task, late]);
   clearTimeout(timer);
+  return first;
 }
 
 /** The first signal asks for an orderly end, the second does not wait for it. */

@@ -17,8 +17,7 @@ describe('a tunnel that is kept', () => {
   let attempts: number;
   let heldMs: number;
   let failing: Error | undefined;
-  let tickMs: number;
-  /** The daemon says nothing of its own, as one without our extensions. */
+  /** The daemon says nothing of its own, as one without our extensions, and ends a session that asks for port 7. */
   let legacy: boolean;
   let events: string[];
   const signal = new AbortController().signal;
@@ -27,7 +26,6 @@ describe('a tunnel that is kept', () => {
     carriers = [];
     attempts = 0;
     heldMs = 60_000;
-    tickMs = 5_000;
     legacy = false;
     failing = undefined;
     events = [];
@@ -37,6 +35,10 @@ describe('a tunnel that is kept', () => {
       webSockets.handleUpgrade(request, socket, head, (webSocket) => {
         carriers.push(webSocket);
         if (!legacy) serveTunnel(webSocket, { allowedPorts: [] });
+        else
+          webSocket.on('message', (message: Buffer) => {
+            if (message.includes('tcp/localhost:7')) webSocket.terminate();
+          });
       }),
     );
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -47,13 +49,16 @@ describe('a tunnel that is kept', () => {
         if (failing !== undefined) throw failing;
         const webSocket = new WebSocket(`ws://127.0.0.1:${port}`);
         await once(webSocket, 'open');
-        return openTunnel(webSocket, { tickMs });
+        const tunnel = openTunnel(webSocket);
+        await tunnel.probe();
+        return tunnel;
       },
       get heldMs() {
         return heldMs;
       },
       onUp: () => void events.push('up'),
       onLost: ({ reason }) => void events.push(reason),
+      onRefused: (toPort) => void events.push(`refused ${toPort}`),
       onStream: (stream, toPort) => void stream.once('error', () => events.push(`error ${toPort}`)),
     });
   });
@@ -102,19 +107,37 @@ describe('a tunnel that is kept', () => {
     expect(attempts).toBe(1);
   });
 
-  it('does not ask again for a port after which the daemon fell silent', async () => {
-    tickMs = 10;
+  it('tries each port of a daemon without our extensions in a session of its own', async () => {
     legacy = true;
     await keeper.start(0);
-    await once(carriers[0] as WebSocket, 'ping');
-    const stream = await keeper.connect(7, { signal });
-    carriers[0]?.pause();
-    await expect(once(stream, 'close')).rejects.toThrow('the tunnel ended (peerSilent)');
+    const first = await keeper.connect(8, { signal });
+    const second = await keeper.connect(8, { signal });
+    expect(attempts).toBe(2);
+    first.destroy();
+    await once(carriers[1] as WebSocket, 'close');
+    expect(second.destroyed).toBe(false);
+    expect(keeper.connect(8, { signal })).not.toBeInstanceOf(Promise);
+    expect(attempts).toBe(2);
+  });
+
+  it('does not ask a daemon again for a port at which it ended a session, until it is another one', async () => {
+    legacy = true;
+    await keeper.start(0);
+    const shared = await keeper.connect(8, { signal });
+    const refused = await keeper.connect(7, { signal });
+    const waiting = keeper.connect(7, { signal });
+    await expect(once(refused, 'close')).rejects.toThrow('the tunnel ended');
+    await expect(waiting).rejects.toMatchObject({ code: 'connectRefused', port: 7 });
+    expect(() => keeper.connect(7, { signal })).toThrow('does not allow host port 7');
+    expect(attempts).toBe(3);
+    expect(shared.destroyed).toBe(false);
+    expect(events).toEqual(['up', 'error 7', 'refused 7']);
+    shared.on('error', () => undefined);
     legacy = false;
+    carriers[0]?.terminate();
     while (events.at(-1) !== 'up') await new Promise((resolve) => setImmediate(resolve));
-    expect(() => keeper.connect(7, { signal })).toThrow(/silent .* host port 7/);
-    const other = await keeper.connect(8, { signal });
-    await expect(once(other, 'close')).rejects.toThrow('connect not allowed');
+    const asked = await keeper.connect(7, { signal });
+    await expect(once(asked, 'close')).rejects.toThrow('connect not allowed');
   });
 
   it('gives up who waits for too long, and who has gone', async () => {
@@ -160,6 +183,7 @@ describe('a tunnel that is kept', () => {
         heldMs,
         onUp: () => events.push('up'),
         onLost: () => events.push('lost'),
+        onRefused: () => undefined,
         onStream: () => undefined,
       });
       const started = other.start(0).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { backoffMs, systemClock } from '@wins/time';
 import { CommandError } from '../command-error.js';
+import { PortTrials } from './port-trials.js';
 import {
-  TunnelError,
   type ClientTunnel,
   type PendingConnection,
   type TunnelStream,
@@ -16,12 +16,9 @@ const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** A tunnel that held for so long was a good one: the next attempt begins without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
-/** A Go daemon serves a tunnel no more once it was asked for a port that it does not allow; so long no other tunnel is lost to it. */
-const NOT_ASKED_MS = 60_000;
-
 /** What a {@link TunnelKeeper} is made of. */
 export interface TunnelKeeperOptions {
-  /** Makes one attempt to open a tunnel. */
+  /** Makes one attempt to open a tunnel, whose peer has answered a probe by then. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
   /** How long a connection waits for a tunnel that is down, in ms. */
   readonly heldMs: number;
@@ -29,6 +26,8 @@ export interface TunnelKeeperOptions {
   readonly onUp: () => void;
   /** The tunnel is lost; the next attempt begins. It must not throw. */
   readonly onLost: (end: TunnelEnd) => void;
+  /** The daemon ends a session at that port of the host, and will not be asked for it again. It must not throw. */
+  readonly onRefused: (port: number, error: Error) => void;
   /** A stream to that port of the host was opened; the callee listens for its `error`. It must not throw. */
   readonly onStream: (stream: TunnelStream, port: number) => void;
 }
@@ -42,8 +41,7 @@ type State =
 export class TunnelKeeper {
   #state: State = { kind: 'down' };
   readonly #waiting = new Set<() => void>();
-  /** Ports of the host after which a daemon fell silent, and when. */
-  readonly #silenced = new Map<number, number>();
+  readonly #trials: PortTrials;
   readonly #end = new AbortController();
   #following: Promise<void> = Promise.resolve();
 
@@ -51,6 +49,10 @@ export class TunnelKeeper {
 
   constructor(options: TunnelKeeperOptions) {
     this.#options = options;
+    this.#trials = new PortTrials({
+      open: () => options.open(this.#end.signal),
+      onRefused: (port, error) => options.onRefused(port, error),
+    });
   }
 
   /**
@@ -72,11 +74,10 @@ export class TunnelKeeper {
   /**
    * A stream to a port of the host, at once or when the tunnel is up again.
    *
-   * @throws Error when the tunnel stays down for too long, or the keeper is closed; TunnelError `connectRefused` for a port after which
-   * the daemon fell silent a short while ago.
+   * @throws Error when the tunnel stays down for too long, or the keeper is closed; what {@link PortTrials.connect} throws, for
+   * a daemon of a Go release.
    */
   connect(port: number, connection: PendingConnection): TunnelStream | Promise<TunnelStream> {
-    this.#assertAnswered(port);
     if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
       return this.#openStream(this.#state.tunnel, port);
     }
@@ -86,7 +87,7 @@ export class TunnelKeeper {
   /** Opens no more streams, and ends those whose local end is over; the tunnel ends with the last, and is not opened again. */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;
-    await this.#state.tunnel.drain();
+    await Promise.all([this.#state.tunnel.drain(), this.#trials.drain()]);
     await this.#following;
   }
 
@@ -97,14 +98,8 @@ export class TunnelKeeper {
     this.#end.abort(new Error('the tunnel is being closed'));
     this.#wake();
     if (state.kind === 'up') await state.tunnel.close();
+    await this.#trials.close();
     await this.#following;
-  }
-
-  #assertAnswered(port: number): void {
-    const since = this.#silenced.get(port);
-    if (since === undefined || performance.now() - since > NOT_ASKED_MS) return;
-    const message = `the daemon fell silent when it was asked for host port ${port}, which is not asked for again for ${NOT_ASKED_MS / 1000} s; is it listed in white_list.proxyPorts of its config?`;
-    throw new TunnelError('connectRefused', message, { port });
   }
 
   #held(port: number, signal: AbortSignal): Promise<TunnelStream> {
@@ -116,7 +111,6 @@ export class TunnelKeeper {
         try {
           signal.throwIfAborted();
           if (this.#state.kind !== 'up') throw new Error('there is no tunnel');
-          this.#assertAnswered(port);
           resolve(this.#openStream(this.#state.tunnel, port));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
@@ -128,10 +122,15 @@ export class TunnelKeeper {
     });
   }
 
-  #openStream(tunnel: ClientTunnel, port: number): TunnelStream {
-    const stream = tunnel.connect(port);
-    this.#options.onStream(stream, port);
-    return stream;
+  #openStream(tunnel: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {
+    const opened = tunnel.isPeerExtended
+      ? tunnel.connect(port)
+      : this.#trials.connect(tunnel, port);
+    const told = (stream: TunnelStream): TunnelStream => {
+      this.#options.onStream(stream, port);
+      return stream;
+    };
+    return 'then' in opened ? opened.then(told) : told(opened);
   }
 
   #wake(): void {
@@ -141,6 +140,8 @@ export class TunnelKeeper {
   async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
     for (let attempt = 0; !this.#isClosed(); attempt += 1) {
+      // As long as it is up the daemon is the same process.
+      this.#trials.forget();
       this.#state = { kind: 'up', tunnel };
       this.#options.onUp();
       this.#wake();
@@ -149,7 +150,6 @@ export class TunnelKeeper {
       // Drained: no other one is wanted.
       if (this.#isClosed() || end.reason === 'closed') break;
       this.#state = { kind: 'down' };
-      this.#remember(end);
       this.#options.onLost(end);
       if (performance.now() - since > GOOD_TUNNEL_MS) attempt = 0;
       try {
@@ -159,11 +159,6 @@ export class TunnelKeeper {
       }
     }
     await tunnel.close();
-  }
-
-  #remember(end: TunnelEnd): void {
-    if (end.reason !== 'failed' || end.error.code !== 'peerSilent') return;
-    if (end.error.port !== undefined) this.#silenced.set(end.error.port, performance.now());
   }
 
   #isClosed(): boolean {

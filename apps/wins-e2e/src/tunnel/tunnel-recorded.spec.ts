@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import path from 'node:path';
-import { WebSocketServer } from 'ws';
 import { Daemon } from '../testing/daemon.js';
 import { until } from '../testing/process-table.js';
+import { GoTunnelServer } from '../testing/tunnel/go-tunnel-server.js';
+import { connected, say } from '../testing/tunnel/lost-messages.js';
 import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
-import { MESSAGE, TunnelFrames } from '../testing/tunnel/tunnel-frames.js';
+import { MESSAGE, OPCODE, TunnelFrames } from '../testing/tunnel/tunnel-frames.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
 describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', (release) => {
@@ -62,12 +62,16 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
   it('satisfies the client, which gets what the recorded one got', async () => {
     using workspace = new Workspace();
     const pipe = workspace.path('recorded');
+    let isTried = false;
     const server = createServer((socket) => {
       let received = '';
       let played = false;
       let shaken = false;
+      const frames = new TunnelFrames();
       socket.on('error', () => undefined);
       socket.on('data', (chunk: Buffer) => {
+        for (const { opcode } of frames.add(chunk))
+          if (opcode === OPCODE.ping) socket.write(Buffer.from([0x8a, 0]));
         received += chunk.toString('latin1');
         const key = /Sec-WebSocket-Key: (.*)\r/i.exec(received)?.[1];
         if (key !== undefined && !shaken) {
@@ -81,6 +85,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
           );
         }
         // The mask is of zeros, so the text of a Connect can be seen.
+        isTried ||= received.includes(`tcp/localhost:${RECORDED_PORT}`);
         if (!played && received.split(`tcp/localhost:${RECORDED_PORT}`).length === 3) {
           played = true;
           socket.write(framesOf(half('server')));
@@ -92,6 +97,10 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
+      // The first connection to a port of a Go daemon has a session of its own.
+      const first = await connected(port);
+      await until(() => isTried);
+      first.destroy();
       const answers = QUESTIONS.map(async (question) => {
         const socket = connect(port, '127.0.0.1').on('error', () => undefined);
         await once(socket, 'connect');
@@ -108,37 +117,44 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
   });
 });
 
-describe('a daemon that ends its session at a Connect that it refuses, as every Go release does', () => {
-  it('costs the open streams, and the client opens the next tunnel by itself', async () => {
-    using workspace = new Workspace();
-    const pipe = workspace.path('old');
-    const [good = 0, bad = 0] = await freePorts(2);
-    const http = createHttpServer();
-    const webSockets = new WebSocketServer({ server: http });
-    webSockets.on('connection', (session) =>
-      session.on('message', (message: Buffer) => {
-        if (message.includes(`tcp/localhost:${bad}`)) session.terminate();
-        else if (message.includes('question')) session.send(message);
-      }),
-    );
-    await once(http.listen(pipe), 'listening');
-    {
+describe.each(['says nothing more', 'closes it'])(
+  'a daemon of a Go release, which ends the session at a Connect that it refuses and %s',
+  (how) => {
+    it('is not asked again for that port as long as it lives, and the other streams go on meanwhile', async () => {
+      using workspace = new Workspace();
+      const pipe = workspace.path('old');
+      const [good = 0, bad = 0] = await freePorts(2);
+      await using daemon = await GoTunnelServer.listen(pipe, {
+        ports: [good],
+        endsSilently: how === 'says nothing more',
+      });
       const publish = `TCP:${good} TCP:${bad}`;
       await using tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      const ask = async (): Promise<Socket> => {
-        const socket = connect(good, '127.0.0.1');
-        socket.write('question');
-        expect(String((await once(socket, 'data'))[0])).toBe('question');
-        return socket;
-      };
-      const open = once(await ask(), 'close');
-      const refused = connect(bad, '127.0.0.1');
-      await expect(once(refused, 'close')).rejects.toMatchObject({ code: 'ECONNRESET' });
-      await expect(open).rejects.toMatchObject({ code: 'ECONNRESET' });
+      const open = await connected(good);
+      expect(await say(open, 'before')).toBe('before');
+      const closed = (port: number) => once(connect(port, '127.0.0.1').resume(), 'close');
+      const refused = closed(bad);
+      refused.catch(() => undefined);
+      await until(() => daemon.connectsTo(bad) === 1);
+      // Neither a stream that is open nor a new one waits for the verdict.
+      expect(await say(open, 'meanwhile')).toBe('meanwhile');
+      const next = await connected(good);
+      expect(await say(next, 'next')).toBe('next');
+      await expect(refused).rejects.toMatchObject({ code: 'ECONNRESET' });
+      await tunnel.program.said(
+        `the daemon refuses host port ${bad}: it ended the session that asked for it; add the port to white_list.proxyPorts of its config`,
+      );
+      await expect(closed(bad)).rejects.toMatchObject({ code: 'ECONNRESET' });
+      expect(await say(open, 'after')).toBe('after');
+      expect(daemon.connectsTo(bad)).toBe(1);
+      expect(tunnel.program.stderr()).not.toContain('lost');
+      for (const socket of [open, next]) socket.on('error', () => undefined);
+      daemon.restart([good, bad]);
       await tunnel.program.said('the tunnel is back');
-      (await ask()).destroy();
-    }
-    http.close();
-    await once(http, 'close');
-  });
-});
+      const allowed = await connected(bad);
+      expect(await say(allowed, 'allowed')).toBe('allowed');
+      expect(daemon.connectsTo(bad)).toBe(2);
+      allowed.destroy();
+    });
+  },
+);

@@ -4,18 +4,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { runWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
-import { connected, Loss } from '../testing/tunnel/lost-messages.js';
+import { connected, Loss, say } from '../testing/tunnel/lost-messages.js';
 import { until } from '../testing/process-table.js';
 import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
 import { TunnelRelay } from '../testing/tunnel/tunnel-relay.js';
 import { Workspace } from '../testing/workspace.js';
-
-/** Sends a text and gives what comes back for it. */
-async function say(socket: Socket, text: string): Promise<string> {
-  socket.write(text);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return answer.toString();
-}
 
 let workspace: Workspace;
 beforeEach(() => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
+import { say } from '../testing/tunnel/lost-messages.js';
 import { readPattern, writePattern } from '../testing/tunnel/pattern.js';
 import { until } from '../testing/process-table.js';
 import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
@@ -10,13 +11,6 @@ import { TunnelRelay } from '../testing/tunnel/tunnel-relay.js';
 import { Workspace } from '../testing/workspace.js';
 
 const SIZE_BYTES = 200 * 1024 * 1024;
-
-/** Sends a text and gives what comes back for it. */
-async function say(socket: Socket, text: string): Promise<string> {
-  socket.write(text);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  return answer.toString();
-}
 
 describe('a tunnel that falls silent', () => {
   it.concurrent.each(['daemon', 'client'] as const)(

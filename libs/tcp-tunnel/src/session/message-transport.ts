@@ -31,6 +31,8 @@ export interface TransportEvents {
   message(parts: readonly Buffer[]): void;
   /** A sign of life without content. */
   heard(): void;
+  /** The peer answered a ping. */
+  answered(): void;
   /** The transport broke a rule of its own, such as a text frame. */
   violated(what: string): void;
   /** The last event. `error` when the transport failed rather than closed. */

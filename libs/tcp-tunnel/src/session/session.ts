@@ -3,6 +3,7 @@ import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
 import { Intake, type Work } from './intake.js';
+import { Probes } from './probes.js';
 import { Reading } from './reading.js';
 import type { SessionRole } from './session-role.js';
 import type { SessionSettings } from './session-settings.js';
@@ -48,6 +49,7 @@ export class Session implements TransportEvents, SessionLink {
   readonly #undestroyed = new Set<SessionStream>();
   readonly #round: SendRound;
   readonly #intake: Intake;
+  readonly #probes = new Probes();
   readonly #slowReaders: SlowReaders;
   readonly #onEnd: (end: TunnelEnd) => void;
   readonly #onIdle: () => void;
@@ -107,6 +109,12 @@ export class Session implements TransportEvents, SessionLink {
     return stream;
   }
 
+  /** Pings; true at the answer, which follows all that was sent before, and false when the session ends without one. */
+  probe(): Promise<boolean> {
+    if (this.#active) this.#ping();
+    return this.#probes.next();
+  }
+
   /** Takes no new streams. Ends that are held back for the sake of an answer are told. */
   drain(): void {
     if (!this.#move({ kind: 'draining' })) return;
@@ -143,7 +151,7 @@ export class Session implements TransportEvents, SessionLink {
     for (const stream of [...this.#undestroyed]) stream.tick();
     this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
-      this.#transport.ping();
+      this.#ping();
       if (this.#ticks % Math.max(1, Math.round(syncIntervalMs / tickMs)) === 0)
         this.control(this.encoder.sync([...this.#live.keys()]));
     }
@@ -209,6 +217,11 @@ export class Session implements TransportEvents, SessionLink {
     this.#boundUnsent();
   }
 
+  answered(): void {
+    this.heard();
+    this.#probes.answered();
+  }
+
   violated(what: string): void {
     this.#fail(new TunnelError('protocolViolation', what), CLOSE_UNSUPPORTED);
   }
@@ -230,7 +243,13 @@ export class Session implements TransportEvents, SessionLink {
     // Streams that the peer closed before are complete; they live on until they are read.
     for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
     this.#round.clear();
+    this.#probes.end();
     this.#onEnd(end);
+  }
+
+  #ping(): void {
+    this.#probes.sent();
+    this.#transport.ping();
   }
 
   #hear(): void {

@@ -52,7 +52,7 @@ export class WebSocketTransport implements MessageTransport {
         );
     });
     socket.on('ping', () => receiver.heard());
-    socket.on('pong', () => receiver.heard());
+    socket.on('pong', () => receiver.answered());
     socket.on('error', (error) => (failure ??= error));
     socket.once('close', (code, reason) => {
       clearTimeout(this.#terminator);

@@ -41,3 +41,10 @@ export async function connected(port: number): Promise<Socket> {
   await once(socket, 'connect');
   return socket;
 }
+
+/** Sends a text and gives what comes back for it. */
+export async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}

@@ -1,0 +1,125 @@
+import { TunnelError, type ClientTunnel, type TunnelStream } from '@wins/tcp-tunnel';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A daemon that answers in its other session acts on a Connect within milliseconds, and within seconds on a busy host. */
+const VERDICT_MS = 5_000;
+/** Ports that are tried at a time; each has a session of its own. */
+const MOST_TRIALS = 16;
+
+/** What {@link PortTrials} are made of. */
+export interface PortTrialsOptions {
+  /** Opens another tunnel to the daemon, which has answered by then. */
+  readonly open: () => Promise<ClientTunnel>;
+  /** The daemon does not allow a port. It must not throw. */
+  readonly onRefused: (port: number, error: TunnelError) => void;
+}
+
+/** What is known of the ports of one daemon. */
+type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
+
+/**
+ * Finds out which ports a daemon allows that ends a whole session at one that it does not, as every Go release does: the first
+ * connection to a port gets a session of its own, and only what is allowed goes through the one that all share. A Go daemon reads its
+ * config at its start alone, so a verdict holds until it is another process, for which `forget` is called.
+ */
+export class PortTrials {
+  readonly #options: PortTrialsOptions;
+  readonly #tunnels = new Set<ClientTunnel>();
+  #verdicts: Verdicts = new Map();
+  #openCount = 0;
+  #isClosed = false;
+
+  constructor(options: PortTrialsOptions) {
+    this.#options = options;
+  }
+
+  /** The daemon may be another one. */
+  forget(): void {
+    this.#verdicts = new Map();
+  }
+
+  /**
+   * A stream to a port, through `shared` once the port is known to be allowed.
+   *
+   * @throws {TunnelError} `connectRefused`; `tooManyStreams` while as many ports are tried as may be; what opening a tunnel throws.
+   */
+  connect(shared: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {
+    const verdict = this.#verdicts.get(port);
+    if (verdict === 'allowed') return shared.connect(port);
+    if (verdict === 'refused') throw refusal(port);
+    // Known by then, or tried again if that trial came to nothing.
+    if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
+    if (this.#openCount >= MOST_TRIALS) {
+      const message = `cannot try port ${port}: found ${this.#openCount} ports that are tried; wanted fewer than ${MOST_TRIALS}`;
+      throw new TunnelError('tooManyStreams', message, { port });
+    }
+    return this.#try(shared, port);
+  }
+
+  /** Waits until the streams of ports that were tried have ended. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#tunnels].map((tunnel) => tunnel.drain()));
+  }
+
+  /** Resets the streams of ports that were tried. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#tunnels].map((tunnel) => tunnel.close()));
+  }
+
+  async #try(shared: ClientTunnel, port: number): Promise<TunnelStream> {
+    const verdicts = this.#verdicts;
+    let settle: () => void = () => undefined;
+    verdicts.set(port, new Promise((resolve) => (settle = resolve)));
+    this.#openCount += 1;
+    const end = (verdict?: 'allowed' | 'refused'): void => {
+      this.#openCount -= 1;
+      if (verdict === undefined) verdicts.delete(port);
+      else verdicts.set(port, verdict);
+      settle();
+    };
+    try {
+      const tunnel = await this.#open();
+      const stream = tunnel.connect(port);
+      void this.#judge(tunnel, shared).then((verdict) => {
+        end(verdict);
+        if (verdict === 'refused') this.#options.onRefused(port, refusal(port));
+        if (verdict !== 'allowed' || stream.destroyed) void tunnel.close();
+        else stream.once('close', () => void tunnel.close());
+      });
+      return stream;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async #open(): Promise<ClientTunnel> {
+    const tunnel = await this.#options.open();
+    this.#tunnels.add(tunnel);
+    void tunnel.closed.then(() => this.#tunnels.delete(tunnel));
+    if (this.#isClosed) await tunnel.close();
+    return tunnel;
+  }
+
+  /** Undefined when the daemon is gone, or does not answer at all. */
+  async #judge(
+    tunnel: ClientTunnel,
+    shared: ClientTunnel,
+  ): Promise<'allowed' | 'refused' | undefined> {
+    const late = new AbortController();
+    const { signal } = late;
+    const silence = delay(VERDICT_MS, false, { signal }).catch(() => false);
+    const isServed = await Promise.race([tunnel.probe(), silence]);
+    late.abort();
+    if (isServed) return 'allowed';
+    return (await shared.probe()) ? 'refused' : undefined;
+  }
+}
+
+function refusal(port: number): TunnelError {
+  const message = `the daemon does not allow host port ${port}`;
+  const peerText =
+    'it ended the session that asked for it; add the port to white_list.proxyPorts of its config and restart that daemon';
+  return new TunnelError('connectRefused', message, { port, peerText });
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { MESSAGE } from './tunnel-frames.js';
+
+const CONNECT = /tcp\/localhost:(\d+)$/;
+
+/**
+ * The tunnel of a Go daemon, as far as its refusals go: it knows no Hello, sends data back as it came, and at a Connect to a port that it
+ * does not allow it ends the streams of that session and reads it no more. It leaves the WebSocket open then, or closes it.
+ */
+export class GoTunnelServer implements AsyncDisposable {
+  readonly #http: Server;
+  readonly #sessions = new Set<WebSocket>();
+  readonly #connects = new Map<number, number>();
+  readonly #endsSilently: boolean;
+  #ports: ReadonlySet<number>;
+
+  private constructor(http: Server, ports: readonly number[], endsSilently: boolean) {
+    this.#http = http;
+    this.#ports = new Set(ports);
+    this.#endsSilently = endsSilently;
+    new WebSocketServer({ server: http }).on('connection', (session) => this.#serve(session));
+  }
+
+  static async listen(
+    pipe: string,
+    { ports, endsSilently }: { readonly ports: readonly number[]; readonly endsSilently: boolean },
+  ): Promise<GoTunnelServer> {
+    const http = createServer();
+    const server = new GoTunnelServer(http, ports, endsSilently);
+    await once(http.listen(pipe), 'listening');
+    return server;
+  }
+
+  /** How often a port was asked for. */
+  connectsTo(port: number): number {
+    return this.#connects.get(port) ?? 0;
+  }
+
+  /** As another process with another config. */
+  restart(ports: readonly number[]): void {
+    this.#ports = new Set(ports);
+    for (const session of this.#sessions) session.terminate();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const session of this.#sessions) session.terminate();
+    this.#http.close();
+    await once(this.#http, 'close');
+  }
+
+  #serve(session: WebSocket): void {
+    this.#sessions.add(session);
+    session.on('close', () => this.#sessions.delete(session));
+    const streams = new Set<number>();
+    session.on('message', (message: Buffer) => {
+      const [port = ''] = CONNECT.exec(message.toString('latin1'))?.slice(1) ?? [];
+      // The id of a message is a number of several bytes; that of a stream has one, as has the type: both are doubled.
+      const [stream = 0, type = 0] = afterFirstNumber(message);
+      if (type === MESSAGE.data * 2) session.send(message);
+      if (type !== MESSAGE.connect * 2) return;
+      this.#connects.set(Number(port), this.connectsTo(Number(port)) + 1);
+      if (this.#ports.has(Number(port))) streams.add(stream);
+      else this.#end(session, streams);
+    });
+  }
+
+  #end(session: WebSocket, streams: ReadonlySet<number>): void {
+    for (const stream of streams)
+      session.send(
+        Buffer.concat([
+          Buffer.from([2, stream, MESSAGE.error * 2]),
+          Buffer.from('tunnel disconnect'),
+        ]),
+      );
+    if (this.#endsSilently) session.pause();
+    else session.terminate();
+  }
+}
+
+function afterFirstNumber(message: Buffer): Buffer {
+  let at = 0;
+  while ((message[at] ?? 0) > 127) at += 1;
+  return message.subarray(at + 1);
+}
