@@ -19,7 +19,7 @@ const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
     'audit.directory',
     /can write to it/,
   ],
-  [() => ({ proxy: 'rancher_wins_debug' }), 'proxy', /the pipe of the daemon for administrators/],
+  [() => ({ proxy: 'rancher_wins_admin' }), 'proxy', /the pipe of the daemon for administrators/],
   [() => ({ listen: 'same', proxy: 'same' }), 'proxy', /the pipe that "listen" names/],
   [() => ({ listen: 'a/b' }), 'listen', /"a\/b"/],
   [() => ({ listen: '/etc/passwd' }), 'listen', /no socket/],
@@ -93,7 +93,7 @@ it('an upgrade over each of them is refused before anything is touched, and the 
   for (const [keysOf, key, words] of REFUSED) {
     const keys = keysOf(world.workspace);
     // The pipes of the service are others than those of the list.
-    if ('listen' in keys || ('proxy' in keys && keys.proxy === 'rancher_wins_debug')) continue;
+    if ('listen' in keys || ('proxy' in keys && keys.proxy === 'rancher_wins_admin')) continue;
     writeFileSync(world.config, JSON.stringify({ ...good, ...keys }));
     const { code, stderr } = await world.up(['--path', program]);
     const said = lineAbout(stderr.replaceAll('\\\\"', '"'), world.config, key);

@@ -29,7 +29,6 @@ import { thisSystem } from '../this-system.js';
 import { UpgradeSwitch } from '../upgrade/upgrade-switch.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
-import { thisSystem } from '../this-system.js';
 
 /** The options, as they were typed. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {

@@ -33,13 +33,13 @@ const text = fc.oneof(
   fc.constantFrom('', ' ', 'con', 'a/b', '..', 'Everyone', '\u202e', 'x'.repeat(300)),
 );
 const pipe = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('rancher_wins', 'a', 'A', 'a_debug', 'a.state') },
+  { weight: 3, arbitrary: fc.constantFrom('rancher_wins', 'a', 'A', 'a_admin', 'a.state') },
   {
     weight: 3,
     arbitrary: fc
       .constantFrom(
         'pipe',
-        'pipe_debug',
+        'pipe_admin',
         'pipe.state',
         'pipe.audit',
         'file',

@@ -146,8 +146,8 @@ describe('what only the start would find', () => {
     [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is no account/],
     [{ pipeAccess: 'D:NO_ACCESS_CONTROL' }, 'pipeAccess', /everyone might open/],
     [{ audit: { directory: 'logs' } }, 'audit.directory', /"logs", which is relative/],
-    [{ proxy: 'rancher_wins_debug' }, 'proxy', /the pipe of the daemon for administrators/],
-    [{ listen: 'a', proxy: 'a_debug' }, 'proxy', /the pipe of the daemon for administrators/],
+    [{ proxy: 'rancher_wins_admin' }, 'proxy', /the pipe of the daemon for administrators/],
+    [{ listen: 'a', proxy: 'a_admin' }, 'proxy', /the pipe of the daemon for administrators/],
     [{ listen: 'x'.repeat(250) }, 'listen', /of \d+ allowed/],
     [
       { upgrade: { mode: 'watching', watchingPath: 'new/wins' } },
@@ -206,7 +206,7 @@ describe('what only the start would find', () => {
     for (const content of [
       { audit: { directory: at('logs', 'new') } },
       { listen: at('pipe'), proxy: at('new', 'pipe') },
-      { listen: 'rancher_wins_debug', proxy: 'rancher_wins' },
+      { listen: 'rancher_wins_admin', proxy: 'rancher_wins' },
       { upgrade: { mode: 'watching' } },
     ])
       expect(await errorsOf(content)).toEqual([]);

@@ -86,9 +86,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
 /** Judges a config for a host of this system, of which it is not known what is on its disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
-  const { platform } = process;
-  const tellsClientsApart = () => true;
-  await judgeConfig(loaded, { platform, isStrict: false, looksAtFiles: false, tellsClientsApart });
+  await judgeConfig(loaded, { platform: process.platform, isStrict: false });
 }
 
 function partsOf(bytes: Uint8Array | undefined): GuardedParts {

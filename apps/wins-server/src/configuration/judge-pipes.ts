@@ -1,10 +1,15 @@
 import type { JudgedValue, WinsConfig } from '@wins/config';
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { TrustedFileError, type Distrust, type FileTrust } from '@wins/trusted-files';
-import { ADMINISTRATORS_AND_SYSTEM, errnoOf, judgePipeAccess, quoteText } from '@wins/wins-program';
+import {
+  ADMINISTRATORS_AND_SYSTEM,
+  adminPipeOf,
+  errnoOf,
+  judgePipeAccess,
+  quoteText,
+} from '@wins/wins-program';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { debugPipeOf } from '../debug/debug-pipe-of.js';
 import { daemonPlaces, pipeFolder } from './daemon-places.js';
 import type { JudgingOptions } from './judge-config.js';
 
@@ -33,7 +38,7 @@ export function judgePipes(config: WinsConfig, options: JudgingOptions): readonl
   }
   const { listen } = config;
   const own = addresses.has('listen')
-    ? resolve('listen', debugPipeOf(listen), 'the name of its pipe for administrators: ')
+    ? resolve('listen', adminPipeOf(listen), 'the name of its pipe for administrators: ')
     : undefined;
   const tunnel = addresses.get('proxy');
   if (tunnel !== undefined && faults.length === 0) {
