@@ -29,7 +29,11 @@ afterAll(() => {
 
 /** Text of people: short, long, and with what is special in names, paths and SDDL. It never names a place outside of the test. */
 const text = fc.oneof(
-  fc.string({ unit: fc.constantFrom(...Array.from('aZ0. -_%é€😀:;()$~')), minLength: 1, maxLength: 110 }),
+  fc.string({
+    unit: fc.constantFrom(...Array.from('aZ0. -_%é€😀:;()$~')),
+    minLength: 1,
+    maxLength: 110,
+  }),
   fc.constantFrom('', ' ', 'con', 'a/b', '..', 'Everyone', '\u202e', 'x'.repeat(300)),
 );
 const pipe = fc.oneof(

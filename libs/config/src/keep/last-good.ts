@@ -35,7 +35,10 @@ const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Promise<void> {
   const { path: file, bytes, sha256 } = loaded;
   try {
-    if (bytes === undefined || sha256 === undefined) { await forgetLastGood(file); return; }
+    if (bytes === undefined || sha256 === undefined) {
+      await forgetLastGood(file);
+      return;
+    }
     trust.ensurePrivateFolder(lastGoodFolder(file));
     await replaceFile(lastGoodFile(file), Buffer.concat([headerOf(sha256), bytes]));
   } catch (error) {
