@@ -58,7 +58,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
-export type { ServedConfig } from './journal/config-before.js';
+export type { ServedConfig } from './run/upgrade-context.js';
 export { ensurePrivateFolder, requireTrustedFolder } from './run/trusted-folders.js';
 export type { UpgradeContext } from './run/upgrade-context.js';
 export { withLock } from './run/upgrade-lock.js';

@@ -8,7 +8,6 @@ import {
   judgeValues,
   permittedDrops,
   type GuardedKey,
-  type GuardedParts,
   type LoadedConfig,
 } from '@wins/config';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';

@@ -3,7 +3,7 @@ import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { keptDirectory } from '../kept-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
-import type { JudgingOptions } from './judge-config.js';
+import type { JudgingOptions } from './judging-options.js';
 
 /** A folder that a daemon keeps something in. */
 export interface DaemonPlace {

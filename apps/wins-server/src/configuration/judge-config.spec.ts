@@ -3,7 +3,8 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { judgeConfig, type JudgingOptions } from './judge-config.js';
+import { judgeConfig } from './judge-config.js';
+import type { JudgingOptions } from './judging-options.js';
 
 const OPTIONS: JudgingOptions = {
   ...{ platform: 'linux', isStrict: false },

@@ -6,32 +6,13 @@ import {
   type AllowedExecutableProblem,
   type PathDialect,
 } from '@wins/process-manager';
-import type { FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 import { csiProxySettings } from '../csi-proxy/csi-proxy-settings.js';
 import { allowedBy } from './allowed-executables.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';
-
-/** How a config is judged. */
-export interface JudgingOptions {
-  /** The system that the config is for. */
-  readonly platform: NodeJS.Platform;
-  /** Whether an entry that can never match is an error, as unknown keys are, or a warning, as for a daemon that starts. */
-  readonly isStrict: boolean;
-  /** The host that it is for; absent for another one: then its content alone is judged, as far as that can be. */
-  readonly host?: JudgingHost | undefined;
-}
-
-/** What only the host of a config can tell. */
-export interface JudgingHost {
-  readonly trust: FileTrust;
-  /** Called for a config with `for` alone. */
-  readonly tellsClientsApart: () => boolean;
-  /** Why this system does not take an access list of pipes; undefined when it does, or has none. */
-  readonly pipeAccessFault: (sddl: string) => string | undefined;
-}
+import type { JudgingOptions } from './judging-options.js';
 
 const UNUSED_BY_AGENT = [
   'imageCredentialProviderConfig',

@@ -4,7 +4,7 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { daemonPlaces, type DaemonPlace } from './daemon-places.js';
-import type { JudgingOptions } from './judge-config.js';
+import type { JudgingOptions } from './judging-options.js';
 import { listedFolders } from './listed-folders.js';
 
 /** Windows makes no folder with a longer path; what is in it needs the rest. */

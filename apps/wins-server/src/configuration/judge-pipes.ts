@@ -11,7 +11,7 @@ import {
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { daemonPlaces, pipeFolder } from './daemon-places.js';
-import type { JudgingOptions } from './judge-config.js';
+import type { JudgingOptions } from './judging-options.js';
 
 type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];

@@ -1,25 +1,11 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { fileError } from './durable-files.js';
+import type { ConfigBefore } from './upgrade-journal.js';
 import type { UpgradePlaces } from './upgrade-places.js';
 import type { ServiceStatus } from '../run/service-control.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import type { UpgradeRun } from '../run/upgrade-steps.js';
-
-/** The config that a daemon serves with. */
-export interface ServedConfig {
-  /** The file that its arguments name. */
-  readonly file: string;
-  /** What the daemon kept of it; its file for one that keeps nothing. */
-  readonly bytes: Uint8Array;
-  /** Where it serves with that; absent when that cannot be told. */
-  readonly pipe?: string;
-}
-
-/** What the journal says of that config; its bytes lie beside the journal until the upgrade is over. */
-export interface ConfigBefore extends Omit<ServedConfig, 'bytes'> {
-  readonly sha256: string;
-}
 
 const MAX_BYTES = 2 ** 21;
 

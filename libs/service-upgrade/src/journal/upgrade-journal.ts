@@ -2,7 +2,6 @@ import { readText, remove, replaceText } from './durable-files.js';
 import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import type { ConfigBefore } from './config-before.js';
 import { type UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */
@@ -12,6 +11,15 @@ export interface ProgramIdentity {
   readonly sha1: string;
   /** As `--version` prints it; undefined when the program does not say. */
   readonly version?: string;
+}
+
+/** The config that the old daemon served with; its bytes lie beside the journal until the upgrade is over. */
+export interface ConfigBefore {
+  /** The file that its arguments name. */
+  readonly file: string;
+  readonly sha256: string;
+  /** Where it serves with that; absent when that cannot be told. */
+  readonly pipe?: string;
 }
 
 /** Everything that finishing or undoing an upgrade needs to know. */

@@ -1,8 +1,17 @@
-import type { ServedConfig } from '../journal/config-before.js';
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, UpgradeHost } from './service-control.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
+
+/** The config that a daemon serves with. */
+export interface ServedConfig {
+  /** The file that its arguments name. */
+  readonly file: string;
+  /** What the daemon kept of it; its file for one that keeps nothing. */
+  readonly bytes: Uint8Array;
+  /** Where it serves with that; absent when that cannot be told. */
+  readonly pipe?: string;
+}
 
 /** What an upgrade works with. */
 export interface UpgradeContext {
