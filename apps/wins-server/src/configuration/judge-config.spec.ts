@@ -174,7 +174,7 @@ describe('what only the start would find', () => {
     [{ audit: { directory: 'C:log' } }, 'audit.directory', /relative/],
     [{ audit: { directory: 'C:\\logs\\aux' } }, 'audit.directory', /no folder with the name "aux"/],
     [{ audit: { directory: 'C:\\a|b' } }, 'audit.directory', /no folder with the name/],
-    [{ proxy: 'Rancher_Wins_DEBUG' }, 'proxy', /for administrators/],
+    [{ proxy: 'Rancher_Wins_ADMIN' }, 'proxy', /for administrators/],
   ])('of %j is an error on Windows', async (content, keyPath, found) => {
     expect(await errorsOf(content, ON_WINDOWS)).toMatchObject([
       { keyPath, found: expect.stringMatching(found) as string },

@@ -120,7 +120,7 @@ describe('a reset', () => {
     expect([pair.client.streamCount, pair.server.streamCount]).toEqual([1, 1]);
     upload.resetAndDestroy();
     await until(() => pair.client.streamCount + pair.server.streamCount === 0);
-    expect(listener.connectionCount).toBe(0);
+    await until(() => listener.connectionCount === 0);
     expect(await isReset(programs[0])).toBe(true);
   });
 
@@ -136,7 +136,7 @@ describe('a reset', () => {
     expect([pair.client.streamCount, pair.server.streamCount]).toEqual([1, 1]);
     program?.resetAndDestroy();
     await until(() => pair.client.streamCount + pair.server.streamCount === 0);
-    expect(listener.connectionCount).toBe(0);
+    await until(() => listener.connectionCount === 0);
     expect(await isReset(reader.on('error', () => undefined))).toBe(true);
   });
 });
