@@ -43,7 +43,7 @@ describe('the daemon', () => {
 
   it('ends with 78 and names every problem of a wrong config', async () => {
     const config = workspace.write(
-      'config',
+      'wrong',
       'listen: ""\nwhite_list:\n  proxyPorts: [70000]\n  processPaths:\n    - path: /x\n      sha256: beef\n',
     );
     const { code, stderr } = await Daemon.launch(workspace, config).outcome;
@@ -85,8 +85,9 @@ describe('the daemon', () => {
   });
 
   it('does not start with a variable for every run that loads code, and says where it stands', async () => {
-    const more = { processEnvironment: { LD_PRELOAD: '/x.so' } };
-    const { code, stderr } = await Daemon.launch(workspace, workspace.config([], more)).outcome;
+    const wrong = { processEnvironment: { LD_PRELOAD: '/x.so' } };
+    const config = workspace.write('unsafe', JSON.stringify(wrong));
+    const { code, stderr } = await Daemon.launch(workspace, config).outcome;
     expect(code).toBe(78);
     expect(stderr).toMatch(/processEnvironment: .*LD_PRELOAD/);
   });

@@ -66,7 +66,8 @@ describe('a first user of the config', () => {
   });
 
   it('hears of what the daemon refuses, and of what never matches, from check and daemon (4)', async () => {
-    const listen = workspace.config(['/usr/bin/true'], { listen: 'a/b' });
+    // A file with which no daemon has served: there is no config before it to start on.
+    const listen = workspace.write('wrong', JSON.stringify({ listen: 'a/b' }));
     const refused = await Daemon.launch(workspace, listen).outcome;
     const checked = await check(listen);
     expect([refused.code, checked.code]).toEqual([78, 78]);

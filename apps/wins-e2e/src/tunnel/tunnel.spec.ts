@@ -263,15 +263,16 @@ describe('wins cli proxy', () => {
   });
 
   it('reaches a port that is added to the config while the tunnel is up, and one taken away no more', async () => {
-    await using daemon = await Daemon.start(workspace, config([]));
-    const [port = 0] = await freePorts(1);
+    // A config that takes away the last port is one that drops the whitelist.
+    const [port = 0, stays = 0] = await freePorts(2);
+    await using daemon = await Daemon.start(workspace, config([stays]));
     await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${web.port}`);
     await expect(ask(port, '/')).rejects.toThrow();
-    config([web.port]);
+    config([stays, web.port]);
     await daemon.logged(({ msg }) => msg === 'config changed');
     expect(await textOf(await ask(port, '/'))).toBe('hello');
     const skip = daemon.log.length;
-    config([]);
+    config([stays]);
     await daemon.logged(({ msg }) => msg === 'config changed', skip);
     await expect(ask(port, '/')).rejects.toThrow();
   });

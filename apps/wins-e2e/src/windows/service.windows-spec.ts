@@ -1,6 +1,6 @@
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
@@ -91,8 +91,11 @@ describe('the daemon as a Windows service', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('does not start, and does not hang, with a config that is wrong', async () => {
+  it('starts with the config before one that is wrong, and without one does not start, and does not hang', async () => {
     workspace.write('config file', 'white_list: [');
+    assert.equal((await services.start(NAME)).state, 'running');
+    await services.stop(NAME);
+    rmSync(workspace.path('config file.last-good'), { recursive: true });
     await assert.rejects(services.start(NAME), /exit code 78/);
     workspace.config([tool]);
   });
@@ -110,7 +113,7 @@ describe('the daemon as a Windows service', () => {
       .filter(({ time, msg }) => msg === 'stopping' && new Date(time) >= begun);
     assert.deepEqual(
       stopping.map(({ control }) => control),
-      ['stop'],
+      ['stop', 'stop'],
     );
   });
 
