@@ -23,6 +23,8 @@ const RELEASES = [
   ['idles', 'v1.9.0', 'idles'],
   ['deaf', 'v1.0.1', 'turns deaf'],
   ['paused', 'v1.0.1', 'pauses'],
+  ['original', 'v0.1.1', 'is original'],
+  ['mortal', 'v1.1.0', 'upgrades and dies'],
 ];
 
 /** What can be needed; `missing` says why it cannot be made here. */

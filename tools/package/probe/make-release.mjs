@@ -1,21 +1,39 @@
 // node make-release.mjs OUT VERSION [FLAW]: an executable for Windows of the built programs, as another release, and perhaps as one that
 // is no good.
+import { build } from 'esbuild';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { programs } from '../programs.mjs';
+import { koffiBesideBundle } from '../../windows/koffi-plugin.mjs';
+import { programs, root } from '../programs.mjs';
 import { makeWindowsExecutable } from '../windows-executable.mjs';
 
 const [out, version, flaw] = process.argv.slice(2);
 const asDaemon = (code) => (text) =>
   `if (process.argv.includes('run') && !process.argv.includes('--register')) { ${code} }\n${text}`;
 const beside = (name) => `require('node:path').join(process.execPath, '..', '${name}')`;
+const inPrograms = (name) => path.join(root, 'apps/wins-e2e/src/fixtures/programs', name);
 const DEADLY = path.join(import.meta.dirname, 'die-at-change.cjs');
 /** Replaces a text that must be there. */
 const replace = (from, to) => (text) => {
   if (!text.includes(from)) throw new Error(`${flaw}: there is no ${from} to be replaced`);
   return text.replaceAll(from, to);
 };
+
+/** A daemon as those of the original are, in place of ours. */
+async function goService() {
+  const { outputFiles } = await build({
+    entryPoints: [inPrograms('go-service.cjs')],
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    conditions: ['@wins/source'],
+    define: { RELEASE: JSON.stringify(version) },
+    plugins: [koffiBesideBundle],
+    write: false,
+  });
+  return outputFiles[0].text;
+}
 
 /** What is wrong with a release: which program is changed, and how. */
 const FLAWS = {
@@ -38,6 +56,13 @@ const FLAWS = {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }, 50).unref();`),
   ],
+  /** It is a daemon of the original. */
+  'is original': ['wins-server.cjs', goService],
+  /** Its upgrades die at the act that is named. */
+  'upgrades and dies': [
+    'wins-upgrade.cjs',
+    (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,
+  ],
   /** Its commands die at a change of the node that is named. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** For the service manager, its daemon is paused when it serves. */
@@ -49,16 +74,17 @@ const FLAWS = {
 
 const work = mkdtempSync(path.join(tmpdir(), 'wins-release-'));
 try {
-  const files = programs.map((program) => {
+  const files = [];
+  for (const program of programs) {
     const name = path.basename(program);
     let text = readFileSync(program, 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
     if (flaw !== undefined) {
       const [flawed, change] = FLAWS[flaw];
-      if (flawed === name) text = change(text);
+      if (flawed === name) text = await change(text);
     }
-    writeFileSync(path.join(work, name), text);
-    return path.join(work, name);
-  });
+    files.push(path.join(work, name));
+    writeFileSync(files.at(-1), text);
+  }
   await makeWindowsExecutable(files, path.resolve(out), version.slice(1));
 } finally {
   rmSync(work, { recursive: true });

@@ -7,10 +7,10 @@ import {
   serviceControlManager,
 } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until, WindowsWorkspace } from './windows-workspace.js';
+import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 /** Whoever may open the other pipes: also all users. */
@@ -41,11 +41,8 @@ describe('the stacks of the service', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
   const config = workspace.config([]);
-  const logs = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
-  // Under Wine the variable is another one for services.
-  const folders = [logs, logs.replace(/ProgramData/i, 'users\\Public')];
   const dumps = (): string[] =>
-    folders.filter(existsSync).flatMap((folder) =>
+    serviceLogFolders().flatMap((folder) =>
       readdirSync(folder)
         .filter((name) => name.endsWith('.stacks.log'))
         .map((name) => path.join(folder, name)),

@@ -1,9 +1,9 @@
 import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
+import { isAlive, serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 
@@ -101,10 +101,8 @@ describe('the daemon as a Windows service', () => {
   });
 
   it('has written what it did, as JSON lines, where only administrators may write', () => {
-    const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
-    // Under Wine the variable is another one for services.
-    const found = [folder, folder.replace(/ProgramData/i, 'users\\Public')].find(existsSync);
-    assert.ok(found, `there is no ${folder}`);
+    const [found] = serviceLogFolders();
+    assert.ok(found, 'there is no folder of logs');
     const stopping = readdirSync(found)
       .filter((name) => /^rancher-wins\.\d+\.log$/.test(name))
       .flatMap((name) => readFileSync(path.join(found, name), 'utf8').trim().split('\n'))

@@ -80,8 +80,8 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /** A node whose service is registered and does not run. */
-  static registered(installed = 'v1.0.0'): WindowsUpgradeWorld {
-    const world = WindowsUpgradeWorld.empty();
+  static registered(installed = 'v1.0.0', name?: string): WindowsUpgradeWorld {
+    const world = WindowsUpgradeWorld.empty(undefined, name);
     copyFileSync(release(installed), world.target);
     world.register();
     return world;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram, type Outcome, type RunningProgram } from '../testing/built-program.js';
 import { WINS } from '../testing/workspace.js';
@@ -90,4 +90,10 @@ export function isAlive(pid: number): boolean {
 /** Looks again and again until it holds; the limit of its file bounds it. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Where services log: the folder is made by the first of them. Under Wine its variable is another one for services. */
+export function serviceLogFolders(): string[] {
+  const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
+  return [folder, folder.replace(/ProgramData/i, 'users\\Public')].filter(existsSync);
 }

@@ -1,0 +1,150 @@
+/** @needs releases */
+// Upgrades through a daemon as those of the original are. It does not tell what it runs which service it is: that is the default one.
+import { processesOf } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { deathsIn } from './deaths-in.js';
+import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
+import { serviceLogFolders, until } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+const GO_RELEASE = 'v0.1.1';
+const NEXT = 'v1.1.0';
+/** This new release can be told to die at an act of its upgrade. */
+const MORTAL = 'mortal';
+
+/** A node whose service is such a daemon, and may run the helper. */
+async function nodeWithGoService(): Promise<WindowsUpgradeWorld> {
+  const world = WindowsUpgradeWorld.registered('original', NAME);
+  // Its config knows paths alone.
+  world.workspace.config([world.helper]);
+  await world.services.start(NAME);
+  assert.equal((await world.answer())?.version, GO_RELEASE);
+  return world;
+}
+
+/** The node has exactly this release for good, and nothing of an upgrade runs or lies there. */
+async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<void> {
+  await world.services.stop(NAME, { timeoutMs: 30_000 });
+  assert.equal(await world.rest(), NEXT);
+  assert.equal(digest('sha1', world.target), digest('sha1', release(name)));
+  assert.ok(!existsSync(path.join(world.folder, 'journal.json')));
+  await until(() => world.leftovers.length === 0);
+  assert.deepEqual(processesOf(copyOf(world)), []);
+}
+
+/** How many processes daemons of services have ended here so far that they took for those of an earlier one. */
+function endedLeftovers(): number {
+  const files = serviceLogFolders().flatMap((folder) =>
+    readdirSync(folder).map((name) => path.join(folder, name)),
+  );
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  return texts.join('').split('ended a process of an earlier daemon').length - 1;
+}
+
+/** Where such a daemon runs the helper from. */
+function copyOf({ helper }: WindowsUpgradeWorld): string {
+  return path.join(path.dirname(helper), `rancher-wins-${path.basename(helper)}`);
+}
+
+describe('an upgrade through a daemon of the original on Windows', () => {
+  it('ends with the new release for good', async () => {
+    const ended = endedLeftovers();
+    await using world = await nodeWithGoService();
+    const before = world.commandLine;
+    const { code, stdout, stderr } = await world.clientUpgrade(NEXT);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(stdout.toString(), `wins: upgraded: the release ${NEXT} serves\n`);
+    await assertSettled(world, NEXT);
+    assert.equal(endedLeftovers(), ended);
+    assert.equal(world.commandLine, before);
+  });
+
+  it('ends with the new release and its config for good, as the chart has it done', async () => {
+    const ended = endedLeftovers();
+    await using world = await nodeWithGoService();
+    const config = world.workspace.path('wins.yaml');
+    copyFileSync(world.config, config);
+    const words = ['--path', world.helper, '--from', release(NEXT), '--config', config];
+    const { code, stderr } = await world.workspace.client('upgrade', ...words).outcome;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(world.commandLine.endsWith(`--config "${config}"`), world.commandLine);
+    await assertSettled(world, NEXT);
+    assert.equal(endedLeftovers(), ended);
+  });
+});
+
+/** Has the daemon run the helper, which dies before an act if told so, and gives its acts, and those of the one that it leaves. */
+async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
+  copyFileSync(release(MORTAL), world.helper);
+  // The folder of the node has a blank in its name, which ends a variable there.
+  const acts = path.join(tmpdir(), `acts-${world.workspace.id}`);
+  const envs = act === undefined ? `ACTS=${acts}` : `ACTS=${acts} DIE_AT=${act}`;
+  const words = ['--path', world.helper, '--envs', envs, '--', 'up', '--json', '--wait=30s'];
+  await world.workspace.client('prc', 'run', ...words).outcome;
+  await until(() => programsOf(world).every((program) => processesOf(program).length === 0));
+  try {
+    return readFileSync(acts, 'utf8').trim().split('\n');
+  } finally {
+    rmSync(acts);
+  }
+}
+
+/** What helpers of a node run from. */
+function programsOf(world: WindowsUpgradeWorld): readonly string[] {
+  const helpers = world.leftovers.filter((name) => name.startsWith('helper-'));
+  return [copyOf(world), ...helpers.map((name) => path.join(world.folder, name))];
+}
+
+/**
+ * The helper dies, the service is started again, and if the old release serves, the client asks again.
+ *
+ * @returns The release that served then.
+ */
+async function dieAt(act: number): Promise<string> {
+  await using world = await nodeWithGoService();
+  const acts = await upgradeBelowGo(world, act);
+  // The process that leaves the run has one act after its helper has begun, which goes on.
+  assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
+  await world.powerFails();
+  let serves: string | undefined;
+  // A release on trial that came too early ends, and the old one is started.
+  await until(async () => {
+    await world.start();
+    serves = (await world.answer())?.version;
+    return serves !== undefined && world.named === world.target;
+  });
+  if (serves === GO_RELEASE) {
+    const { code, stderr } = await world.clientUpgrade(MORTAL);
+    assert.deepEqual([code, stderr], [0, '']);
+  }
+  assert.equal(await world.rest(), NEXT);
+  // The next helper takes away what those before could not.
+  const { outcome } = await world.up('--path', release(MORTAL));
+  assert.equal(outcome, 'nothing');
+  await assertSettled(world, MORTAL);
+  return serves ?? '';
+}
+
+describe('a helper below a daemon of the original on Windows', () => {
+  it('leaves one release that serves, wherever it dies', async () => {
+    let acts: readonly string[];
+    {
+      await using world = await nodeWithGoService();
+      acts = await upgradeBelowGo(world);
+      await assertSettled(world, MORTAL);
+    }
+    const ends = new Set<string>();
+    for (const act of deathsIn(acts, 5)) {
+      try {
+        ends.add(await dieAt(act));
+      } catch (cause) {
+        throw new Error(`act ${act} (${acts[act - 1] ?? ''}): ${String(cause)}`, { cause });
+      }
+    }
+    assert.deepEqual([...ends].sort(), [GO_RELEASE, NEXT]);
+  });
+});
