@@ -67,10 +67,12 @@ describe('a client that wants everything', () => {
         world.workspace.script('host', ''),
         world.workspace.script('contained', ''),
       ];
-      world.workspace.config([
+      const processPaths = [
         { path: host, for: ['administrators', `user:${process.getuid?.()}`] },
         { path: contained, for: 'container:*' },
-      ]);
+      ];
+      const white_list = { processPaths, proxyPorts: [world.web.port] };
+      world.workspace.config([], { white_list });
       await world.daemon.logged(({ msg }) => msg === 'config changed');
       const run = (file: string) => {
         const command = [WINS, 'cli', 'prc', 'run', '--path', file];

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
@@ -89,7 +89,9 @@ it('an upgrade over each of them is refused before anything is touched, and the 
   chmodSync(world.workspace.path('open'), 0o777);
   const { pid } = world.supervisor;
   const program = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
-  const good = { listen: world.pipe, proxy: world.workspace.path('proxy') };
+  // What the node has stays listed: a config that drops it is refused for that.
+  const { white_list } = JSON.parse(readFileSync(world.config, 'utf8')) as { white_list: object };
+  const good = { white_list, listen: world.pipe, proxy: world.workspace.path('proxy') };
   for (const [keysOf, key, words] of REFUSED) {
     const keys = keysOf(world.workspace);
     // The pipes of the service are others than those of the list.

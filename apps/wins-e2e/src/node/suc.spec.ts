@@ -37,20 +37,21 @@ describe('wins suc', () => {
   it('restarts a daemon for what was changed by hand and waits for a start, and for nothing that it has read', async () => {
     const { pid } = world;
     const config = world.text(world.config);
-    const write = async (text: string) => {
+    const write = async (text: string, ...allowed: string[]) => {
       writeFileSync(world.config, text);
-      const { code } = await world.wins(['srv', 'config', 'reload']);
+      const { code } = await world.wins(['srv', 'config', 'reload', ...allowed]);
       expect(code).toBe(0);
     };
-    await write(`${config}white_list:\n  proxyPorts: [9796]\n`);
+    const listed = `${config}white_list:\n  proxyPorts: [9796]\n`;
+    await write(listed);
     expect((await ask()).outcome).toBe('nothing');
     expect(world.pid).toBe(pid);
-    await write(`${config}reflection: true\n`);
+    await write(`${listed}reflection: true\n`);
     const said = await ask();
     expect([said.outcome, said.steps?.length]).toEqual(['installed', 3]);
     expect(world.pid).not.toBe(pid);
     expect((await ask()).outcome).toBe('nothing');
-    await write(config);
+    await write(config, '--allow-drop', 'white_list');
     expect((await ask()).outcome).toBe('installed');
   });
 

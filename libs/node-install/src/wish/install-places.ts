@@ -72,5 +72,6 @@ export function installPlaces(
 
 /** Folders whose whole content belongs to the daemon: they are removed with all that is in them. */
 export function dataFolders(places: InstallPlaces): readonly string[] {
-  return [places.workFolder, places.appliedFolder];
+  // In the last it keeps the config that it served with last.
+  return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
 }
