@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { startWins } from '../testing/built-program.js';
-import { base64, PlanNode, wellComponent } from '../testing/plan-node.js';
+import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
 import { processesWith, until } from '../testing/process-table.js';
 
 const LOCAL = { localEnabled: true };

@@ -1,6 +1,6 @@
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import { readFileSync } from 'node:fs';
-import { PlanNode } from '../testing/plan-node.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
 interface Status {

@@ -3,7 +3,7 @@ import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import { HealthCheckResponse, HealthStatus, healthServiceDefinition } from '@wins/wins-api/raw';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { base64, PlanNode } from '../testing/plan-node.js';
+import { base64, PlanNode } from '../testing/agent/plan-node.js';
 import { processesWith, until } from '../testing/process-table.js';
 
 const SECRETS = {

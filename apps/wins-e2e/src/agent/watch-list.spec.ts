@@ -1,7 +1,7 @@
 // An answer that hangs, which costs half a minute, is in watch-list.long-spec.ts.
 import { answer, resetAfter, startApiServer, type ApiRequest } from '@wins/system-agent/testing';
 import { WatchedNode } from '../testing/agent/watched-node.js';
-import { PlanNode } from '../testing/plan-node.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
 
 describe('a node whose API server cannot begin a watch with the Secret', () => {
   it.each([

@@ -11,7 +11,7 @@ import {
 import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
-import { healthOf } from './health-of.js';
+import { healthOf } from '../testing/health-of.js';
 import { until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
-import { base64 } from '../testing/plan-node.js';
+import { base64 } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 import { startProxy, type ProxyDouble } from '@wins/rancher-server/testing';
 

@@ -1,7 +1,7 @@
 import { silent } from '@wins/rancher-server/testing';
 import { startApiServer } from '@wins/system-agent/testing';
 import { CsiNode } from '../testing/csi-proxy/csi-node.js';
-import { PlanNode } from '../testing/plan-node.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
 import { freeMetrics, scrape, scrapeUntil, type Scrape } from '../testing/scrape.js';
 import { countedUpgrades } from '../testing/upgrade/counted-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
-import { base64, PlanNode, wellComponent } from '../testing/plan-node.js';
+import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
 import {
   growth,
   growthBy,

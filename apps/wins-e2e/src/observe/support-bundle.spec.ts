@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
-import { PlanNode } from '../testing/plan-node.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
 
 /** Each secret of a node, by where it stands. */
 const CANARIES = {

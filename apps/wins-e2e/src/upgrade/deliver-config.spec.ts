@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
-import { PlanNode } from '../testing/plan-node.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
 
 /** What the chart gives to a node: one key, and the entry of the helper. */
 interface Offered {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { startProgram } from '../built-program.js';
 import { Daemon } from '../daemon.js';
-import { base64, PlanNode } from '../plan-node.js';
+import { base64, PlanNode } from './plan-node.js';
 import { processesWith, until } from '../process-table.js';
 import { ROOT } from '../workspace.js';
 

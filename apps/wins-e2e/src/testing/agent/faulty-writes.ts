@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { base64, PlanNode } from '../plan-node.js';
+import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 

@@ -6,7 +6,7 @@ import {
 } from '@wins/system-agent/testing';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { base64, PlanNode } from '../plan-node.js';
+import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 
 /** A node whose API server fails whenever a watch is to begin with the Secret. */

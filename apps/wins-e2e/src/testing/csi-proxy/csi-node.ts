@@ -1,15 +1,11 @@
-import { Client, credentials } from '@grpc/grpc-js';
 import { LinuxService } from '@wins/csi-proxy';
 import { archiveOf, stubProgram } from '@wins/csi-proxy/testing';
 import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
-import {
-  HealthCheckResponse,
-  healthServiceDefinition,
-  type HealthStatus,
-} from '@wins/wins-api/raw';
+import type { HealthStatus } from '@wins/wins-api/raw';
 import path from 'node:path';
 import { runWins, startWins, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';
+import { healthOf } from '../health-of.js';
 import { Workspace } from '../workspace.js';
 
 /** A secret in the address of csi-proxy. */
@@ -102,23 +98,8 @@ export class CsiNode implements AsyncDisposable {
     );
   }
 
-  async health(service: string): Promise<HealthStatus> {
-    const { path: method, requestSerialize } = healthServiceDefinition.check;
-    const target = `unix:${path.join(this.workspace.runtimeDirectory, 'rancher_wins')}`;
-    const client = new Client(target, credentials.createInsecure());
-    try {
-      return await new Promise<HealthStatus>((resolve, reject) => {
-        client.makeUnaryRequest(
-          method,
-          requestSerialize,
-          (bytes: Buffer) => HealthCheckResponse.decode(bytes),
-          { service },
-          (error, answer) => (answer ? resolve(answer.status) : reject(error ?? new Error('none'))),
-        );
-      });
-    } finally {
-      client.close();
-    }
+  health(service: string): Promise<HealthStatus> {
+    return healthOf(path.join(this.workspace.runtimeDirectory, 'rancher_wins'), service);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { runWins, type Outcome } from './built-program.js';
-import { Daemon } from './daemon.js';
-import { Workspace } from './workspace.js';
+import { runWins, type Outcome } from '../built-program.js';
+import { Daemon } from '../daemon.js';
+import { Workspace } from '../workspace.js';
 
 /** A node on which the daemon follows plans, in a folder of its own. */
 export class PlanNode implements AsyncDisposable {
