@@ -6,6 +6,8 @@ import { startRequest } from './digests.js';
 import { Workspace } from './workspace.js';
 
 const PROGRAMS = 8;
+/** Lies among the records of runs, and is of none. */
+const SERVED_NOTE = 'served-config.json';
 
 /** A daemon whose client runs short programs again and again, and what the daemon holds. */
 export class ShortRuns implements AsyncDisposable {
@@ -51,7 +53,9 @@ export class ShortRuns implements AsyncDisposable {
       this.#proc(`task/${this.daemon.child.pid ?? 0}/children`),
       'utf8',
     );
-    const records = readdirSync(this.#workspace.path('run', 'rancher_wins.state'));
+    const records = readdirSync(this.#workspace.path('run', 'rancher_wins.state')).filter(
+      (name) => name !== SERVED_NOTE,
+    );
     return [...children.split(' ').filter(Boolean), ...records];
   }
 

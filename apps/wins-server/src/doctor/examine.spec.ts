@@ -167,7 +167,7 @@ const PROBLEMS: readonly Case[] = [
     what: 'a pipe of administrators that others may open, whom the config allows on the other pipes',
     changes: {
       loadConfig: () =>
-        loaded({ ...CONFIG, pipeAccess: 'D:P(A;;GA;;;SY)(A;;GA;;;S-1-5-21-1-2-3-1001)' }),
+        loaded({ ...CONFIG, pipeAccess: 'D:P(A;;GA;;;SY)(A;;0x12019b;;;S-1-5-21-1-2-3-1001)' }),
       pipeAccess: (_name, wanted) =>
         Promise.resolve({ found: '', faults: wanted === undefined ? ['users may use it'] : [] }),
     },
