@@ -31,6 +31,7 @@ const facts: NodeFacts = {
 };
 
 // As much of a config as this needs; `editConfig` of @wins/config keeps comments and foreign keys.
-const editConfig = (text: string, changes: object): string => text + JSON.stringify(changes);
+const editConfig = (config: Buffer, changes: object): Buffer =>
+  Buffer.concat([config, Buffer.from(JSON.stringify(changes))]);
 const plan = planInstall(facts, wish, editConfig);
 console.log(describePlan(plan).replace(/"[0-9a-f]{64}"/g, '"…"'));

@@ -20,7 +20,10 @@ export class GoTunnelServer implements AsyncDisposable {
     this.#http = http;
     this.#ports = new Set(ports);
     this.#endsSilently = endsSilently;
-    new WebSocketServer({ server: http }).on('connection', (session) => this.#serve(session));
+    // ws answers the pings that came in one piece with the Connect even once the session is paused.
+    new WebSocketServer({ server: http, autoPong: false }).on('connection', (session) =>
+      this.#serve(session),
+    );
   }
 
   static async listen(
@@ -54,6 +57,9 @@ export class GoTunnelServer implements AsyncDisposable {
     this.#sessions.add(session);
     session.on('close', () => this.#sessions.delete(session));
     const streams = new Set<number>();
+    session.on('ping', (data) => {
+      if (!session.isPaused) session.pong(data);
+    });
     session.on('message', (message: Buffer) => {
       const [port = ''] = CONNECT.exec(message.toString('latin1'))?.slice(1) ?? [];
       // The id of a message is a number of several bytes; that of a stream has one, as has the type: both are doubled.
