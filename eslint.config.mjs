@@ -166,6 +166,7 @@ export default tseslint.config(
             '{projectRoot}/**/*.windows-spec.ts',
             '{projectRoot}/src/testing/*-harness.ts',
             '{projectRoot}/**/*long-spec.ts',
+            '{projectRoot}/**/*release-spec.ts',
           ],
         },
       ],

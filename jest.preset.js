@@ -1,13 +1,15 @@
 const path = require('node:path');
 
-/** The long tier: `WINS_TEST_TIER=long npx jest` in a project runs its `*.long-spec.ts` instead. */
-const suffix = process.env.WINS_TEST_TIER === 'long' ? 'long-spec.ts' : 'spec.ts';
+/** `WINS_TEST_TIER=long npx jest` in a project runs its long specs instead; with WINS_TEST_ALL=1 those of a release too. */
+const suffixes = {
+  long: ['long-spec.ts', ...(process.env.WINS_TEST_ALL === '1' ? ['release-spec.ts'] : [])],
+}[process.env.WINS_TEST_TIER] ?? ['spec.ts'];
 
 module.exports = {
   testEnvironment: 'node',
   // The source condition makes every @wins/* import resolve to TypeScript sources: no build needed.
   testEnvironmentOptions: { customExportConditions: ['@wins/source', 'node', 'node-addons'] },
-  testMatch: [`<rootDir>/src/**/*.${suffix}`],
+  testMatch: suffixes.map((suffix) => `<rootDir>/src/**/*.${suffix}`),
   moduleFileExtensions: ['ts', 'js', 'cjs', 'mjs', 'json', 'node'],
   resolver: path.join(__dirname, 'tools/jest-resolver.js'),
   transform: {

@@ -16,7 +16,7 @@ function specs(short, name) {
   const folder = path.join(root, folders.get(short));
   const isMeant = (file) =>
     /\.ts$/.test(file) &&
-    (`/${file}`.replace(/(\.(windows-)?(long-)?spec)?\.ts$/, '').endsWith(`/${name}`) ||
+    (`/${file}`.replace(/(\.(windows-)?((long|release)-)?spec)?\.ts$/, '').endsWith(`/${name}`) ||
       file.startsWith(`${name}/`));
   return readdirSync(folder, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))

@@ -1,5 +1,7 @@
-// npm run test:long [-- --minutes M --seed X]
-// What takes long: soaks, gigabytes, a death at every act, and the fuzzer for M minutes (default 10).
+// npm run test:long [-- --all --minutes M --seed X]
+// What takes long: deaths at a sample of all acts, which the seed chooses, and the fuzzer for M minutes (default 10). With --all, before a
+// release: a death at every act, soaks, gigabytes.
+import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildAll, prepare } from './prepare.mjs';
@@ -10,12 +12,19 @@ import { runSuite } from './suite/run-suite.mjs';
 import { wine } from './windows/wine.mjs';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
+  options: {
+    all: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(randomInt(2 ** 32)) },
+  },
 });
+const chosen = values.all ? { WINS_TEST_ALL: '1' } : { WINS_TEST_SEED: values.seed };
+// The specs read them, and so does what chooses specs.
+Object.assign(process.env, chosen);
 
 buildAll();
 prepare('package');
-console.log('\n── long tests');
+console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
 const results = await runLongSpecs();
 
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
@@ -23,7 +32,7 @@ if (wine !== undefined || process.platform === 'win32' || isRequired) {
   results.push(
     await runSuite(
       'Windows suite, long',
-      ['tools/windows/run-specs.mjs', '--long'],
+      ['tools/windows/run-specs.mjs', '--long', ...(values.all ? ['--all'] : [])],
       'wins-windows',
     ),
   );
@@ -34,9 +43,9 @@ if (wine !== undefined || process.platform === 'win32' || isRequired) {
 }
 
 console.log('\n── fuzzer');
-const seed = values.seed === undefined ? [] : ['--seed', values.seed];
 const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
-const { isGreen, ending, printed } = await runShown([file, '--minutes', values.minutes, ...seed]);
+const args = [file, '--minutes', values.minutes, '--seed', values.seed];
+const { isGreen, ending, printed } = await runShown(args);
 const fuzzer = emptyResult('fuzzer');
 if (isGreen) fuzzer.passed = 1;
 else

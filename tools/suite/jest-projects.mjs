@@ -43,7 +43,7 @@ export async function runJestProjects(runs) {
 }
 
 /**
- * Runs the long specs of all projects that have some, `*.long-spec.ts`.
+ * Runs the long specs of all projects that have some, `*.long-spec.ts`; of a release too with WINS_TEST_ALL=1.
  *
  * @returns One result for each such project.
  */
@@ -61,7 +61,7 @@ export async function runLongSpecs() {
 
 function hasLongSpecs(project) {
   const files = readdirSync(path.join(root, project, 'src'), { recursive: true });
-  return files.some((file) => file.endsWith('.long-spec.ts'));
+  return files.some((file) => /\.(?:long|release)-spec\.ts$/.test(file));
 }
 
 /** What a project's run of Jest left, after a second try of what failed. */

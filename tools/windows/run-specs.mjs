@@ -1,7 +1,7 @@
 // The Windows suite: every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, bundled, and run by the Windows
 // node.exe with its own test runner; under Wine here, directly on Windows.
-// node tools/windows/run-specs.mjs [--long [--whole]] [--built] [PART OF A PATH …]
-// With --whole, long specs that try a sample try all there is, and may take ten times as long.
+// node tools/windows/run-specs.mjs [--long [--all]] [--built] [PART OF A PATH …]
+// With --all, those of a release (`*.windows-release-spec.ts`) run too, and what tries a sample tries all: that takes hours.
 // With --built the programs are built, and are not built again: that takes them away for a moment from whoever runs them.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
@@ -31,26 +31,29 @@ const root = path.resolve(import.meta.dirname, '../..');
 const out = path.join(cacheFolder, 'suite');
 /** A bound for a file that hangs, not a measure: on a slow machine the longest takes a quarter of an hour. */
 const LIMIT_MS = 1_800_000;
-const WHOLE_LIMIT_MS = 5 * LIMIT_MS;
+const ALL_LIMIT_MS = 5 * LIMIT_MS;
 /** Most specs wait more than they work, and prefixes of Wine share nothing. A real Windows is one machine. */
 const LANES = process.platform === 'win32' ? 1 : 2;
 
 const { values, positionals: parts } = parseArgs({
   options: {
     long: { type: 'boolean', default: false },
-    whole: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     built: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
-const suffix = values.long ? '.windows-long-spec.ts' : '.windows-spec.ts';
+const suffixes = values.long
+  ? ['.windows-long-spec.ts', ...(values.all ? ['.windows-release-spec.ts'] : [])]
+  : ['.windows-spec.ts'];
 const specs = ['libs', 'apps']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((name) =>
       path.join(folder, name),
     ),
   )
-  .filter((name) => name.endsWith(suffix) && !name.includes('node_modules'))
+  .filter((name) => suffixes.some((suffix) => name.endsWith(suffix)))
+  .filter((name) => !name.includes('node_modules'))
   .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
   .sort();
 
@@ -215,12 +218,12 @@ async function run(spec, machine) {
       env: {
         ...machine.env,
         WINS_ROOT: machine.see(root),
-        ...(values.whole && { WINS_WHOLE: '1' }),
+        ...(values.all && { WINS_TEST_ALL: '1' }),
       },
       stdio: ['ignore', log, log],
     },
   );
-  const limitMs = values.whole ? WHOLE_LIMIT_MS : LIMIT_MS;
+  const limitMs = values.all ? ALL_LIMIT_MS : LIMIT_MS;
   const limit = setTimeout(() => child.kill('SIGKILL'), limitMs);
   const [code, signal] = await once(child, 'exit');
   clearTimeout(limit);

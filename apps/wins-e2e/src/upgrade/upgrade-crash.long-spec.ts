@@ -1,17 +1,18 @@
 /**
- * The helper is killed at every single thing that it does, and afterwards either it is run again, or no one does anything and the
+ * The helper is killed at a sample of all single things that it does, and afterwards either it is run again, or no one does anything and the
  * node is restarted. Old or new, never neither.
  *
  * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and
  * together they take both ends. The model in libs/service-upgrade takes both sides of all.
  */
+import { sampleOf } from '../testing/sample.js';
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { forEachOf, sha256 } from '../testing/upgrade/upgrade-world.js';
 
 describe('a helper that dies at any of its acts', () => {
   it('upgrades when it is run again', async () => {
     const upgrade = new CrashedUpgrade();
-    await forEachOf(await upgrade.acts(), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
       await using world = await upgrade.interrupted(act, 'after');
       const { code, stderr } = await upgrade.again(world);
       if (code !== 0) throw new Error(stderr);
@@ -23,7 +24,7 @@ describe('a helper that dies at any of its acts', () => {
   it('leaves the old or the new release, whole and serving, when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade();
     const ends = new Set<string>();
-    await forEachOf(await upgrade.acts(), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
       await using world = await upgrade.interrupted(act, 'before');
       await world.supervisor.powerCycle();
       const version = await world.rest();
@@ -37,7 +38,7 @@ describe('a helper that dies at any of its acts', () => {
 describe('a helper that dies at any of its acts with a release that is not well', () => {
   it('leaves the old release when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade('lies about its version');
-    await forEachOf(await upgrade.acts(), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
       await using world = await upgrade.interrupted(act, 'after');
       await world.supervisor.powerCycle();
       expect(await world.rest()).toBe('v1.0.0');
@@ -47,7 +48,7 @@ describe('a helper that dies at any of its acts with a release that is not well'
 
   it('leaves the old release when it is run again', async () => {
     const upgrade = new CrashedUpgrade('crashes');
-    await forEachOf(await upgrade.acts(), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
       await using world = await upgrade.interrupted(act, 'before');
       const { code, stderr } = await upgrade.again(world);
       if (code !== 1) throw new Error(`ended with ${code}: ${stderr}`);

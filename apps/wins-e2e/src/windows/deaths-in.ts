@@ -1,13 +1,13 @@
-const IS_WHOLE = process.env['WINS_WHOLE'] === '1';
+import { isAll } from '../testing/sample.js';
 
 /**
  * At which changes a command is to die, counted from 1: some at equal distances, and the last of each kind; with
- * `run-specs.mjs --whole` at each.
+ * `run-specs.mjs --long --all` at each.
  *
  * @param spread - How many at equal distances.
  */
 export function deathsIn(changes: readonly string[], spread: number): readonly number[] {
-  const distance = IS_WHOLE ? 1 : Math.floor(changes.length / spread);
+  const distance = isAll ? 1 : Math.floor(changes.length / spread);
   const kinds = new Map(
     changes.map((change, index) => [/^(?:half of )?\w+/.exec(change)?.[0], index + 1]),
   );
