@@ -210,7 +210,7 @@ const withoutMachineId = {
   },
 };
 
-const usesYargs = manifest.dependencies['@wins/command-line'] !== undefined;
+const usesYargs = manifest.dependencies.yargs !== undefined;
 mkdirSync(out, { recursive: true });
 const bundled = new Set();
 for (const [name, entry] of Object.entries(manifest.bundles)) {

@@ -30,7 +30,8 @@ async function loadTree() {
     await build({
       stdin: {
         contents: `export { root } from './commands/root.js';
-          export { GLOBAL_OPTIONS, usageLine } from '@wins/command-line';`,
+          export { GLOBAL_OPTIONS } from './command-line/global-options.js';
+          export { usageLine } from './command-line/help-text.js';`,
         resolveDir: path.join(root, 'apps/wins/src'),
       },
       ...{ outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'warning' },

@@ -29,7 +29,6 @@ for (const { file } of files.filter((one) => !isSpec(one))) {
   const folder = path.dirname(file);
   filesOfFolders.set(folder, (filesOfFolders.get(folder) ?? 0) + 1);
 }
-const share = lines(source.filter(({ project }) => project.startsWith('apps/'))) / lines(source);
 
 if (process.argv.includes('--check')) {
   const problems = findCircles(root, files).map(
@@ -59,13 +58,7 @@ function figures() {
   const largest = Math.max(...filesOfFolders.values());
   const all = row('all', lines(source), lines(files) - lines(source), largest, '');
   const head = row('package', 'source', 'specs', 'largest folder', 'names exported');
-  return `${head}${row('---', '--:', '--:', '--:', '--:')}${rows.join('')}${all}
-Applications hold ${percent(share)} of the source.
-`;
-}
-
-function percent(part) {
-  return `${(part * 100).toFixed(1)} %`;
+  return `${head}${row('---', '--:', '--:', '--:', '--:')}${rows.join('')}${all}`;
 }
 
 /** How many names the report of a library has. */

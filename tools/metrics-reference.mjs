@@ -1,23 +1,14 @@
 // node tools/metrics-reference.mjs [--check]
-// Writes the table of docs/observability.md, between its two marks, from the table of metrics in libs/metrics. With --check it writes
+// Writes the table of docs/observability.md, between its two marks, from the daemon's table of metrics. With --check it writes
 // nothing, and fails when the page differs.
-import { build } from 'esbuild';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { loadMetricTable } from './metric-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const page = path.join(root, 'docs/observability.md');
-const { outputFiles } = await build({
-  entryPoints: [path.join(root, 'libs/metrics/src/metric-table.ts')],
-  bundle: true,
-  format: 'esm',
-  write: false,
-});
-const [{ text }] = outputFiles;
-const { BUCKETS_SECONDS, METRICS, mostSeriesOf } = await import(
-  `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`
-);
+const { BUCKETS_SECONDS, METRICS, mostSeriesOf } = await loadMetricTable();
 
 const valuesOf = (values) =>
   typeof values === 'number'

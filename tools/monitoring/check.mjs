@@ -1,14 +1,14 @@
 // node tools/monitoring/check.mjs [--write]
-// What deploy/monitoring asks for is there: every name of a metric and of a label is in the table of libs/metrics, promtool takes the rules
+// What deploy/monitoring asks for is there: every name of a metric and of a label is in the daemon's table of metrics, promtool takes the rules
 // and the queries of the dashboard, the rules fire when they should (wins-rules.test.yaml), and a real Prometheus that scrapes a daemon
 // under load evaluates each of them and has data for every panel that the load concerns. The layout in docs/observability.md is the one
 // of the dashboard; --write draws it there, and does nothing else.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { loadMetricTable } from '../metric-table.mjs';
 import { startDaemonUnderLoad } from './daemon-under-load.mjs';
 import { dashboard, panelQueries, ruleExpressions, RULES } from './expressions.mjs';
 import { unknownNames } from './known-names.mjs';
@@ -35,15 +35,15 @@ if (process.argv.includes('--write')) {
     'docs/observability.md has another layout: node tools/monitoring/check.mjs --write',
   );
   assert.deepEqual(faultsOfPanels(dashboard()), []);
-  checkNames();
+  await checkNames();
   if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
     checkByPromtool();
     await checkByPrometheus();
   } else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missing}`);
 }
 
-function checkNames() {
-  const { METRICS } = createRequire(import.meta.url)(path.join(root, 'libs/metrics'));
+async function checkNames() {
+  const { METRICS } = await loadMetricTable();
   const rules = ruleExpressions();
   const records = new Map(rules.flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
   const problems = [...rules, ...panelQueries()].flatMap(({ where, expr }) =>

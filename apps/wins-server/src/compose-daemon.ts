@@ -12,7 +12,7 @@ import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { createCommandRunner, createProcessManager } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
 import { adminPipeOf } from '@wins/wins-program';
-import type { ClientIdentity } from '@wins/admission';
+import type { ClientIdentity } from './kernel/admission/client-identity.js';
 import { AdminPipe } from './admin/admin-pipe.js';
 import { AgentSwitch } from './agent/agent-switch.js';
 import { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';

@@ -11,7 +11,10 @@ import {
   runStatsDefinition,
 } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
-import { type ClientIdentity, ClientTurns, EVERYBODY, Places, tallyLog } from '@wins/admission';
+import { type ClientIdentity, EVERYBODY } from './kernel/admission/client-identity.js';
+import { ClientTurns } from './kernel/admission/client-turns.js';
+import { Places } from './kernel/admission/places.js';
+import { tallyLog } from './kernel/admission/tally.js';
 import type { AuditTrail } from '@wins/audit-log';
 import { addAdminServices } from './admin/admin-services.js';
 import { noteAdministrators } from './admin/note-administrators.js';
@@ -20,12 +23,12 @@ import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
 import { DaemonEvents } from './observe/daemon-events.js';
 import type { EventJournal } from './observe/event-journal.js';
 import { adminPipeOf } from '@wins/wins-program';
-import { collectReads } from '@wins/service-runtime';
+import { collectReads } from './kernel/service-runtime/memory/memory-return.js';
 import { slowTurnLog } from './admission/slow-turn-watch.js';
 import { createCallServer } from './rpc/call-server.js';
 import { Connections, type OpenConnection } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
-import type { HostSystem } from '@wins/host-system';
+import type { HostSystem } from './kernel/host-system/host-system.js';
 import type { Logger } from './log/logger.js';
 import type { MetricsSwitch } from './metrics/metrics-switch.js';
 import { addReflection } from './rpc/reflection.js';

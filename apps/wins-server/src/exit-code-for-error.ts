@@ -1,5 +1,5 @@
 import { ConfigError } from '@wins/config';
-import { EventRingError } from '@wins/event-ring';
+import { EventRingError } from './kernel/events/event-ring-error.js';
 import { PipeError } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';

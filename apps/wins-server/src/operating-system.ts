@@ -1,7 +1,7 @@
 import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
-import type { IdentifyClient } from '@wins/admission';
+import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFiles } from '@wins/system-agent';
 import type { FileFailure } from './agent/running-agent.js';
 import type { Logger } from './log/logger.js';

@@ -1,7 +1,9 @@
 /**
  * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
-import type { Group, ShowAnswer, ValueSources } from '@wins/command-line';
+import type { Group } from './command-line/command.js';
+import type { ShowAnswer } from './command-line/run-command-line.js';
+import type { ValueSources } from './command-line/completion/complete-words.js';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
 import { rootOf } from './commands/root-of.js';
 import { callClient, upgradeHelper } from './load-applications.js';

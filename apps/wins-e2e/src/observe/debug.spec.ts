@@ -81,7 +81,9 @@ describe('diagnosis on the pipe of administrators', () => {
       expect(content).not.toContain(SECRET);
     }
     await text('heap', file);
-    expect(readFileSync(file).includes(SECRET)).toBe(true);
+    const content = readFileSync(file, 'utf8');
+    expect(JSON.parse(content)).toMatchObject({ snapshot: { meta: expect.any(Object) as object } });
+    expect(content).toContain(SECRET);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const record = await daemon.logged(({ action }) => action === 'debugHeap');
     expect(record).toMatchObject({

@@ -20,20 +20,11 @@ export interface Library {
 }
 
 const FIRST: Readonly<Record<string, string>> = {
-  '@wins/admission': 'Places',
   '@wins/audit-log': 'openAuditLog',
-  '@wins/command-line': 'runCommandLine',
   '@wins/config': 'parseConfig',
   '@wins/csi-proxy': 'createCsiProxy',
-  '@wins/diagnostics': 'createDiagnostics',
-  '@wins/event-ring': 'EventRing',
-  '@wins/service-runtime': 'openRotatingLog',
-  '@wins/support-bundle': 'makeMember',
-  '@wins/tracing': 'parseTraceparent',
-  '@wins/host-system': 'parseDestinations',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',
-  '@wins/metrics': 'MetricRegistry',
   '@wins/node-install': 'planInstall',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',

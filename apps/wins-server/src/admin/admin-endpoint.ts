@@ -1,11 +1,11 @@
 import {
   type ClientIdentity,
-  ClientTurns,
   EVERYBODY,
   type IdentifyClient,
-  Places,
-  tallyLog,
-} from '@wins/admission';
+} from '../kernel/admission/client-identity.js';
+import { ClientTurns } from '../kernel/admission/client-turns.js';
+import { Places } from '../kernel/admission/places.js';
+import { tallyLog } from '../kernel/admission/tally.js';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
 import { debugServiceDefinition } from '@wins/wins-api/raw';
 import { createDebugService } from '../debug/debug-service.js';

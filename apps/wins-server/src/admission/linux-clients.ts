@@ -6,7 +6,11 @@ import {
   type UnixPeer,
 } from '@wins/linux-host';
 import type { Socket } from 'node:net';
-import { EVERYBODY, type ClientIdentity, type IdentifyClient } from '@wins/admission';
+import {
+  EVERYBODY,
+  type ClientIdentity,
+  type IdentifyClient,
+} from '../kernel/admission/client-identity.js';
 
 /**
  * Tells clients apart by the credentials of their sockets, and by the container of the process.

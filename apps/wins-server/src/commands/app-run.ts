@@ -14,7 +14,9 @@ import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-con
 import { loadStartConfig } from '../configuration/start-config.js';
 import { composeDaemon } from '../compose-daemon.js';
 import { startRunProfile } from '../debug/run-profile.js';
-import { boundHeap, returnMemory, watchStalls } from '@wins/service-runtime';
+import { boundHeap } from '../kernel/service-runtime/memory/bound-heap.js';
+import { returnMemory } from '../kernel/service-runtime/memory/memory-return.js';
+import { watchStalls } from '../kernel/service-runtime/event-loop/stall-watch.js';
 import { recoverInterruptedUpgrade } from '../upgrade/interrupted-upgrade.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';

@@ -1,4 +1,6 @@
-import { EventRingError, readEvents, type EventFacts, type RingEvent } from '@wins/event-ring';
+import { EventRingError } from '../kernel/events/event-ring-error.js';
+import { readEvents } from '../kernel/events/read-events.js';
+import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/raw';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';

@@ -1,4 +1,5 @@
-import { cleanerOf, makeMember, type MadeMember } from '@wins/support-bundle';
+import { cleanerOf } from '../features/support-bundle/cleaner.js';
+import { makeMember, type MadeMember } from '../features/support-bundle/make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity } from '@wins/admission';
+import { EVERYBODY, type ClientIdentity } from '../kernel/admission/client-identity.js';
 import type { Decision } from '@wins/audit-log';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';

@@ -1,5 +1,5 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { Diagnostics } from '@wins/diagnostics';
+import type { Diagnostics } from '../features/diagnostics/create-diagnostics.js';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/raw';
 import { messageOf, quoteText } from '@wins/wins-program';
 import { SET_LEVELS } from '../log/log-level.js';
@@ -38,7 +38,9 @@ export function createDebugService(
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
-    (loaded ??= import('@wins/diagnostics').then(({ createDiagnostics }) => createDiagnostics()));
+    (loaded ??= import('../features/diagnostics/create-diagnostics.js').then(
+      ({ createDiagnostics }) => createDiagnostics(),
+    ));
 
   const requireWanted = (): void => {
     if (!isWanted()) throw new DiagnosisOffError();

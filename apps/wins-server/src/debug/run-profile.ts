@@ -43,7 +43,7 @@ export async function startRunProfile(
   }
   const file = folder === undefined ? name : path.resolve(folder, name);
   try {
-    const { startLongProfile } = await import('@wins/diagnostics');
+    const { startLongProfile } = await import('../features/diagnostics/long-profile.js');
     const recording = await startLongProfile(kind);
     logger.info({ profile: kind, file }, 'a profile is recorded, and written when the daemon ends');
     return {

@@ -13,7 +13,7 @@ import { writeStackDump } from './write-stack-dump.js';
 
 async function dumpInto(folder: string): Promise<string> {
   // As the daemon loads it: when it is asked for.
-  const { createDiagnostics } = await import('@wins/diagnostics');
+  const { createDiagnostics } = await import('../features/diagnostics/create-diagnostics.js');
   return writeStackDump(createDiagnostics(), folder, 0.01);
 }
 

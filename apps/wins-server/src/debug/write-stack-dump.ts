@@ -1,4 +1,4 @@
-import type { Diagnostics } from '@wins/diagnostics';
+import type { Diagnostics } from '../features/diagnostics/create-diagnostics.js';
 import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';

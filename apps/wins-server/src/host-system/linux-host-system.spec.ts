@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hostSystemContract } from '@wins/host-system/testing';
+import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 
 const UNSHARE = '/usr/bin/unshare';
 /** A network and the view of /sys that belongs to it, which end with the last process in them. */

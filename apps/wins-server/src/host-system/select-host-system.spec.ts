@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname, release } from 'node:os';
-import { HostSystemError, hostSystemErrorCode } from '@wins/host-system';
+import { HostSystemError, hostSystemErrorCode } from '../kernel/host-system/host-system-error.js';
 import { hostSystem } from './select-host-system.js';
 
 /** These read the system that runs the tests; what there is to read differs, what it means does not. */

@@ -1,4 +1,5 @@
-import { type HostSystem, HostSystemError } from '@wins/host-system';
+import type { HostSystem } from '../kernel/host-system/host-system.js';
+import { HostSystemError } from '../kernel/host-system/host-system-error.js';
 
 /** The system that the daemon runs on. What speaks to it is loaded by the first call. */
 export function hostSystem(platform: NodeJS.Platform): HostSystem {

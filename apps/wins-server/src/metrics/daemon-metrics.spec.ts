@@ -1,4 +1,4 @@
-import { MetricRegistry } from '@wins/metrics';
+import { MetricRegistry } from '../features/metrics/metric-registry.js';
 import { createProcessManager } from '@wins/process-manager';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-import { METRICS, type MetricRegistry, OTHER, type Samples } from '@wins/metrics';
+import { METRICS } from '../features/metrics/metric-table.js';
+import type { MetricRegistry, Samples } from '../features/metrics/metric-registry.js';
+import { OTHER } from '../features/metrics/bounded-labels.js';
 import { COMMIT, VERSION } from '@wins/wins-program';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Decision } from '@wins/audit-log';

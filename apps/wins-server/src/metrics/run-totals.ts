@@ -1,4 +1,4 @@
-import type { Samples } from '@wins/metrics';
+import type { Samples } from '../features/metrics/metric-registry.js';
 import type { ManagerEvent, Measurement, RunFigures } from '@wins/process-manager';
 
 /** What runs have used in all, by a name; the parts of {@link RunFigures} that only grow. */

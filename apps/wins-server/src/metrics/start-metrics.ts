@@ -1,7 +1,8 @@
 /**
  * The metrics of the daemon: where the parts of their library meet. A bundle of its own, loaded when the config turns metrics on.
  */
-import { MetricRegistry, serveMetrics, type MetricsListener } from '@wins/metrics';
+import { MetricRegistry } from '../features/metrics/metric-registry.js';
+import { serveMetrics, type MetricsListener } from '../features/metrics/serve-metrics.js';
 import { keepMetrics } from './daemon-metrics.js';
 import type { MetricsSources, RunningMetrics } from './metrics-sources.js';
 

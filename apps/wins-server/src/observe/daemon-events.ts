@@ -1,11 +1,11 @@
-import type { TurnedAway } from '@wins/admission';
+import type { TurnedAway } from '../kernel/admission/places.js';
 import type { Decision } from '@wins/audit-log';
 import type { GuardedKey } from '@wins/config';
 import type { CsiProxyState } from '@wins/csi-proxy';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { SourceState } from '@wins/system-agent';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
-import type { TraceContext } from '@wins/tracing';
+import type { TraceContext } from '../features/tracing/trace-context.js';
 
 /** Which pipe of the daemon. */
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';

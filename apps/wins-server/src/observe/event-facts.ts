@@ -1,4 +1,4 @@
-import type { EventFacts } from '@wins/event-ring';
+import type { EventFacts } from '../kernel/events/ring-event.js';
 import type { DaemonEvent } from './daemon-events.js';
 
 /** An event as the ring keeps it. */

@@ -1,4 +1,4 @@
-import { EventRing, type EventPage, type PageOptions } from '@wins/event-ring';
+import { EventRing, type EventPage, type PageOptions } from '../kernel/events/event-ring.js';
 import { keptDirectory } from '../kept-directory.js';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from './daemon-events.js';

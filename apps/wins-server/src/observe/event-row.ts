@@ -1,4 +1,4 @@
-import type { RingEvent } from '@wins/event-ring';
+import type { RingEvent } from '../kernel/events/ring-event.js';
 import { escapeText } from '@wins/wins-program';
 
 const WIDTHS = [24, 7, 16] as const;

@@ -8,20 +8,19 @@ import {
   type Http2Stream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-import { parseTraceparent, type TraceContext } from '@wins/tracing';
+import { parseTraceparent, type TraceContext } from '../features/tracing/trace-context.js';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/raw';
 import type { Socket } from 'node:net';
+import { ClientCalls, MOST_CALLS } from '../kernel/admission/client-calls.js';
 import {
-  ClientCalls,
   type ClientDescription,
   type ClientIdentity,
-  clientLabel,
-  ClientTurns,
   EVERYBODY,
-  MOST_CALLS,
-  type Place,
-  tallyLog,
-} from '@wins/admission';
+} from '../kernel/admission/client-identity.js';
+import { clientLabel } from '../kernel/admission/client-label.js';
+import { ClientTurns } from '../kernel/admission/client-turns.js';
+import type { Place } from '../kernel/admission/places.js';
+import { tallyLog } from '../kernel/admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
 import { DaemonEvents, type DaemonPipe } from '../observe/daemon-events.js';

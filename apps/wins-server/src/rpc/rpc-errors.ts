@@ -3,7 +3,10 @@ import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import { messageOf } from '@wins/wins-program';
-import { hostSystemErrorCode, type HostSystemErrorCode } from '@wins/host-system';
+import {
+  hostSystemErrorCode,
+  type HostSystemErrorCode,
+} from '../kernel/host-system/host-system-error.js';
 
 /**
  * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT

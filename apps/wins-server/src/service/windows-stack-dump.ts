@@ -17,7 +17,7 @@ export function listenForStackDump(folder: string, logger: Logger): AsyncDisposa
   const failed = (err: unknown): void =>
     logger.error({ err, event: name }, 'cannot dump the stacks');
   const signalled = async (): Promise<void> => {
-    const { createDiagnostics } = await import('@wins/diagnostics');
+    const { createDiagnostics } = await import('../features/diagnostics/create-diagnostics.js');
     const file = await writeStackDump(createDiagnostics(), folder);
     logger.info({ file }, 'the stacks are written');
   };

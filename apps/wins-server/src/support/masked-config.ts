@@ -1,5 +1,5 @@
 import type { AllowedPath, ConfigProblem, CsiProxySettings, LoadedConfig } from '@wins/config';
-import { addressWithoutSecrets } from '@wins/support-bundle';
+import { addressWithoutSecrets } from '../features/support-bundle/cleaner.js';
 
 /**
  * A config as it may be shown to those who help: made of the values that are named here, so that a key which is added later is not shown. Values of

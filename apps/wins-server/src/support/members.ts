@@ -1,5 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { logTail, type SupportMember } from '@wins/support-bundle';
+import { logTail } from '../features/support-bundle/log-tail.js';
+import type { SupportMember } from '../features/support-bundle/make-member.js';
 import type { WinsClientError } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
 import { adminPipeOf, COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';

@@ -1,5 +1,5 @@
 import { parseConfig } from '@wins/config';
-import { cleanerOf } from '@wins/support-bundle';
+import { cleanerOf } from '../features/support-bundle/cleaner.js';
 import { knownSecrets } from './known-secrets.js';
 import { maskedConfig } from './masked-config.js';
 import { shownCommand } from './service-facts.js';

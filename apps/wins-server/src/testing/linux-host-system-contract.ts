@@ -1,7 +1,7 @@
 // A program of its own, because it changes routes: it runs in a network that belongs to no one else, and writes what each check
 // came to as JSON.
 import { linuxHostSystem } from '@wins/linux-host';
-import { hostSystemContract } from '@wins/host-system/testing';
+import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 
 async function run(): Promise<void> {
   const outcomes: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import type { Server } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { ClientIdentity } from '@wins/admission';
+import type { ClientIdentity } from '../kernel/admission/client-identity.js';
 import { createCallServer } from '../rpc/call-server.js';
 import { Connections } from '../rpc/connections.js';
 import { createLoggerTo } from '../log/logger.js';

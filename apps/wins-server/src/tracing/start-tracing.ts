@@ -1,7 +1,7 @@
 /**
  * Spans of the calls of one daemon. A bundle of its own, loaded when the config turns tracing on.
  */
-import { SpanSender } from '@wins/tracing';
+import { SpanSender } from '../features/tracing/span-sender.js';
 import { VERSION } from '@wins/wins-program';
 import { hostname } from 'node:os';
 import type { DaemonEvent, DaemonEvents } from '../observe/daemon-events.js';

@@ -9,13 +9,10 @@ import {
 } from '@wins/tcp-tunnel';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import {
-  type ClientDescription,
-  type ClientTurns,
-  type IdentifyClient,
-  Places,
-  tallyLog,
-} from '@wins/admission';
+import type { ClientDescription, IdentifyClient } from '../kernel/admission/client-identity.js';
+import type { ClientTurns } from '../kernel/admission/client-turns.js';
+import { Places } from '../kernel/admission/places.js';
+import { tallyLog } from '../kernel/admission/tally.js';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';

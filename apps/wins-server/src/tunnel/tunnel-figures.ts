@@ -1,4 +1,4 @@
-import type { Places } from '@wins/admission';
+import type { Places } from '../kernel/admission/places.js';
 import type { ServerTunnel, TunnelTraffic } from '@wins/tcp-tunnel';
 
 type OpenTunnels = ReadonlyMap<Pick<ServerTunnel, 'streamCount' | 'traffic'>, unknown>;

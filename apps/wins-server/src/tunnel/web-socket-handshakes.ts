@@ -4,7 +4,9 @@ import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { type ClientIdentity, clientLabel, type Place } from '@wins/admission';
+import type { ClientIdentity } from '../kernel/admission/client-identity.js';
+import { clientLabel } from '../kernel/admission/client-label.js';
+import type { Place } from '../kernel/admission/places.js';
 
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;

@@ -1,4 +1,4 @@
-import { listOption, type Option } from '@wins/command-line';
+import { listOption, type Option } from '../command-line/option.js';
 import { quoteText, UsageError } from '@wins/wins-program';
 
 /** `GUARDED_KEYS` of `@wins/config`, which is more than a command line needs to read. */

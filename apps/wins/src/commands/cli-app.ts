@@ -1,4 +1,4 @@
-import { command, type Group } from '@wins/command-line';
+import { command, type Group } from '../command-line/command.js';
 import { infoClient } from '../load-applications.js';
 import { daemonOptions, outputOfOriginal, PIPE_ENVIRONMENT } from './daemon-options.js';
 

@@ -1,11 +1,11 @@
+import { command } from '../command-line/command.js';
 import {
-  command,
   digestOption,
   durationOption,
   requiredOption,
   switchOption,
   textOption,
-} from '@wins/command-line';
+} from '../command-line/option.js';
 import { callClient, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';

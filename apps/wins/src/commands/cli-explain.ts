@@ -1,4 +1,5 @@
-import { command, digestOption, numberOption, textOption } from '@wins/command-line';
+import { command } from '../command-line/command.js';
+import { digestOption, numberOption, textOption } from '../command-line/option.js';
 import { callClient } from '../load-applications.js';
 import { daemonOptions, PIPE_ENVIRONMENT, verdictOutput } from './daemon-options.js';
 

@@ -1,11 +1,6 @@
 import { UsageError } from '@wins/wins-program';
-import {
-  command,
-  type Completed,
-  type Group,
-  requiredOption,
-  textOption,
-} from '@wins/command-line';
+import { command, type Group } from '../command-line/command.js';
+import { type Completed, requiredOption, textOption } from '../command-line/option.js';
 import { callClient } from '../load-applications.js';
 import {
   daemonOptions,

@@ -1,5 +1,6 @@
 import { EXIT } from '@wins/wins-program';
-import { command, type Group, requiredOption, switchOption, textOption } from '@wins/command-line';
+import { command, type Group } from '../command-line/command.js';
+import { requiredOption, switchOption, textOption } from '../command-line/option.js';
 import { callClient, runClient } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 

@@ -1,5 +1,6 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
-import { choiceOption, command, requiredOption, textOption } from '@wins/command-line';
+import { choiceOption, requiredOption, textOption } from '../command-line/option.js';
+import { command } from '../command-line/command.js';
 import { tunnelClient } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, timeoutOption, waitTimeoutOption } from './daemon-options.js';
 

@@ -1,5 +1,6 @@
 import { quoteText, UsageError } from '@wins/wins-program';
-import { command, readOption, requiredOption, textOption } from '@wins/command-line';
+import { command } from '../command-line/command.js';
+import { readOption, requiredOption, textOption } from '../command-line/option.js';
 import { runClient, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';

@@ -1,4 +1,4 @@
-import { completionsOf } from '@wins/command-line';
+import { completionsOf } from '../command-line/completion/complete-words.js';
 import { root } from './root.js';
 
 const runs = () => Promise.resolve([]);

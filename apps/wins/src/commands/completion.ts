@@ -1,5 +1,6 @@
 import { EXIT, quoteText, UsageError } from '@wins/wins-program';
-import { command, completionScript, SHELLS } from '@wins/command-line';
+import { command } from '../command-line/command.js';
+import { completionScript, SHELLS } from '../command-line/completion/completion-script.js';
 
 /** `wins completion` */
 export const completion = command({

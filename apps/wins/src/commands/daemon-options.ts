@@ -1,5 +1,5 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/wins-program';
-import { choiceOption, durationOption, readOption, textOption } from '@wins/command-line';
+import { choiceOption, durationOption, readOption, textOption } from '../command-line/option.js';
 
 /** The forms of data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;

@@ -1,4 +1,5 @@
-import { command, textOption } from '@wins/command-line';
+import { command } from '../command-line/command.js';
+import { textOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 

@@ -1,5 +1,6 @@
 import { messageOf, parseDuration, UsageError } from '@wins/wins-program';
-import { command, listOption, readOption, switchOption, textOption } from '@wins/command-line';
+import { command } from '../command-line/command.js';
+import { listOption, readOption, switchOption, textOption } from '../command-line/option.js';
 import { installer, server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 

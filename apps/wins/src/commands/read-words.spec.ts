@@ -1,5 +1,5 @@
 import { root } from './root.js';
-import { readWords } from '@wins/command-line';
+import { readWords } from '../command-line/read-words.js';
 
 function read(...argv: string[]) {
   const { path, options, words, rest } = readWords(root, argv);

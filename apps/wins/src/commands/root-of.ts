@@ -1,4 +1,4 @@
-import type { Group } from '@wins/command-line';
+import type { Group } from '../command-line/command.js';
 
 /** The root of a tree that has these commands. */
 export const rootOf = (commands: Group['commands']): Group => ({

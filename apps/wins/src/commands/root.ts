@@ -1,5 +1,5 @@
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { command } from '@wins/command-line';
+import { command } from '../command-line/command.js';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';

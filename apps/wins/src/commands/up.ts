@@ -1,12 +1,12 @@
 import { messageOf, parseDuration, quoteText, UsageError } from '@wins/wins-program';
+import { command } from '../command-line/command.js';
 import {
-  command,
   digestOption,
   listOption,
   readOption,
   switchOption,
   textOption,
-} from '@wins/command-line';
+} from '../command-line/option.js';
 import { server, upgradeHelper } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput } from './daemon-options.js';

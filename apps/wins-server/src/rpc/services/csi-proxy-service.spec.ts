@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/admission';
+import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import type { Decision } from '@wins/audit-log';
 import { CsiProxyError, type CsiProxyStatus } from '@wins/csi-proxy';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';

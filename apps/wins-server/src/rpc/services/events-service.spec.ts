@@ -1,10 +1,10 @@
-import { EventRing } from '@wins/event-ring';
+import { EventRing } from '../../kernel/events/event-ring.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { eventsServiceDefinition } from '@wins/wins-api/raw';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/admission';
+import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createEventsService } from './events-service.js';

@@ -1,5 +1,5 @@
 import type { HnsServiceServer } from '@wins/wins-api/raw';
-import { HostSystemError } from '@wins/host-system';
+import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 

@@ -1,7 +1,11 @@
 import { AuditError } from '@wins/audit-log';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Connections } from '../connections.js';
-import { type HostSystem, hostSystemErrorCode, type HostSystemErrorCode } from '@wins/host-system';
+import type { HostSystem } from '../../kernel/host-system/host-system.js';
+import {
+  hostSystemErrorCode,
+  type HostSystemErrorCode,
+} from '../../kernel/host-system/host-system-error.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
 
 /** Calls about the host that are under way at the same time. Each may cost a walk through tables, or processes. */

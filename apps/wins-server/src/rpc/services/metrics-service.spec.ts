@@ -1,4 +1,4 @@
-import { EVERYBODY } from '@wins/admission';
+import { EVERYBODY } from '../../kernel/admission/client-identity.js';
 import { createWinsClient } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
 import { mkdtempSync, rmSync } from 'node:fs';

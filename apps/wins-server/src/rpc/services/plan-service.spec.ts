@@ -4,7 +4,7 @@ import { planServiceDefinition } from '@wins/wins-api/raw';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/admission';
+import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import type { RunningAgent } from '../../agent/running-agent.js';
 import type { Decision } from '@wins/audit-log';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';

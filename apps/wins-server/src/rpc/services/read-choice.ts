@@ -1,5 +1,6 @@
 import { formatAddress, parseNetwork } from '@wins/wins-program';
-import { HostSystemError, type NetworkSelector } from '@wins/host-system';
+import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
+import type { NetworkSelector } from '../../kernel/host-system/host-system.js';
 
 /** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;

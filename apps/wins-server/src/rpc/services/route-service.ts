@@ -1,5 +1,8 @@
 import type { RouteServiceServer } from '@wins/wins-api/raw';
-import { assertGranted, type HostSystem, ownNetworks, parseDestinations } from '@wins/host-system';
+import { assertGranted } from '../../kernel/host-system/route-grants.js';
+import type { HostSystem } from '../../kernel/host-system/host-system.js';
+import { ownNetworks } from '../../kernel/host-system/own-networks.js';
+import { parseDestinations } from '../../kernel/host-system/route-destinations.js';
 import type { HostCallGate } from './host-call-gate.js';
 
 /**

@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity } from '@wins/admission';
+import { EVERYBODY, type ClientIdentity } from '../../kernel/admission/client-identity.js';
 import {
   ProcessError,
   type ManagedProcess,

@@ -1,4 +1,5 @@
-import { command, switchOption, type Group } from '@wins/command-line';
+import { command, type Group } from '../../command-line/command.js';
+import { switchOption } from '../../command-line/option.js';
 import { server } from '../../load-applications.js';
 import { textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';

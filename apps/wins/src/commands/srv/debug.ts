@@ -1,4 +1,5 @@
-import { command, durationOption, readOption, type Group } from '@wins/command-line';
+import { command, type Group } from '../../command-line/command.js';
+import { durationOption, readOption } from '../../command-line/option.js';
 import { quoteText, UsageError } from '@wins/wins-program';
 import { server } from '../../load-applications.js';
 import { dataOutput, textOutput } from '../daemon-options.js';

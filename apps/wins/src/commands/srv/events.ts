@@ -1,4 +1,5 @@
-import { choiceOption, command, switchOption, textOption } from '@wins/command-line';
+import { choiceOption, switchOption, textOption } from '../../command-line/option.js';
+import { command } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { FORMS } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';

@@ -1,4 +1,4 @@
-import { command } from '@wins/command-line';
+import { command } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';

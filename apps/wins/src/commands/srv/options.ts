@@ -1,4 +1,4 @@
-import { textOption } from '@wins/command-line';
+import { textOption } from '../../command-line/option.js';
 
 /** Every command of `wins srv` has them. */
 export const inherits = {

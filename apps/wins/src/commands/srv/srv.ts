@@ -1,11 +1,5 @@
-import {
-  choiceOption,
-  command,
-  type Group,
-  numberOption,
-  switchOption,
-  textOption,
-} from '@wins/command-line';
+import { choiceOption, numberOption, switchOption, textOption } from '../../command-line/option.js';
+import { command, type Group } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
 import { FORMS, refuseBoth, textOutput } from '../daemon-options.js';

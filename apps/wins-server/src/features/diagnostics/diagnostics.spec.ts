@@ -1,0 +1,140 @@
+import { createDiagnostics, type Pieces } from './create-diagnostics.js';
+import { DiagnosticsError } from './diagnostics-error.js';
+import { requireHeapRoom } from './heap-snapshot.js';
+import { withoutSecrets } from './process-report.js';
+
+const SECRET = 'canary-7f3a9c';
+
+async function whole(pieces: Pieces): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const piece of pieces) parts.push(piece);
+  return Buffer.concat(parts);
+}
+
+/** Works for as long as the recording lasts, so that there is a stack to see. */
+async function keepBusyWhile<Result>(recording: Promise<Result>): Promise<Result> {
+  let over = false;
+  void recording.finally(() => (over = true)).catch(() => undefined);
+  const isOver = (): boolean => over;
+  while (!isOver()) {
+    countUpTo(200_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return recording;
+}
+
+function countUpTo(limit: number): number {
+  let sum = 0;
+  for (let number = 0; number < limit; number += 1) sum += Math.sqrt(number);
+  return sum;
+}
+
+describe('what a process tells about itself', () => {
+  it('is where its thread is, and what it waits for', async () => {
+    const waiting = setInterval(() => undefined, 1_000_000);
+    const text = await keepBusyWhile(createDiagnostics().stacks({ seconds: 0.3 }));
+    clearInterval(waiting);
+    // What is called often may have become a part of its caller.
+    expect(text).toMatch(/\d % of \d+ looks\n(?: {4}.*\n)*? {4}keepBusyWhile \(.*spec\.ts:\d+\)/);
+    expect(text).toMatch(/ {4}Timeout: \d+/);
+  });
+
+  it('is a report without the environment, the command line and names of hosts', () => {
+    process.env['SOME_TOKEN'] = SECRET;
+    process.argv.push(SECRET);
+    const text = createDiagnostics().report();
+    process.argv.pop();
+    delete process.env['SOME_TOKEN'];
+    expect(text).not.toContain(SECRET);
+    const { hostname } = process.report.getReport() as unknown as { hostname?: string };
+    expect(hostname).toBeUndefined();
+    const report = JSON.parse(text) as Record<string, unknown>;
+    expect(Object.keys(report)).not.toContain('environmentVariables');
+    expect(Object.keys(report.header as object)).not.toContain('commandLine');
+    expect(report['javascriptHeap']).toBeDefined();
+  });
+
+  it('of a report is what is on a list: what a later Node adds is not', () => {
+    const told = withoutSecrets({
+      header: { platform: 'linux', host: 'node-1', commandLine: [SECRET] },
+      libuv: [{ type: 'pipe', fd: 7, localEndpoint: SECRET, filename: SECRET }],
+      environmentVariables: { TOKEN: SECRET },
+      secrets: SECRET,
+    });
+    expect(told).toEqual({ header: { platform: 'linux' }, libuv: [{ type: 'pipe', fd: 7 }] });
+  });
+
+  it('is a profile of the processor', async () => {
+    const profile = await keepBusyWhile(whole(createDiagnostics().cpu({ seconds: 0.2 })));
+    const { nodes } = JSON.parse(String(profile)) as {
+      nodes: { callFrame: { functionName: string } }[];
+    };
+    expect(nodes.map(({ callFrame }) => callFrame.functionName)).toContain('keepBusyWhile');
+  });
+
+  it('is a trace of what Node does, and how it ended', async () => {
+    const trace = await whole(createDiagnostics().trace({ seconds: 0.2 }));
+    const { traceEvents, metadata } = JSON.parse(String(trace)) as {
+      traceEvents: unknown[];
+      metadata: object;
+    };
+    expect(traceEvents.length).toBeGreaterThan(0);
+    expect(metadata).toEqual({ ended: 'time' });
+  });
+
+  it('is what keeps it alive', () => {
+    const waiting = setInterval(() => undefined, 1_000_000);
+    expect(createDiagnostics().handles()).toContainEqual({
+      kind: 'Timeout',
+      count: expect.any(Number) as number,
+    });
+    clearInterval(waiting);
+  });
+});
+
+describe('a question', () => {
+  const code = (error: unknown): string => (error instanceof DiagnosticsError ? error.code : '');
+
+  it('finds one of its kind under way, and is refused; when that was given up, it is answered', async () => {
+    const diagnostics = createDiagnostics();
+    for (const ask of [
+      (signal: AbortSignal) => whole(diagnostics.cpu({ seconds: 60, signal })),
+      (signal: AbortSignal) => whole(diagnostics.trace({ seconds: 60, signal })),
+      (signal: AbortSignal) => diagnostics.stacks({ seconds: 60, signal }),
+    ]) {
+      const given = new AbortController();
+      const first = ask(given.signal).catch(code);
+      const never = new AbortController().signal;
+      expect(await ask(never).catch(code)).toBe('busy');
+      given.abort(new DiagnosticsError('unknown', 'given up'));
+      expect(await first).toBe('unknown');
+      const again = new AbortController();
+      const next = ask(again.signal).catch(code);
+      again.abort(new DiagnosticsError('unknown', 'given up'));
+      expect(await next).toBe('unknown');
+    }
+  });
+
+  it.each([0, -1, 61, NaN, Infinity])('for %s seconds is refused', async (seconds) => {
+    const diagnostics = createDiagnostics();
+    const asked = [
+      diagnostics.stacks({ seconds }),
+      whole(diagnostics.cpu({ seconds })),
+      whole(diagnostics.trace({ seconds })),
+    ];
+    for (const each of asked) expect(await each.catch(code)).toBe('invalidArgument');
+  });
+
+  it.each([
+    [{ usedBytes: 64 * 2 ** 20 + 1, availableBytes: Infinity }],
+    [{ usedBytes: 10 * 2 ** 20, availableBytes: 100 * 2 ** 20 }],
+  ])('for a heap that is too large for the process is refused: %j', (room) => {
+    expect(() => requireHeapRoom(room)).toThrow(
+      expect.objectContaining({ code: 'tooLarge' }) as Error,
+    );
+  });
+
+  it('for a heap that fits is not', () => {
+    requireHeapRoom({ usedBytes: 10 * 2 ** 20, availableBytes: 200 * 2 ** 20 });
+  });
+});
