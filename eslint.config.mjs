@@ -63,6 +63,13 @@ const oneWordEach = {
   message: 'Use the word of docs/architecture.md.',
 };
 
+/** Two channels are in no order: what a program wrote may come after what its socket did. */
+const unawaitedOutput = {
+  selector:
+    "CallExpression[callee.property.name=/^to(?:Contain|Match)$/] > MemberExpression > CallExpression[callee.name='expect'] > CallExpression[callee.property.name='stderr']",
+  message: 'Wait for what a program that runs says: await program.said(…).',
+};
+
 const syntaxOfAll = [privateFields, camelCaseCodes, oneWordEach];
 
 const usingInLoops = {
@@ -127,6 +134,10 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
   },
   {
+    files: ['apps/wins-e2e/src/**/*spec.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, unawaitedOutput] },
+  },
+  {
     files: ['**/{common,helper,helpers,types,util,utils}.ts'],
     rules: {
       'no-restricted-syntax': [
@@ -136,7 +147,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{libs,apps}/*/src/**/*.windows-{,long-}spec.ts'],
+    files: ['{libs,apps}/*/src/**/*.windows-{,long-,release-}spec.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',
