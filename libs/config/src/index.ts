@@ -22,7 +22,7 @@ export type {
 export { defaultConfigPath } from './default-config.js';
 export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges, EditOptions } from './edit/edit-config.js';
-export { mergeConfig, type MergedConfig } from './edit/merge-config.js';
+export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export { changedKeys, type ConfigChange } from './follow/changed-keys.js';
 export {
