@@ -12,7 +12,7 @@ const SMALL_KB = 20;
 const SMALL = {
   'audit-log': ['AuditError'],
   config: ['ConfigError', 'defaultConfigPath'],
-  'csi-proxy': ['CsiProxyError', 'judgeSettings', 'decide'],
+  'csi-proxy': ['CsiProxyError', 'judgeSettings'],
   'linux-host': ['LinuxError'],
   'node-install': ['InstallError'],
   'pipe-transport': ['PipeError'],

@@ -25,15 +25,9 @@ export type {
 } from './csi-proxy.js';
 export { CsiProxyError, type CsiProxyErrorCode } from './csi-proxy-error.js';
 export { LinuxService } from './linux-service.js';
-export { planSteps } from './decide/after-step.js';
 export type { CsiProxyState, CsiProxyStateKind } from './decide/component-state.js';
-export { decide, type CsiProxyFacts, type Decision } from './decide/decide.js';
-export type {
-  InstallRecord,
-  ObsoleteProgram,
-  ServiceCommand,
-  StoredRelease,
-} from './decide/install-record.js';
+export type { Decision } from './decide/decide.js';
+export type { ServiceCommand } from './decide/install-record.js';
 export type { CsiProxyService, Download, ServiceFacts } from './ports.js';
 export {
   judgeSettings,

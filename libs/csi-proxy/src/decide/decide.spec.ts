@@ -1,16 +1,10 @@
 import * as fc from 'fast-check';
-import {
-  decide,
-  planSteps,
-  type CsiProxyFacts,
-  type CsiProxyWish,
-  type InstallRecord,
-  type ServiceCommand,
-  type StoredRelease,
-} from '../index.js';
-import { afterStep, programPath } from './after-step.js';
+import { decide, type CsiProxyFacts } from './decide.js';
+import { afterStep, planSteps, programPath } from './after-step.js';
 import { MOVES, nextState, type CsiProxyState } from './component-state.js';
+import type { InstallRecord, ServiceCommand, StoredRelease } from './install-record.js';
 import { retryDelayMs } from './retry-delay.js';
+import type { CsiProxyWish } from '../index.js';
 
 const FOLDER = 'C:\\csi';
 const GO = 'C:\\Windows\\System32\\csi-proxy.exe';
