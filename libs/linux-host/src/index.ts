@@ -8,9 +8,33 @@
  *
  * @packageDocumentation
  */
-export { unixSocketPeers, type UnixPeer } from './clients/unix-socket-peers.js';
+export {
+  unixSocketPeers,
+  type UnixPeer,
+  type UnixSocketPeers,
+} from './clients/unix-socket-peers.js';
 export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
 export { freeMemoryTrimmer } from './free-memory.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
-export { linuxHostSystem } from './network/linux-host-system.js';
-export { posixProcessHost } from './processes/posix-process-host.js';
+export {
+  linuxHostSystem,
+  type LinuxHostSystem,
+  type NetworkAdapter,
+  type RouteEntry,
+} from './network/linux-host-system.js';
+export type { HostVersion } from './network/linux-version.js';
+export type { NetworkSelector, FoundAdapter } from './network/linux-adapters.js';
+export type { LinuxRoute } from './network/linux-routing-table.js';
+export {
+  posixProcessHost,
+  type PosixProcessHostOptions,
+  type PosixProcessHost,
+  type PosixCommand,
+} from './processes/posix-process-host.js';
+export type {
+  MakeHostFailure,
+  HostFailureCode,
+  HostFailureDetails,
+} from './processes/host-failure.js';
+export type { PosixExit, PosixProcess, PosixUsage } from './processes/posix-process.js';
+export type { LeftoverSearch, FoundLeftover } from './processes/find-leftovers.js';

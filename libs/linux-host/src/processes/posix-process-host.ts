@@ -18,7 +18,7 @@ import {
   type MakeHostFailure,
 } from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
-import { PosixProcess } from './posix-process.js';
+import { PosixSession, type PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
 
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
@@ -214,5 +214,5 @@ async function startOnce(
   const leader = { mark, pid, startTicks };
   const { stdout, stderr } = child;
   const startToken = tokenOf(startTicks);
-  return new PosixProcess({ child, stdout, stderr, leader, table, startToken });
+  return new PosixSession({ child, stdout, stderr, leader, table, startToken });
 }

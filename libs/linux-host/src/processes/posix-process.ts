@@ -36,18 +36,39 @@ export interface PosixChild {
   readonly table: LinuxProcessTable | undefined;
 }
 
-/**
- * A session of its own, ended as a whole. While the leader is not collected its PID cannot be given
- * to another process, so its group may be signalled by number; afterwards only processes that were
- * just found to belong to the run are signalled, one by one.
- */
-export class PosixProcess {
+/** A program in a session of its own, ended as a whole. */
+export interface PosixProcess {
   readonly pid: number;
   /** Together with the PID it identifies the process forever, across reuse of the PID and reboots. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Settles when the leader ends; never rejects. */
+  readonly exited: Promise<PosixExit>;
+  /** True once nothing of the run is left; a failure to find out counts as false. Never rejects. */
+  isGone(): Promise<boolean>;
+  /**
+   * Measures everything of the run; undefined without `/proc`, and when it cannot be read now. It does not see what a process
+   * used between the last look and its end, unless a parent of the run waited for it: a program that ends within one look has
+   * used nothing. Once `isGone` was true it looks no more. Never rejects.
+   */
+  usage(): Promise<PosixUsage | undefined>;
+  /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */
+  terminate(mode: 'graceful' | 'force'): Promise<void>;
+  /** Closes the pipes; idempotent. */
+  close(): void;
+}
+
+/**
+ * While the leader is not collected its PID cannot be given to another process, so its group may be
+ * signalled by number; afterwards only processes that were just found to belong to the run are
+ * signalled, one by one.
+ */
+export class PosixSession implements PosixProcess {
+  readonly pid: number;
+  readonly startToken: string;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
   readonly exited: Promise<PosixExit>;
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
@@ -70,7 +91,6 @@ export class PosixProcess {
     });
   }
 
-  /** True once nothing of the run is left; a failure to find out counts as false. Never rejects. */
   async isGone(): Promise<boolean> {
     if (!this.#collected) return false;
     if (this.#table === undefined) return !groupExists(this.pid);
@@ -78,11 +98,6 @@ export class PosixProcess {
     return this.#gone;
   }
 
-  /**
-   * Measures everything of the run; undefined without `/proc`, and when it cannot be read now. It does not see what a process
-   * used between the last look and its end, unless a parent of the run waited for it: a program that ends within one look has
-   * used nothing. Once `isGone` was true it looks no more. Never rejects.
-   */
   async usage(): Promise<PosixUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
@@ -99,7 +114,6 @@ export class PosixProcess {
     };
   }
 
-  /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */
   async terminate(mode: 'graceful' | 'force'): Promise<void> {
     const byGroup = !this.#collected || this.#table === undefined;
     if (byGroup) sendSignal(-this.pid, mode);
@@ -109,7 +123,6 @@ export class PosixProcess {
     }
   }
 
-  /** Closes the pipes; idempotent. */
   close(): void {
     this.stdout.destroy();
     this.stderr.destroy();
