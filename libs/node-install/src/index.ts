@@ -32,7 +32,6 @@ export {
 } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';
 export type { Manifest, ManifestEntry } from './manifest/manifest.js';
-export { readManifest } from './manifest/manifest-file.js';
 export { planAdopt } from './plan/plan-adopt.js';
 export { planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallWish } from './plan/plan-uninstall.js';

@@ -26,7 +26,7 @@ export class FolderNode implements Pick<
   readonly platform = 'linux';
   readonly places: InstallPlaces;
   readonly rooms: NodeRooms;
-  readonly strangersIn = posixStrangers;
+  readonly strangersIn: NodeHost['strangersIn'] = posixStrangers;
   readonly #file: string;
 
   constructor({ root, runner, around = (_effect, act) => act() }: FolderNodeOptions) {
