@@ -58,6 +58,7 @@ export type {
   ProcessOwner,
   RunSelection,
   StopSelection,
+  OwningClient,
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions } from './manager-options.js';
@@ -79,7 +80,7 @@ export type {
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
-export type { ProcessState, ProcessStateKind } from './supervision/process-state.js';
+export type { ProcessState } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';
 export type { PortsOutcome } from './supervision/ports-outcome.js';
 export type { RunName } from './supervision/run-registry.js';

@@ -12,7 +12,7 @@ export type ProcessState =
   | { readonly kind: 'ended'; readonly exit: ProcessExit };
 
 /** The kinds of state, for tables. */
-export type ProcessStateKind = ProcessState['kind'];
+type ProcessStateKind = ProcessState['kind'];
 
 /** From each state, the states that may follow. */
 export const RUN_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateKind[]>> = {
