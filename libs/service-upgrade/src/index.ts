@@ -8,7 +8,12 @@
  */
 export { readText, remove, replaceText } from './journal/durable-files.js';
 export { enterPrivateFolder, namedUpgrader } from './journal/private-folder.js';
-export { UpgradeJournal, type UpgradeRecord } from './journal/upgrade-journal.js';
+export {
+  UpgradeJournal,
+  type UpgradeRecord,
+  type ConfigBefore,
+  type ProgramIdentity,
+} from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
 export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
 export {
@@ -23,6 +28,7 @@ export {
   planUpgrade,
   type UpgradeFacts,
   type UpgradeWish,
+  type UpgradePlan,
 } from './plan/plan-upgrade.js';
 export { runsDaemon, serviceOption } from './plan/service-args.js';
 export {
@@ -31,7 +37,8 @@ export {
   parseServiceCommand,
   type ServiceCommand,
 } from './plan/service-command.js';
-export { Effects, type Around } from './run/effects.js';
+export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
+export { Effects, type Around, type Patience } from './run/effects.js';
 export { findPlaces } from './run/find-places.js';
 export { removeLeftovers } from './run/finish-upgrade.js';
 export { handOver, helpersIn, makeHelper, planOnly, type Helper } from './run/hand-over.js';
@@ -49,7 +56,7 @@ export {
   type RecoveredUpgrade,
   type RecoverOptions,
 } from './run/recover-at-start.js';
-export { runProgram } from './run/run-program.js';
+export { runProgram, type ProgramAnswer } from './run/run-program.js';
 export { settleUpgrade } from './run/settle-upgrade.js';
 export type {
   ServiceControl,
@@ -66,6 +73,7 @@ export type { Upgrader } from './run/upgrader.js';
 export type { FileGuard } from './watch/examine-program.js';
 export {
   recordUpgrades,
+  type RecordUpgrade,
   type UpgradeDecision,
   type UpgradeRecords,
 } from './watch/record-upgrades.js';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '@wins/wins-program';
 import { sweep } from '../journal/durable-files.js';
-import { upgraderIn } from '../journal/upgrade-places.js';
+import { upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
 import { recordResult, untakenRecords } from '../journal/record-result.js';
 import { writeResult, type UpgradeOutcome, type UpgradeResult } from '../journal/upgrade-result.js';
 import { releaseOf } from './prepare-upgrade.js';
+import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
 /** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
@@ -44,7 +45,10 @@ export async function finishUpgrade(
 export async function removeLeftovers({
   context,
   places,
-}: Pick<UpgradeRun, 'context' | 'places'>): Promise<void> {
+}: {
+  readonly context: UpgradeContext;
+  readonly places: UpgradePlaces;
+}): Promise<void> {
   try {
     if (existsSync(places.journal)) return;
     const named = (await context.service.query())?.command.imagePath ?? places.target;

@@ -27,7 +27,7 @@ const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 
 /** Records a decision; throws or rejects while it cannot. */
-type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
+export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
 /** Copies the records of upgrades until it is closed. */
 export interface UpgradeRecords {
