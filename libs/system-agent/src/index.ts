@@ -17,7 +17,6 @@ export type {
   ProbeStatus,
 } from './apply/pass.js';
 export { posixPlanFiles } from './apply/plan-files.js';
-export { parseUnixDate, unixDate } from './apply/unix-date.js';
 export { createSystemAgent } from './create-system-agent.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export { connectingStore, type ConnectingStoreOptions } from './kubernetes/connecting-store.js';
@@ -28,7 +27,7 @@ export {
   type ApiSecretStore,
   type SecretStoreOptions,
 } from './kubernetes/secret-store.js';
-export { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './images/image-limits.js';
+export type { ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
 export type { Proxies } from './images/registry/host-connections.js';
 export { registriesFiles } from './images/registry/registries-file.js';
@@ -53,7 +52,6 @@ export type {
   SecretStore,
   WatchState,
 } from './ports.js';
-export { followLocalPlans, type LocalPlansOptions } from './sources/local-plans.js';
 export type {
   AgentOptions,
   AgentStatus,
