@@ -2,7 +2,7 @@ import { streamLimit, type TunnelOptions } from './session/session-settings.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { isTcpPort } from './tcp/destination-policy.js';
 import { TunnelError } from './tunnel-error.js';
-import { Tunnel } from './tunnel.js';
+import { SessionTunnel, type Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 
 /** Options of the end that opens streams. */
@@ -17,7 +17,26 @@ export interface OpenTunnelOptions extends TunnelOptions {
 }
 
 /** The end that opens streams. */
-export class ClientTunnel extends Tunnel {
+export interface ClientTunnel extends Tunnel {
+  /** The peer knows the extensions of this project; a Go server does not. Known once a probe is answered. */
+  readonly isPeerExtended: boolean;
+  /**
+   * Asks the peer for a sign of life. It answers after it has acted on what was sent before, so that one that ends its session at a
+   * Connect, as a Go server does, is found out. Resolves with false when the tunnel ends without an answer; it has no limit in time.
+   */
+  probe(): Promise<boolean>;
+  /**
+   * Opens a stream to a port of the loopback at the other end. The protocol has no acknowledgement: data may be written
+   * at once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream;
+   * the signal destroys it too, with `aborted`.
+   *
+   * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
+   */
+  connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
+}
+
+/** Opens streams through a session. */
+export class ClientEnd extends SessionTunnel implements ClientTunnel {
   readonly #maxStreams: number;
 
   constructor(socket: TunnelWebSocket, options: OpenTunnelOptions) {
@@ -26,26 +45,14 @@ export class ClientTunnel extends Tunnel {
     this.#maxStreams = maxStreams;
   }
 
-  /**
-   * Asks the peer for a sign of life. It answers after it has acted on what was sent before, so that one that ends its session at a
-   * Connect, as a Go server does, is found out. Resolves with false when the tunnel ends without an answer; it has no limit in time.
-   */
   probe(): Promise<boolean> {
     return this.session.probe();
   }
 
-  /** The peer knows the extensions of this project; a Go server does not. Known once a probe is answered. */
   get isPeerExtended(): boolean {
     return this.session.peerExtended;
   }
 
-  /**
-   * Opens a stream to a port of the loopback at the other end. The protocol has no acknowledgement: data may be written
-   * at once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream;
-   * the signal destroys it too, with `aborted`.
-   *
-   * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
-   */
   connect(port: number, options: { readonly signal?: AbortSignal } = {}): TunnelStream {
     const { signal } = options;
     if (!isTcpPort(port)) {

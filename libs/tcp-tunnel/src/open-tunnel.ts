@@ -1,4 +1,4 @@
-import { ClientTunnel, type OpenTunnelOptions } from './client-tunnel.js';
+import { ClientEnd, type ClientTunnel, type OpenTunnelOptions } from './client-tunnel.js';
 import { publishPorts, type PublishedTunnel, type PublishOptions } from './publish-ports.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 
@@ -21,9 +21,9 @@ export function openTunnel(
   first: TunnelWebSocket | PublishOptions,
   options: OpenTunnelOptions = {},
 ): ClientTunnel | Promise<PublishedTunnel> {
-  if (!('publish' in first)) return new ClientTunnel(first, options);
+  if (!('publish' in first)) return new ClientEnd(first, options);
   return publishPorts(
     first,
-    (socket, localConnection) => new ClientTunnel(socket, { ...first, localConnection }),
+    (socket, localConnection) => new ClientEnd(socket, { ...first, localConnection }),
   );
 }

@@ -8,7 +8,7 @@ import { streamLimit, positiveInteger, type TunnelOptions } from './session/sess
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { TunnelError } from './tunnel-error.js';
-import { Tunnel } from './tunnel.js';
+import { SessionTunnel, type Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
@@ -66,11 +66,21 @@ export interface ServeTunnelOptions extends TunnelOptions {
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */
 export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions): ServerTunnel {
-  return new ServerTunnel(socket, options);
+  return new ServerEnd(socket, options);
 }
 
 /** The end that dials. */
-export class ServerTunnel extends Tunnel {
+export interface ServerTunnel extends Tunnel {
+  /**
+   * Replaces the allowed ports for the Connects to come.
+   *
+   * @throws {TunnelError} `invalidOption`.
+   */
+  allowPorts(ports: readonly number[]): void;
+}
+
+/** Dials what a session asks for. */
+class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedPorts: ReadonlySet<number>;
   readonly #options: ServeTunnelOptions;
   readonly #maxStreams: number;
@@ -101,11 +111,6 @@ export class ServerTunnel extends Tunnel {
     this.#limits = limits;
   }
 
-  /**
-   * Replaces the allowed ports for the Connects to come.
-   *
-   * @throws {TunnelError} `invalidOption`.
-   */
   allowPorts(ports: readonly number[]): void {
     this.#allowedPorts = portSet(ports);
   }

@@ -12,12 +12,23 @@ import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 /** After the end of a session, an answer that is complete and still being read gets this long. */
 const LEFTOVER_MS = 5_000;
 
-/**
- * A running tunnel, in either role: a {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled.
- * It owns its WebSocket and its streams; the caller that began it closes it.
- */
-export abstract class Tunnel implements AsyncDisposable {
+/** A running tunnel, in either role. It owns its WebSocket and its streams; the caller that began it closes it. */
+export interface Tunnel extends AsyncDisposable {
   /** Why the tunnel ended: the first cause. Never rejects. */
+  readonly closed: Promise<TunnelEnd>;
+  readonly state: SessionState['kind'];
+  /** Streams that are not gone yet. */
+  readonly streamCount: number;
+  /** What all streams of this tunnel have moved so far, those that are gone included. */
+  readonly traffic: Readonly<TunnelTraffic>;
+  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
+  drain(): Promise<TunnelEnd>;
+  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled. */
+export abstract class SessionTunnel implements Tunnel {
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;
   readonly #sockets = new Set<Socket>();
@@ -67,12 +78,10 @@ export abstract class Tunnel implements AsyncDisposable {
     return this.session.state.kind;
   }
 
-  /** Streams that are not gone yet. */
   get streamCount(): number {
     return Math.max(this.session.streamCount, this.#sockets.size);
   }
 
-  /** What all streams of this tunnel have moved so far, those that are gone included. */
   get traffic(): Readonly<TunnelTraffic> {
     return { ...this.session.traffic };
   }
@@ -86,7 +95,6 @@ export abstract class Tunnel implements AsyncDisposable {
     });
   }
 
-  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
   async drain(): Promise<TunnelEnd> {
     this.session.drain();
     await this.#becomeIdle();
@@ -94,7 +102,6 @@ export abstract class Tunnel implements AsyncDisposable {
     return this.closed;
   }
 
-  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
   async close(): Promise<void> {
     this.#begin({ reason: 'closed' });
     this.#destroyAll();
