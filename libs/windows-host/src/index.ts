@@ -1,20 +1,20 @@
 /**
  * The only library with Win32 calls. What it offers fits the ports of the other libraries by structure; it imports none of them.
  *
- * It exports what applications call. The types of their arguments and results follow from that.
+ * It exports what applications call, and the types of arguments and results.
  *
  * Importing it loads nothing and works everywhere; a call on another system fails with a {@link WindowsError} of code
  * `unavailable`.
  *
  * @packageDocumentation
  */
-export { ensurePrivateFolder, distrustOfFile } from './access/trusted-file.js';
+export { distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
 export { lockFile } from './access/file-lock.js';
-export { holdFile } from './access/file-hold.js';
+export { holdFile, type FileHold } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
-export { whoMayWrite } from './access/who-may-write.js';
+export { whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
 export {
   windowsPlanFiles,
   type PlanFileMode,
@@ -22,6 +22,7 @@ export {
   type WindowsPlanFilesOptions,
 } from './access/windows-plan-files.js';
 export { windowsFileTrust } from './access/windows-file-trust.js';
+export type { ProcessAccount } from './access/process-account.js';
 export {
   openEventLog,
   registerEventSource,
@@ -29,22 +30,51 @@ export {
   type EventLog,
   type LogEvent,
 } from './event-log/event-log.js';
-export { firewallOffReason } from './firewall/firewall-off-reason.js';
-export { firewallRules } from './firewall/firewall-rules.js';
-export { windowsHostSystem } from './network/windows-host-system.js';
+export { firewallOffReason, type FirewallSwitches } from './firewall/firewall-off-reason.js';
+export {
+  firewallRules,
+  type FirewallHost,
+  type FirewallRules,
+  type RunOpening,
+} from './firewall/firewall-rules.js';
+export type { FirewallPort } from './firewall/firewall-ports.js';
+export { windowsHostSystem, type WindowsHostSystem } from './network/windows-host-system.js';
+export type { NetworkSelector, NetworkAdapter } from './network/network-adapters-selection.js';
+export type { HnsNetwork, HnsSubnet } from './network/hns-networks-json.js';
+export type { RouteEntry } from './network/routes.js';
 export { pipeAccess } from './pipes/pipe-access.js';
 export { pipeExists } from './pipes/pipe-exists.js';
 export type { PipeClient } from './pipes/pipe-client.js';
-export { pipeAccessFault, securedPipe } from './pipes/secured-pipe.js';
-export { securedPipeClient } from './pipes/secured-pipe-client.js';
+export {
+  pipeAccessFault,
+  securedPipe,
+  type SecuredPipeOptions,
+  type PipeProtection,
+} from './pipes/secured-pipe.js';
+export {
+  securedPipeClient,
+  type SecuredPipeClientOptions,
+  type SecuredPipeClient,
+} from './pipes/secured-pipe-client.js';
+export type { SecuredPipeEvents, SecuredPipe } from './pipes/served-pipe.js';
 export { windowsNode } from './node/windows-node.js';
-export type { NodeServiceManners } from './node/node-services.js';
+export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';
+export type { NodeRoom, ContentRoom } from './node/node-room.js';
+export type { FolderItem, FileState } from './node/node-files.js';
+export type { WinHttpProxyState } from './node/win-http-proxy.js';
+export type { VariableItem } from './node/service-environment.js';
 export {
   listenToConsole,
   type ConsoleEvent,
   type ConsoleEvents,
 } from './processes/console-events.js';
-export { jobObjectProcessHost } from './processes/job-object-process-host.js';
+export {
+  jobObjectProcessHost,
+  type JobObjectProcessHostOptions,
+  type JobObjectProcessHost,
+  type JobObjectCommand,
+  type JobObjectLeftover,
+} from './processes/job-object-process-host.js';
 export {
   endProcess,
   isRunning,
@@ -52,17 +82,46 @@ export {
   processIdentity,
   type ProcessIdentity,
 } from './processes/windows-process.js';
-export { eventAccess, listenToEvent, signalEvent } from './processes/named-event.js';
+export {
+  eventAccess,
+  listenToEvent,
+  signalEvent,
+  type NamedEvent,
+  type EventListener,
+} from './processes/named-event.js';
 export { isBelow } from './processes/process-ancestry.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
+export type { Program } from './processes/windows-process-start.js';
+export type {
+  MakeHostFailure,
+  HostFailureCode,
+  HostFailureDetails,
+} from './processes/job-object-host-failure.js';
+export type { JobObjectProcess } from './processes/job-object-process.js';
+export type { LeftoverSearch, FoundLeftover } from './processes/job-object-leftovers.js';
+export type { JobUsage } from './processes/job-usage.js';
 export { RegistryKey } from './registry/registry.js';
+export type { RegistryValue } from './registry/registry-value.js';
 export {
   serviceControlManager,
   type ServiceControlManager,
+  type Registration,
+  type ServiceChange,
 } from './services/service-control-manager.js';
-export type { ServiceDefinition } from './services/service-definition.js';
+export type {
+  ServiceDefinition,
+  ServiceStartType,
+  FailurePolicy,
+} from './services/service-definition.js';
 export type { ServiceStopReason } from './services/service-lifecycle.js';
-export { runAsService, type RunningService } from './services/service-process.js';
+export {
+  runAsService,
+  type RunningService,
+  type ServiceOptions,
+} from './services/service-process.js';
 export type { ServiceState, ServiceStatus } from './services/service-status.js';
-export { WindowsError, type WindowsErrorCode } from './windows-error.js';
+export type { ServiceConfig } from './services/service-config.js';
+export type { WaitOptions } from './services/service-wait.js';
+export { WindowsError, type WindowsErrorCode, type SystemFailure } from './windows-error.js';
+export type { WindowsVersion } from './host-version.js';

@@ -37,7 +37,7 @@ export function windowsNode(manners: NodeServiceManners) {
       dependency: nodeDependencies(),
       running: nodeRunning(),
     },
-    strangersIn,
+    strangersIn: (folder: string): Promise<readonly string[]> => strangersIn(folder),
     isBeingRemoved: (service: string): Promise<boolean> => Promise.resolve(isBeingRemoved(service)),
   };
 }
