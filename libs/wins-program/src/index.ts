@@ -63,14 +63,9 @@ export {
   overlap,
   parseAddress,
   parseNetwork,
-  unroutableReason,
   type IpNetwork,
 } from './ip-network.js';
-export {
-  MAX_ROUTE_DESTINATIONS,
-  readRouteDestinations,
-  type RouteDestinations,
-} from './route-destinations.js';
+export { readRouteDestinations, type RouteDestinations } from './route-destinations.js';
 export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
 export { hasUser, isPlainAddress } from './network/plain-address.js';
 export { ProxyAddressError, proxyOf, type Environment } from './network/proxy-of.js';

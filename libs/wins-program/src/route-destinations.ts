@@ -9,7 +9,7 @@ import {
 import type { IpNetwork } from './ip-network.js';
 
 /** How many destinations one call about routes may name. */
-export const MAX_ROUTE_DESTINATIONS = 256;
+const MAX_ROUTE_DESTINATIONS = 256;
 
 /** Longest piece of a wrong text that an error repeats. */
 const SHOWN_LENGTH = 64;
