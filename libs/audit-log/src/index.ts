@@ -23,7 +23,6 @@ export type { AuditFacts, AuditRecord } from './audit-record.js';
 export type { Flood } from './flood-gate.js';
 export { readAuditLog } from './read-audit-log.js';
 export { AUDIT, AuditTrail, type AuditTrailOptions, type TrailLog } from './trail/audit-trail.js';
-export { decisionMessage } from './trail/decision-message.js';
-export { recordRule, type Decision, type RecordRule } from './trail/record-policy.js';
+export type { Decision } from './trail/record-policy.js';
 export { RECORD_HEAD, recordRow } from './trail/record-row.js';
 export { verifyAuditLog, type AuditProblem, type AuditVerdict } from './verify-audit-log.js';
