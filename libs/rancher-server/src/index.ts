@@ -11,7 +11,7 @@
  * const { text } = await registerNode(trust, { token, node: { id: newNodeId(), isWorker: true } });
  * @module
  */
-export { systemAdapters, type AddressAdapters } from './address/address-adapters.js';
+export type { AddressAdapters } from './address/address-adapters.js';
 export type { CloudServices } from './address/cloud-words.js';
 export { resolveAddress, type AddressOptions } from './address/resolve-address.js';
 export { createDownload, type DownloadOptions } from './download/create-download.js';
