@@ -13,7 +13,8 @@ export const HTTP2_CODE = {
   enhanceYourCalm: 11,
 } as const;
 
-const CODE_OF = {
+/** Why a connection ended, and the code of HTTP/2 that the client is told. */
+export const END_REASONS = {
   /** The client closed it, or its socket failed. */
   clientGone: HTTP2_CODE.noError,
   /** We were told to close. */
@@ -57,11 +58,11 @@ const CODE_OF = {
 } as const;
 
 /** Why a connection ended; the first cause. */
-export type EndReason = keyof typeof CODE_OF;
+export type EndReason = keyof typeof END_REASONS;
 
 /** The code that the client is told. */
 export function http2CodeOf(reason: EndReason): number {
-  return CODE_OF[reason];
+  return END_REASONS[reason];
 }
 
 /** Thrown within the library by what finds a reason to end the connection, and caught where octets come in. */

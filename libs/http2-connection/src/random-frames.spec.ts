@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { duplexPair } from 'node:stream';
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
 import { HpackEncoder } from './hpack/hpack-encoder.js';
-import type { Http2Stream } from './http2-stream.js';
+import type { ServedStream } from './served-stream.js';
 import { OctetBudget } from './octet-budget.js';
 import { serveHttp2Connection } from './serve-http2-connection.js';
 import { echo, grpcMessage } from './testing/index.js';
@@ -58,7 +58,7 @@ const likely = fc
       .map(([end, length]) => frame(type, Number(end), id, grpcMessage(Buffer.alloc(length))));
   });
 
-type Handler = (stream: Http2Stream) => void;
+type Handler = (stream: ServedStream) => void;
 const HANDLERS: readonly Handler[] = [
   echo,
   () => undefined,
@@ -82,7 +82,7 @@ describe('random orders of frames', () => {
         const [client, socket] = duplexPair();
         const inbound = new OctetBudget(1 << 26);
         const outbound = new OctetBudget(1 << 27);
-        const streams: Http2Stream[] = [];
+        const streams: ServedStream[] = [];
         const ends: string[] = [];
         const connection = serveHttp2Connection(socket, {
           ...{ inbound, outbound },

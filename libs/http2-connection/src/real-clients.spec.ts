@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
-import type { Http2Stream } from './http2-stream.js';
+import type { ServedStream } from './served-stream.js';
 import { echo, FrameServer, grpcMessage, type FrameServerOptions } from './testing/index.js';
 
 const MIB = 1024 * 1024;
@@ -119,7 +119,7 @@ describe('the HTTP/2 client of Node', () => {
   });
 
   it('may have 256 calls at a time, and its next ones wait for them', async () => {
-    const held: Http2Stream[] = [];
+    const held: ServedStream[] = [];
     await open({ onStream: (stream) => held.push(stream) });
     const calls = Array.from({ length: 300 }, () => call(grpcMessage('')));
     await server.until(() => held.length === 256);
@@ -135,14 +135,14 @@ describe('the HTTP/2 client of Node', () => {
   });
 
   it('learns of a graceful end: calls under way are answered, then the connection closes', async () => {
-    const held: Http2Stream[] = [];
+    const held: ServedStream[] = [];
     await open({ onStream: (stream) => held.push(stream) });
     const goaway = once(session, 'goaway');
     const under = call(grpcMessage('late'));
     await server.until(() => held.length === 1);
     const closed = server.connections[0]?.close({ graceMs: 60_000 });
     await goaway;
-    echo(held[0] as Http2Stream);
+    echo(held[0] as ServedStream);
     expect((await under).body.toString()).toContain('late');
     await closed;
     expect(server.reasons).toEqual(['closed']);

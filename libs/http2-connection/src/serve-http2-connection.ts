@@ -2,17 +2,18 @@ import type { Duplex } from 'node:stream';
 import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
 import type { EndReason } from './end-reason.js';
 import { Connection } from './http2-connection.js';
-import type { AnswerHeaders, Http2Stream, PeerAddress } from './http2-stream.js';
+import type { AnswerHeaders, PeerAddress } from './http2-stream.js';
 import type { OctetBudget } from './octet-budget.js';
 import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
+import type { ServedStream } from './served-stream.js';
 
 /** How {@link serveHttp2Connection} serves. */
 export interface Http2ConnectionOptions {
   /** Told once the client has greeted: its preface and SETTINGS are there. */
   readonly onGreeted?: () => void;
   /** Takes each call as soon as its headers are there. */
-  readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
+  readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
   /** Told once why the connection ended, when all it held is free; its socket may live for `lingerMs` more. */
   readonly onEnd?: (reason: EndReason) => void;
   /**

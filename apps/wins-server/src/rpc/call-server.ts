@@ -1,11 +1,11 @@
 import { Server, status } from '@grpc/grpc-js';
-import type { Http2Stream, RequestHeaders } from '@wins/http2-connection';
+import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/wins-program';
 
 /** What of grpc-js is used beyond its public face: the way in for a stream that no session of Node's made. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
-  _streamHandler(interceptors: readonly unknown[], stream: Http2Stream, headers: object): void;
+  _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;
 }
 
 /** Which messages of a client are taken; the only encoding. */
@@ -22,7 +22,7 @@ const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 export interface CallServer {
   readonly server: Server;
   /** Answers a call. */
-  serve(stream: Http2Stream, headers: RequestHeaders): void;
+  serve(stream: ServedStream, headers: RequestHeaders): void;
   /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
   hasOneRequest(path: string): boolean;
   /** `package.Service/Method` of a path that is served; anything else is `unknown`. */

@@ -5,7 +5,7 @@ import {
   serveHttp2Connection,
   type EndReason,
   type Http2Connection,
-  type Http2Stream,
+  type ServedStream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
 import { parseTraceparent, type TraceContext } from '../features/tracing/trace-context.js';
@@ -260,7 +260,7 @@ export class Connections {
   }
 
   #tellCall(
-    stream: Http2Stream,
+    stream: ServedStream,
     path: string,
     sinceMs: number,
     trace: TraceContext | undefined,

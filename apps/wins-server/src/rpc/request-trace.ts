@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { EndReason, Http2Stream } from '@wins/http2-connection';
+import type { EndReason, ServedStream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
 import type { TraceContext } from '../features/tracing/trace-context.js';
 import type { Socket } from 'node:net';
@@ -28,7 +28,7 @@ export class RequestTrace {
   }
 
   /** @param trace - That of the client, so that lines can be found by its id. */
-  called(peer: string, stream: Http2Stream, path: string, trace?: TraceContext): void {
+  called(peer: string, stream: ServedStream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
     const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };
     const call = { peer, call: stream.id, method: clientLabel(path), ...ids };
@@ -54,7 +54,7 @@ export class RequestTrace {
 }
 
 /** The status by its name, and the daemon's own code for an error. */
-function outcomeOf(headers: NonNullable<Http2Stream['lastHeaders']>) {
+function outcomeOf(headers: NonNullable<ServedStream['lastHeaders']>) {
   const code = headers[ERROR_METADATA_KEY];
   return {
     status: status[Number(headers['grpc-status'] ?? status.UNKNOWN)],

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Http2Stream } from '../http2-stream.js';
+import type { ServedStream } from '../served-stream.js';
 import { OctetBudget } from '../octet-budget.js';
 import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
 
 /** What handlers do in the place of gRPC: echo the messages of a request when it is whole. */
-export function echo(stream: Http2Stream): void {
+export function echo(stream: ServedStream): void {
   const messages: Buffer[] = [];
   stream.on('data', (message: Buffer) => messages.push(message));
   stream.on('end', () => {
@@ -24,7 +24,7 @@ export function echo(stream: Http2Stream): void {
 /** How a {@link FrameServer} serves. */
 export interface FrameServerOptions {
   readonly limits?: Partial<Http2Limits>;
-  readonly onStream?: (stream: Http2Stream, headers: RequestHeaders) => void;
+  readonly onStream?: (stream: ServedStream, headers: RequestHeaders) => void;
   readonly hasOneRequest?: (path: string) => boolean;
   readonly inbound?: OctetBudget;
   readonly outbound?: OctetBudget;
@@ -35,7 +35,7 @@ export class FrameServer implements AsyncDisposable {
   readonly inbound: OctetBudget;
   readonly outbound: OctetBudget;
   readonly connections: Http2Connection[] = [];
-  readonly streams: Http2Stream[] = [];
+  readonly streams: ServedStream[] = [];
   readonly requests: RequestHeaders[] = [];
   readonly reasons: string[] = [];
   readonly failures: unknown[] = [];
