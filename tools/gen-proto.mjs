@@ -59,6 +59,8 @@ const result = spawnSync(
 );
 if (result.status !== 0) process.exit(result.status ?? 1);
 
+shareMessageFunctions();
+
 const descriptorSet = path.join(out, `${DESCRIPTORS}.bin`);
 writeFileSync(
   path.join(out, DESCRIPTORS),
@@ -87,4 +89,29 @@ if (checking) {
       `${path.relative(root, path.join(committed, name))} is not what its proto generates: run npm run proto`,
     );
   process.exit(drifted.length === 0 ? 0 : 1);
+}
+
+/** The generator declares in each file, by the same words, what can be done with any message: it gets a file of its own. */
+function shareMessageFunctions() {
+  const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
+  let shared;
+  for (const name of readdirSync(out).filter((one) => one.endsWith('.ts'))) {
+    const file = path.join(out, name);
+    const text = readFileSync(file, 'utf8');
+    const [all, builtin, functions] = declared.exec(text) ?? [];
+    if (all === undefined || (shared ??= all) !== all)
+      throw new Error(`${name}: found other functions of messages than in the files before`);
+    const own = text.replace(all, '');
+    const names = ['DeepPartial', 'MessageFns'].filter((one) => own.includes(one)).join(', ');
+    const use = `import type { ${names} } from "./message-fns.js";\nimport `;
+    writeFileSync(file, own.replace(/^import /m, use));
+    const head = `// Made by tools/gen-proto.mjs of what protoc-gen-ts_proto writes. DO NOT EDIT.
+
+/* eslint-disable */
+import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+
+`;
+    const types = functions.replace('extends Builtin', `extends ${builtin}`);
+    writeFileSync(path.join(out, 'message-fns.ts'), head + types);
+  }
 }

@@ -14,7 +14,7 @@ export type ConfigSubject =
   | { readonly port: number };
 
 /** What ends a call before its answer. */
-interface ConfigCallOptions {
+export interface ConfigCallOptions {
   /** Aborting it ends the call with the code `cancelled`. */
   readonly signal?: AbortSignal;
 }

@@ -12,7 +12,7 @@ import type { Route } from './gen/route.js';
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /** What ends a call before its answer. */
-interface HostCallOptions {
+export interface HostCallOptions {
   /** Aborting it ends the call with the code `cancelled`. */
   readonly signal?: AbortSignal;
 }

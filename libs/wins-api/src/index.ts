@@ -14,8 +14,6 @@
  *
  * @module
  */
-export { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
-
 export { runProcess } from './run-process.js';
 export type { OnOutput, ProcessResult, RunProcessOptions } from './run-process-options.js';
 export { createWinsClient } from './create-wins-client.js';
@@ -27,8 +25,13 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
-export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
-export type { HostClient, NetworkSelector } from './host-client.js';
+export type {
+  ConfigCallOptions,
+  ConfigClient,
+  ConfigReloadOptions,
+  ConfigSubject,
+} from './config-client.js';
+export type { HostCallOptions, HostClient, NetworkSelector } from './host-client.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 export { routeGrpcLog } from './grpc-js/route-grpc-log.js';
@@ -46,7 +49,8 @@ export type {
   ConfigReloadResponse,
 } from './gen/config.js';
 export type { RunFigures, RunStatsResponse, RunUsage } from './gen/run-stats.js';
-export type { HnsNetwork } from './gen/hns.js';
+export type { HnsNetwork, HnsNetworkSubnet } from './gen/hns.js';
+export type { DeepPartial, MessageFns } from './gen/message-fns.js';
 export type { HostVersion } from './gen/host.js';
 export type { NetworkAdapter } from './gen/network.js';
 export type { Route } from './gen/route.js';

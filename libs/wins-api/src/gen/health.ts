@@ -5,6 +5,7 @@
 // source: health.proto
 
 /* eslint-disable */
+import type { DeepPartial, MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
@@ -373,20 +374,4 @@ export interface HealthServer extends UntypedServiceImplementation {
   watch: handleServerStreamingCall<HealthCheckRequest, HealthCheckResponse>;
   /** List says the status of all services. */
   list: handleUnaryCall<HealthListRequest, HealthListResponse>;
-}
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create(base?: DeepPartial<T>): T;
-  fromPartial(object: DeepPartial<T>): T;
 }
