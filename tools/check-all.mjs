@@ -19,6 +19,7 @@ process.exitCode = printReport(results) ? 0 : 1;
 
 async function checkSources() {
   await beside('lock file', 'tools/check-lock.mjs');
+  await beside('exports have users', 'tools/unused-exports.mjs');
   await beside('quoted tests', 'tools/check-quoted-tests.mjs');
   await beside('map of CONTRIBUTING.md', 'tools/check-map.mjs');
   await beside('scripts of PowerShell', 'tools/check-powershell.mjs');

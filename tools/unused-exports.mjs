@@ -1,0 +1,100 @@
+// node tools/unused-exports.mjs [--list]
+// Every name that a library exports at its main door has a user: another package, a tool or an example imports it, or the declaration of a
+// name with a user shows it, as the report in etc/ has it. What nobody here uses is there for others, and the README of its library says
+// so; there may be MOST_FOR_OTHERS of these. --list prints them.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+const root = path.resolve(import.meta.dirname, '..');
+const MOST_FOR_OTHERS = 60;
+
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
+const parse = (text) => ts.createSourceFile('one.ts', text, ts.ScriptTarget.Latest);
+const patterns = ['*.ts', '*.mjs', '*.cjs', '*.js'];
+const sources = execFileSync('git', ['ls-files', '--', ...patterns], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /^(?:libs|apps|tools|examples)\//.test(file))
+  .map((file) => ({ file, text: read(file) }))
+  .filter(({ text }) => text.includes('@wins/'));
+
+const problems = [];
+const forOthers = [];
+for (const library of readdirSync(path.join(root, 'libs'))) {
+  const names = namesOf(library);
+  const used = importedNames(library, names);
+  addShown(used, declarationsOf(library));
+  const readme = new Set(read(`libs/${library}/README.md`).match(/\w+/g));
+  for (const name of names.filter((one) => !used.has(one)))
+    if (readme.has(name)) forOthers.push(`@wins/${library}: ${name}`);
+    else
+      problems.push(`@wins/${library}: nobody uses ${name}, and the README does not speak of it`);
+}
+if (process.argv.includes('--list')) for (const one of forOthers) console.log(one);
+console.log(`${forOthers.length} exported names are for others alone`);
+if (forOthers.length > MOST_FOR_OTHERS)
+  problems.push(`found ${forOthers.length} names for others; wanted at most ${MOST_FOR_OTHERS}`);
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function namesOf(library) {
+  return parse(read(`libs/${library}/src/index.ts`)).statements.flatMap((statement) => {
+    if (!ts.isExportDeclaration(statement) || statement.exportClause === undefined)
+      throw new Error(`libs/${library}/src/index.ts: found no list of names`);
+    return statement.exportClause.elements.map(({ name }) => name.text);
+  });
+}
+
+/** The names that others import of a library, by an import at any place of their files. */
+function importedNames(library, names) {
+  const specifier = `@wins/${library}`;
+  const used = new Set();
+  for (const { file, text } of sources) {
+    if (file.startsWith(`libs/${library}/`) || !text.includes(`'${specifier}'`)) continue;
+    for (const statement of parse(text).statements) {
+      if (statement.moduleSpecifier?.text !== specifier) continue;
+      const { elements = [] } = statement.exportClause ?? statement.importClause.namedBindings;
+      for (const { name, propertyName } of elements) used.add((propertyName ?? name).text);
+    }
+    // What is loaded later has its names taken out of it in many ways.
+    if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
+      const words = new Set(text.match(/\w+/g));
+      for (const name of names.filter((one) => words.has(one))) used.add(name);
+    }
+  }
+  return used;
+}
+
+/** The identifiers of each declaration of a library's report. */
+function declarationsOf(library) {
+  const [, code] = /```ts\n([^]*?)```/.exec(read(`etc/${library}.api.md`));
+  const shown = new Map();
+  for (const statement of parse(code).statements) {
+    const words = new Set();
+    const visit = (node) => {
+      const type =
+        node.typeName ?? node.exprName ?? (node.typeArguments && node.expression) ?? node;
+      if (node !== type || ts.isExpressionWithTypeArguments(node)) {
+        const name = ts.isExpressionWithTypeArguments(node) ? node.expression : type;
+        if (ts.isIdentifier(name)) words.add(name.text);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(statement);
+    const list = statement.declarationList?.declarations ?? [statement];
+    // An overloaded function has a declaration for each form.
+    for (const { name } of list)
+      if (name !== undefined) shown.set(name.text, [...(shown.get(name.text) ?? []), ...words]);
+  }
+  return shown;
+}
+
+/** Adds the names that the declarations of names with a user show. */
+function addShown(used, shown) {
+  // A set goes on to what is added meanwhile.
+  for (const name of used) for (const word of shown.get(name) ?? []) used.add(word);
+}
