@@ -50,6 +50,13 @@ describe('a server under a hostile client', () => {
     });
   });
 
+  it('answers a reason of a close that is no UTF-8 with 1007', async () => {
+    const closed = once(client.socket, 'close');
+    client.socket.close(1000, Buffer.of(0xc3, 0x28));
+    expect((await closed)[0]).toBe(1007);
+    expect(await server.closed).toMatchObject({ reason: 'failed' });
+  });
+
   it.each([
     ['an empty message', Buffer.alloc(0)],
     ['a header that breaks off', Buffer.from([2, 2])],

@@ -3,7 +3,6 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 /** The options that a WebSocket of either end of a tunnel is made with. */
 export interface TunnelWebSocketOptions {
   readonly perMessageDeflate: false;
-  readonly skipUTF8Validation: true;
   /** Bytes of one message; a longer one ends the connection with code 1009. */
   readonly maxPayload: number;
   /** Frames of one message; more end the connection with code 1008. */
@@ -22,7 +21,6 @@ const MOST_FRAGMENTS = 1024;
 export function webSocketServerOptions(): TunnelWebSocketOptions {
   return {
     perMessageDeflate: false,
-    skipUTF8Validation: true,
     maxPayload: PROTOCOL_LIMITS.messageBytes,
     maxFragments: MOST_FRAGMENTS,
   };
