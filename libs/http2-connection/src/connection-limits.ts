@@ -36,7 +36,7 @@ export interface Http2Limits {
   readonly idleMs: number;
   /** For the last words to a client, before its socket is destroyed. Default 500 ms. */
   readonly lingerMs: number;
-  /** Default 1,000; 50 per second. */
+  /** Streams that the client resets, or makes us reset by a fault. Default 1,000; 50 per second. */
   readonly resets: Rate;
   /** One more for each DATA frame of ours: clients measure the way by pings. Default 256; 50 per second. */
   readonly pings: Rate;

@@ -1,5 +1,5 @@
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
-import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
+import { echo, FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 
 const { endHeaders, endStream } = FLAG;
 const CALL = endHeaders | endStream;
@@ -158,16 +158,6 @@ describe('a client that does what it may not', () => {
     expect(server.reasons).toEqual([reason]);
   });
 
-  it('is ended for more messages than its window, when nobody reads them', async () => {
-    await client.greet();
-    client.headers(1);
-    const data = Buffer.concat(Array.from({ length: 80 }, () => grpcMessage(Buffer.alloc(16_379))));
-    for (let at = 0; at < data.length; at += 16_384) {
-      client.send(FRAME.data, 0, 1, data.subarray(at, at + 16_384));
-    }
-    expect(await client.goaway()).toBe('windowExceeded');
-  });
-
   it.each<[string, string, (client: FrameClient) => void]>([
     ['pings', 'tooManyPings', (c) => c.send(FRAME.ping, 0, 0, Buffer.alloc(8))],
     ['answers to no ping', 'tooManyPings', (c) => c.send(FRAME.ping, 1, 0, Buffer.alloc(8))],
@@ -187,6 +177,20 @@ describe('a client that does what it may not', () => {
     for (let id = 1; id < 2400; id += 2) {
       client.headers(id);
       client.send(FRAME.rstStream, 0, id, numbers(8));
+    }
+    expect(await client.goaway()).toBe('tooManyResets');
+  });
+
+  it.each<[string, (client: FrameClient, id: number) => void]>([
+    ['trailers that end nothing', (c, id) => c.headers(id)],
+    ['a window above 2 GiB', (c, id) => c.send(FRAME.windowUpdate, 0, id, numbers(0x7fffffff))],
+    ['more than it announced', (c, id) => c.send(FRAME.data, 0, id, Buffer.alloc(6))],
+  ])('is ended for streams that it makes the server reset by %s', async (_what, misbehave) => {
+    await client.greet();
+    const block = client.block('/x', [['content-length', '5']]);
+    for (let id = 1; id < 2400; id += 2) {
+      client.headers(id, endHeaders, block);
+      misbehave(client, id);
     }
     expect(await client.goaway()).toBe('tooManyResets');
   });
@@ -244,7 +248,13 @@ describe('a client that loses one stream and no more', () => {
   let client: FrameClient;
 
   beforeEach(async () => {
-    server = await FrameServer.listen();
+    server = await FrameServer.listen({
+      onStream: (stream, headers) => {
+        if (headers[':path'] === '/answered')
+          stream.respond({ ':status': 415 }, { endStream: true });
+        else if (headers[':path'] !== '/unread') echo(stream);
+      },
+    });
     client = await FrameClient.connect(server.address);
     await client.greet();
   });
@@ -274,6 +284,16 @@ describe('a client that loses one stream and no more', () => {
     ['an unknown header of HTTP/2', (c) => c.block('/x', [[':x', 'y']])],
     ['no path', (c) => c.block('')],
     ['te that is not trailers', (c) => c.block('/x', [['te', 'gzip']])],
+    ['a content-length that is no number', (c) => c.block('/x', [['content-length', '0x0']])],
+    [
+      'a content-length twice',
+      (c) =>
+        c.block('/x', [
+          ['content-length', '0'],
+          ['content-length', '0'],
+        ]),
+    ],
+    ['a content-length above zero and no DATA', (c) => c.block('/x', [['content-length', '1']])],
   ])('for %s', async (_what, block) => {
     client.headers(1, CALL, block(client));
     expect(await client.reset(1)).toBe(1);
@@ -284,6 +304,55 @@ describe('a client that loses one stream and no more', () => {
     client.headers(1);
     client.headers(1);
     expect(await client.reset(1)).toBe(1);
+    await echoes(3);
+  });
+
+  it.each<[string, (client: FrameClient, message: Buffer) => void]>([
+    [
+      'more DATA than it announced, in one frame',
+      (c, message) => c.send(FRAME.data, endStream, 1, Buffer.concat([message, message])),
+    ],
+    [
+      'more of it in the second frame',
+      (c, message) => {
+        c.send(FRAME.data, 0, 1, message);
+        c.send(FRAME.data, 0, 1, message);
+      },
+    ],
+    [
+      'less of it at the end',
+      (c, message) => c.send(FRAME.data, endStream, 1, message.subarray(0, 5)),
+    ],
+    [
+      'less of it at trailers',
+      (c, message) => {
+        c.send(FRAME.data, 0, 1, message.subarray(0, 5));
+        c.headers(1, CALL, Buffer.of(0x0f, 0x2d, 0));
+      },
+    ],
+  ])('for %s', async (_what, misbehave) => {
+    const message = grpcMessage('a');
+    client.headers(1, endHeaders, client.block('/x', [['content-length', `${message.length}`]]));
+    misbehave(client, message);
+    expect(await client.reset(1)).toBe(1);
+    await echoes(3);
+    expect(client.body(1)).toEqual(Buffer.alloc(0));
+  });
+
+  it('for more messages than its window, when nobody reads them', async () => {
+    client.headers(1, endHeaders, client.block('/unread'));
+    const data = Buffer.concat(Array.from({ length: 80 }, () => grpcMessage(Buffer.alloc(16_379))));
+    for (let at = 0; at < data.length; at += 16_384) {
+      client.send(FRAME.data, 0, 1, data.subarray(at, at + 16_384));
+    }
+    expect(await client.reset(1)).toBe(3);
+    await echoes(3);
+  });
+
+  it('for a window of more than 2 GiB of that stream', async () => {
+    client.headers(1);
+    client.send(FRAME.windowUpdate, 0, 1, numbers(0x7fffffff));
+    expect(await client.reset(1)).toBe(3);
     await echoes(3);
   });
 
@@ -307,6 +376,36 @@ describe('a client that loses one stream and no more', () => {
     );
     expect(client.decode(answer)).toMatchObject({ 'grpc-status': '8' });
     expect(await client.reset(1)).toBe(0);
+    await echoes(3);
+  });
+
+  it('not even that for a content-length that DATA keeps, padding not counted', async () => {
+    const message = grpcMessage('still here');
+    client.headers(1, endHeaders, client.block('/x', [['content-length', `${message.length}`]]));
+    client.send(FRAME.data, 0, 1, message.subarray(0, 7));
+    const rest = Buffer.concat([Buffer.of(2), message.subarray(7), Buffer.alloc(2)]);
+    client.send(FRAME.data, FLAG.padded | endStream, 1, rest);
+    await client.received(({ type, flags }) => type === FRAME.headers && (flags & endStream) !== 0);
+    expect(client.body(1)).toEqual(message);
+  });
+
+  it('not even that for streams that depend on themselves', async () => {
+    client.send(FRAME.priority, 0, 1, Buffer.of(0, 0, 0, 1, 9));
+    const block = Buffer.concat([Buffer.of(0, 0, 0, 1, 9), client.block()]);
+    client.headers(1, endHeaders | FLAG.priority, block);
+    client.send(FRAME.priority, 0, 1, Buffer.of(0x80, 0, 0, 1, 9));
+    client.send(FRAME.data, endStream, 1, grpcMessage('ab'));
+    await client.received(({ type, flags }) => type === FRAME.headers && (flags & endStream) !== 0);
+    expect(client.body(1)).toEqual(grpcMessage('ab'));
+    await echoes(3);
+  });
+
+  it('when it was answered before its DATA came, which is dropped whatever was announced', async () => {
+    const block = client.block('/answered', [['content-length', '1']]);
+    client.headers(1, endHeaders, block);
+    expect(await client.reset(1)).toBe(0);
+    client.send(FRAME.data, endStream, 1, Buffer.from('test'));
+    client.send(FRAME.windowUpdate, 0, 1, numbers(0x7fffffff));
     await echoes(3);
   });
 

@@ -20,7 +20,8 @@ import { answerFields } from './answer-fields.js';
 import { MESSAGE_HEADER_OCTETS } from './message-gatherer.js';
 import type { OctetAccount, OctetBudget } from './octet-budget.js';
 import { headersFlags, Output } from './output.js';
-import { areTrailers, requestHeaders, type RequestHeaders } from './request-headers.js';
+import { areTrailers, contentLengthOf, requestHeaders } from './request-headers.js';
+import type { RequestHeaders } from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
 
@@ -201,6 +202,11 @@ export class Connection {
     this.#forget(stream, code, true);
   }
 
+  resetFor(stream: Http2Stream, code: number): void {
+    spend(this.#resets, 'tooManyResets');
+    this.reset(stream, code);
+  }
+
   /** The first reason counts. Frees all that the connection holds at once, whatever becomes of the socket. */
   #end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
@@ -346,8 +352,8 @@ export class Connection {
     const stream = this.#judge(frame);
     if (stream === undefined) return;
     stream.receiveWindow -= payload.length;
-    if (stream.receiveWindow < 0) throw new ConnectionFault('windowExceeded');
-    stream.receive(frame);
+    if (stream.receiveWindow < 0) this.resetFor(stream, HTTP2_CODE.flowControlError);
+    else stream.receive(frame);
   }
 
   /** The stream that a frame is for; undefined when the frame came late and is dropped. @throws ConnectionFault */
@@ -373,7 +379,7 @@ export class Connection {
     const stream = this.#judge({ type: FRAME.headers, streamId });
     if (stream !== undefined) {
       if (endStream && areTrailers(fields)) stream.endRequest();
-      else this.reset(stream, HTTP2_CODE.protocolError);
+      else this.resetFor(stream, HTTP2_CODE.protocolError);
     }
     if (!isNew) return;
     this.#lastId = streamId;
@@ -389,18 +395,25 @@ export class Connection {
       return;
     }
     const size = STREAM_OCTETS + fields.reduce((sum, field) => sum + fieldSize(field), 0);
-    this.#open(streamId, headers, size, endStream);
+    this.#open(streamId, headers, { size, endStream });
   }
 
-  #open(id: number, headers: RequestHeaders, octets: number, endStream: boolean): void {
-    const hasOneRequest = this.#parts.hasOneRequest(headers[':path'] ?? '');
+  #open(
+    id: number,
+    headers: RequestHeaders,
+    { size, endStream }: { readonly size: number; readonly endStream: boolean },
+  ): void {
     const windows = { receive: this.#streamWindow, send: this.#theirStreamWindow };
-    const stream = new Http2Stream(id, this, windows, hasOneRequest, octets);
+    const stream = new Http2Stream(id, this, windows, {
+      hasOneRequest: this.#parts.hasOneRequest(headers[':path'] ?? ''),
+      headerOctets: size,
+      contentLength: contentLengthOf(headers),
+    });
     this.#streams.set(id, stream);
     this.#idle.stop();
     stream.begin();
+    if (endStream && !stream.destroyed) stream.endRequest();
     if (stream.destroyed) return;
-    if (endStream) stream.endRequest();
     this.#parts.onStream(stream, headers);
   }
 
@@ -446,7 +459,12 @@ export class Connection {
       return;
     }
     const stream = this.#judge(frame);
-    if (stream !== undefined) this.#widen(stream, octets);
+    if (stream === undefined) return;
+    if (stream.sendWindow + octets > wire.LARGEST_WINDOW_OCTETS) {
+      this.resetFor(stream, HTTP2_CODE.flowControlError);
+    } else {
+      this.#widen(stream, octets);
+    }
   }
 
   #ping(): void {

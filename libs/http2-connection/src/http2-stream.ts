@@ -36,6 +36,13 @@ export interface StreamLink {
   answered(stream: Http2Stream): void;
   /** Ends the stream before its time. */
   reset(stream: Http2Stream, code: number): void;
+  /**
+   * Ends the stream for a fault of its client. It counts as a reset by the client, which could
+   * otherwise make the server begin and drop any number of calls.
+   *
+   * @throws ConnectionFault `tooManyResets`
+   */
+  resetFor(stream: Http2Stream, code: number): void;
 }
 
 const DEADLINE_EXCEEDED = 4;
@@ -80,19 +87,26 @@ export class Http2Stream extends Duplex {
   readonly #link: StreamLink;
   readonly #hasOneRequest: boolean;
   readonly #headerOctets: number;
+  readonly #contentLength: number | undefined;
 
   constructor(
     readonly id: number,
     link: StreamLink,
     windows: { readonly receive: number; readonly send: number },
-    hasOneRequest: boolean,
-    /** What its headers count for as long as the stream lives. */
-    headerOctets: number,
+    request: {
+      /** The method takes one message. */
+      readonly hasOneRequest: boolean;
+      /** Octets that the headers count for as long as the stream lives. */
+      readonly headerOctets: number;
+      /** Octets of DATA that the request must have; undefined for any number. */
+      readonly contentLength: number | undefined;
+    },
   ) {
     super({ readableObjectMode: true, readableHighWaterMark: 1, autoDestroy: false });
     this.#link = link;
-    this.#hasOneRequest = hasOneRequest;
-    this.#headerOctets = headerOctets;
+    this.#hasOneRequest = request.hasOneRequest;
+    this.#headerOctets = request.headerOctets;
+    this.#contentLength = request.contentLength;
     this.session = { socket: link.peer };
     this.receiveWindow = windows.receive;
     this.sendWindow = windows.send;
@@ -102,7 +116,7 @@ export class Http2Stream extends Duplex {
       const message = `the request is not complete after ${requestMs} ms`;
       this.refuse({ status: DEADLINE_EXCEEDED, message });
     });
-    if (hasOneRequest) this.#requestDeadline.start();
+    if (request.hasOneRequest) this.#requestDeadline.start();
   }
 
   /** Counts what the stream itself takes. To be called once the connection knows it. */
@@ -153,6 +167,10 @@ export class Http2Stream extends Duplex {
     const data = withoutPadding(frame);
     const padding = frame.payload.length - data.length;
     this.requestOctets += data.length;
+    if (this.requestOctets > (this.#contentLength ?? Infinity)) {
+      this.#link.resetFor(this, HTTP2_CODE.protocolError);
+      return;
+    }
     if (padding > 0) this.#link.consumed(this, padding);
     const refusal = this.#gatherer.take(data, (message) => {
       this.#ready.push(message);
@@ -173,9 +191,13 @@ export class Http2Stream extends Duplex {
     this.#deliver();
   }
 
-  /** The client has said all. */
+  /** The client has said all. @throws ConnectionFault */
   endRequest(): void {
     this.#requestDeadline.stop();
+    if (this.requestOctets !== (this.#contentLength ?? this.requestOctets)) {
+      this.#link.resetFor(this, HTTP2_CODE.protocolError);
+      return;
+    }
     this.state = 'halfClosedRemote';
     if (this.#gatherer.isUnfinished) {
       this.refuse({ status: INTERNAL, message: 'the request ends within a message' });

@@ -16,6 +16,8 @@ const OF_HTTP1: ReadonlySet<string> = new Set([
 /** Names and values as gRPC allows them: fewer than HTTP does. */
 const NAME = /^[0-9a-z_.-]+$/;
 const VALUE = /^[ -~]*$/;
+/** A number that a double holds; two lengths, joined by a comma, are none. */
+const LENGTH = /^\d{1,15}$/;
 
 /**
  * What the handlers see in place of the authority. Old clients of Go name the URL of a pipe there, which is none; nobody here
@@ -40,8 +42,16 @@ export function requestHeaders(fields: readonly HeaderField[]): RequestHeaders |
     headers[name] = known === undefined ? value : `${known}, ${value}`;
   }
   if (REQUIRED.some((name) => (headers[name] ?? '') === '')) return undefined;
+  const length = headers['content-length'];
+  if (length !== undefined && !LENGTH.test(length)) return undefined;
   headers[':authority'] = AUTHORITY;
   return headers;
+}
+
+/** Octets of DATA that the headers announce; undefined when they announce none. */
+export function contentLengthOf(headers: RequestHeaders): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** Whether trailers of a request are well formed. What they say is of no use to gRPC. */
