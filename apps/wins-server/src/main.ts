@@ -2,7 +2,7 @@
  * `wins srv` and `wins doctor`: the daemon and what belongs to it. Each command is a function of its options; what it needs is loaded
  * when it runs.
  */
-import type { permitDrops as PermitDrops } from '@wins/config';
+import type { keepReplaced as KeepReplaced, permitDrops as PermitDrops } from '@wins/config';
 import type { judgeDelivery as JudgeDelivery } from './configuration/judge-delivery.js';
 import type { refuseDrops as RefuseDrops } from './configuration/refuse-drops.js';
 import { guard } from './guard.js';
@@ -97,4 +97,10 @@ export const refuseDrops: typeof RefuseDrops = async (config) => {
 export const permitDrops: typeof PermitDrops = async (...permission) => {
   const { permitDrops: permit } = await import('./configuration/judge-delivery.js');
   await permit(...permission);
+};
+
+/** See `keepReplaced` of `@wins/config`: for `wins cli deliver`. */
+export const keepReplaced: typeof KeepReplaced = async (file) => {
+  const { keepReplaced: keep } = await import('./configuration/judge-delivery.js');
+  await keep(file);
 };

@@ -4,9 +4,11 @@
 import {
   ConfigError,
   defaultConfigPath,
+  forgetReplaced,
   loadConfig,
   parseConfig,
   readLastGood,
+  readReplaced,
 } from '@wins/config';
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
@@ -16,6 +18,7 @@ import {
   Effects,
   serviceOption,
   type ServedConfig,
+  type ServiceStatus,
   type UpgradeContext,
   UpgradeError,
 } from '@wins/service-upgrade';
@@ -59,7 +62,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
   return {
     ...{ id: settings.id ?? randomUUID(), askedBy, attempt, knownVersions, effects, log, waitMs },
     ...parts,
-    configServed: (args) => configServed(args, parts.host),
+    ...{ configServed: (status) => configServed(status, parts.host), forgetReplaced },
     ...{ ownFile: settings.ownFile ?? ownFile(), defaultConfig: defaultConfigPath(), pipeOf },
     refuseDrops:
       settings.refuseDrops &&
@@ -112,21 +115,41 @@ export function ownFile(): string {
   }
 }
 
-/** What the daemon keeps of the config that it serves with; its file for a daemon that keeps nothing. */
+/**
+ * Returns the config that a daemon keeps as the one that it serves with. For one that keeps
+ * nothing, such as a Go release, that is the content that was in place when it was started: a
+ * delivery may have replaced it since, and kept it.
+ */
 async function configServed(
-  args: readonly string[],
-  { trust }: UpgradeContext['host'],
+  { command, pid }: ServiceStatus,
+  host: UpgradeContext['host'],
 ): Promise<ServedConfig | undefined> {
-  const file = serviceOption(args, 'config') ?? defaultConfigPath();
+  const file = configOf(command.args);
+  // What cannot be trusted is as good as nothing: the file itself is judged by who starts with it.
+  const kept = await readLastGood(file, host.trust).catch(() => undefined);
+  const startedMs = kept === undefined && pid !== undefined ? host.startedAt(pid) : undefined;
+  const replaced =
+    startedMs === undefined
+      ? undefined
+      : await readReplaced(file, startedMs, host.trust).catch(() => undefined);
+  // A Go daemon serves with what this release may not understand.
+  if (replaced !== undefined) return { file, bytes: replaced, ...pipeIn(replaced) };
   try {
-    // What cannot be trusted is as good as nothing: the file itself is judged by who starts with it.
-    const kept = await readLastGood(file, trust).catch(() => undefined);
     const bytes = kept ?? (await loadConfig(file)).bytes;
     if (bytes === undefined) return undefined;
     return { file, bytes, pipe: parseConfig(bytes).config.listen };
   } catch (error) {
     // It is of no use for going back, and whether the new program takes it is judged next.
     if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+function pipeIn(bytes: Uint8Array): Pick<ServedConfig, 'pipe'> {
+  try {
+    return { pipe: parseConfig(bytes).config.listen };
+  } catch (error) {
+    if (error instanceof ConfigError) return {};
     throw error;
   }
 }

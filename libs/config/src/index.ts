@@ -52,6 +52,7 @@ export {
   readLastGood,
   type KeepTrust,
 } from './keep/last-good.js';
+export { forgetReplaced, keepReplaced, readReplaced } from './keep/replaced-configs.js';
 export { loadConfig } from './load/load-config.js';
 export type { ConfigTrust } from './load/config-file.js';
 export type { LoadedConfig, LoadOptions } from './load/load-config.js';

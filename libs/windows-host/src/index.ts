@@ -80,6 +80,7 @@ export {
   isRunning,
   ownIdentity,
   processIdentity,
+  processStartedAt,
   type ProcessIdentity,
 } from './processes/windows-process.js';
 export {

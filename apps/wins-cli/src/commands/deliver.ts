@@ -48,7 +48,7 @@ export async function deliver(
     const found = `cannot deliver ${from} to ${to}: ${judged.reason}`;
     throw new CommandError(found, EXIT.client.refused);
   }
-  const { merged: content, kept = [], replaces } = judged ?? {};
+  const { merged: content, kept = [], isConfig = false, replaces } = judged ?? {};
   const { changed, sha256 } = await deliverFile({
     ...{ from, to, content, sha256: pinned, waitTimeoutMs: options['wait-timeout'] },
     ...((merge || replaces !== undefined) && { decidedFor: { sha256: replaces } }),
@@ -56,6 +56,8 @@ export async function deliver(
       isFirst && allowDrop.length === 0
         ? undefined
         : (digest) => configs().permitDrops(to, digest, allowDrop),
+    // A Go daemon serves with it until it is started again, as by an upgrade that is undone.
+    beforeReplace: isConfig ? () => configs().keepReplaced(to) : undefined,
   });
   delivering[Symbol.dispose]();
   const what = changed ? 'delivered' : 'unchanged';

@@ -28,6 +28,8 @@ export interface Delivery {
   readonly content?: Buffer | undefined;
   /** Called with the digest of what is to be there, before it is. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
+  /** Called before each attempt to replace a file; an error leaves that file in place. */
+  readonly beforeReplace?: (() => Promise<void>) | undefined;
   /** The digest of the target, for which this was decided; undefined for none yet. Without this member the target may be any. */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
@@ -114,7 +116,7 @@ async function hasDigest(file: string, sha256: string): Promise<boolean> {
 
 async function replace(
   source: OpenFile,
-  { to, waitTimeoutMs, content, decidedFor }: Delivery,
+  { to, waitTimeoutMs, content, decidedFor, beforeReplace }: Delivery,
   { sha256, mode }: { readonly sha256: string; readonly mode: number },
 ): Promise<void> {
   await removeLeftovers(
@@ -126,10 +128,12 @@ async function replace(
   const temporary = path.join(path.dirname(to), `.${path.basename(to)}.${random}.new`);
   const beforeRename = async (): Promise<void> => {
     const isThere = (await lookAt(to)) !== undefined;
-    if (decidedFor === undefined) return;
-    const now = isThere ? (await hashFile(to, ['sha256'], LIMITS)).sha256 : undefined;
-    if (now !== decidedFor.sha256)
-      throw new CommandError(`${to} was changed meanwhile; deliver it once more`);
+    if (decidedFor !== undefined) {
+      const now = isThere ? (await hashFile(to, ['sha256'], LIMITS)).sha256 : undefined;
+      if (now !== decidedFor.sha256)
+        throw new CommandError(`${to} was changed meanwhile; deliver it once more`);
+    }
+    if (isThere) await beforeReplace?.();
   };
   const place = { heldFileMs: waitTimeoutMs, beforeRename };
   if (content !== undefined) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { GO_NODE_ID, layOutAsGoScript, type GoLayout } from '../testing/node/go-layout.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 
@@ -81,6 +81,9 @@ describe('an installation that the script of the original made', () => {
     expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('--adopt')]);
     const dry = await world.say(['uninstall', '--adopt', '--dry-run'], go.variables);
     expect([dry.code, dry.outcome, existsSync(world.stateFolder)]).toEqual([0, 'planned', false]);
+    // A delivery over the config of a Go daemon leaves this.
+    mkdirSync(`${world.config}.replaced`, { mode: 0o700 });
+    writeFileSync(`${world.config}.replaced/0-1`, 'proxy: secret');
     const said = await world.say(['uninstall', '--adopt'], go.variables);
     expect([said.code, said.outcome, said.kept]).toEqual([0, 'uninstalled', undefined]);
     expect(leftovers()).toEqual([]);

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { runWins } from '../testing/built-program.js';
 import { until } from '../testing/process-table.js';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { GO_RELEASE, nodeWithGoDaemon } from '../testing/upgrade/node-with-go-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
@@ -68,4 +70,81 @@ it('a daemon on trial keeps its config once it is proven', async () => {
   expect((await world.up(['--path', good])).code).toBe(0);
   await until(() => existsSync(kept));
   expect(readFileSync(kept, 'utf8')).toContain(readFileSync(world.config, 'utf8'));
+});
+
+/** The container that brings the config of a node, before the upgrade. */
+async function deliver(world: UpgradeWorld, more: object): Promise<string> {
+  const { workspace, config, pipe } = world;
+  const content = JSON.stringify({ listen: pipe, proxy: workspace.path('proxy'), ...more });
+  const from = workspace.write('map/config', content);
+  const words = ['cli', 'deliver', '--from', from, '--to', config];
+  const { code, stderr } = await runWins(words, workspace.environment);
+  expect([code, stderr]).toEqual([0, '']);
+  return content;
+}
+
+describe('a config that was delivered to a Go daemon, which reads it at its start alone', () => {
+  const helper = (world: UpgradeWorld) => world.workspace.path('wins-upgrade');
+  /** A grant in the form that no Go release understands. */
+  const ours = (world: UpgradeWorld) => ({
+    white_list: { processPaths: [{ path: helper(world), mayBreakAway: true }] },
+  });
+  const forGo = (world: UpgradeWorld) => ({ white_list: { processPaths: [helper(world)] } });
+  const replaced = ({ config }: UpgradeWorld) => `${config}.replaced`;
+
+  it('gives way to the one that it served with, when the upgrade is undone and it refuses the new one', async () => {
+    await using world = await nodeWithGoDaemon('leaves');
+    const before = readFileSync(world.config, 'utf8');
+    const delivered = await deliver(world, ours(world));
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0', 'crashes')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect(world.result).toMatchObject({
+      outcome: 'rolledBack',
+      reason: expect.stringContaining(`the config ${world.config} is again the one`) as string,
+    });
+    expect(readFileSync(world.config, 'utf8')).toBe(before);
+    expect(readFileSync(`${world.config}.not-taken`, 'utf8')).toBe(delivered);
+    expect(await world.rest()).toBe(GO_RELEASE);
+    expect(existsSync(replaced(world))).toBe(false);
+  });
+
+  it('does so over several deliveries, a refused upgrade, and the death of the helper', async () => {
+    await using world = await nodeWithGoDaemon('leaves');
+    const before = readFileSync(world.config, 'utf8');
+    await deliver(world, ours(world));
+    const unwanted = world.release('v1.1.0', 'does not accept the config');
+    expect((await world.up(['--path', unwanted])).code).not.toBe(0);
+    await deliver(world, { ...ours(world), debug: true });
+    expect(readdirSync(replaced(world))).toHaveLength(2);
+    const offered = world.release('v1.1.0', 'crashes');
+    const died = await world.up(['--path', offered], { 'restore config': 'before' });
+    expect(died.signal).toBe('SIGKILL');
+    await world.up(['--path', world.release('v1.1.0', 'does not accept the config')]);
+    expect(readFileSync(world.config, 'utf8')).toBe(before);
+    expect(await world.rest()).toBe(GO_RELEASE);
+  });
+
+  it('stays when the daemon was started again on it since', async () => {
+    await using world = await nodeWithGoDaemon('leaves');
+    const delivered = await deliver(world, forGo(world));
+    expect(readdirSync(replaced(world))).toHaveLength(1);
+    await world.supervisor.powerCycle();
+    await world.rest();
+    const { code } = await world.up(['--path', meetsBrokenConfig(world)]);
+    expect(code).toBe(1);
+    expect(readFileSync(world.config, 'utf8')).toBe(delivered);
+    expect(await world.rest()).toBe(GO_RELEASE);
+    expect(existsSync(replaced(world))).toBe(false);
+  });
+
+  it('is all that is left once the new release serves, of which later deliveries keep nothing', async () => {
+    await using world = await nodeWithGoDaemon('leaves');
+    await deliver(world, ours(world));
+    const offered = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
+    expect((await world.up(['--path', offered])).code).toBe(0);
+    await until(() => existsSync(`${world.config}.last-good/config`));
+    await until(() => !existsSync(replaced(world)));
+    await deliver(world, { ...ours(world), debug: true });
+    expect(existsSync(replaced(world))).toBe(false);
+  });
 });

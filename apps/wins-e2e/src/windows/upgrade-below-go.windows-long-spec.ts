@@ -2,7 +2,14 @@
 // Upgrades through a daemon as those of the original are. It does not tell what it runs which service it is: that is the default one.
 import { processesOf } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -74,6 +81,24 @@ describe('an upgrade through a daemon of the original on Windows', () => {
     assert.ok(world.commandLine.endsWith(`--config "${config}"`), world.commandLine);
     await assertSettled(world, NEXT);
     assert.equal(endedLeftovers(), ended);
+  });
+
+  it('gives the daemon the config back that it served with, when another was delivered that it refuses', async () => {
+    await using world = await nodeWithGoService();
+    const before = readFileSync(world.config, 'utf8');
+    const { listen, proxy } = JSON.parse(before) as Record<string, unknown>;
+    const white_list = { processPaths: [{ path: world.helper, mayBreakAway: true }] };
+    const from = world.workspace.path('delivered');
+    writeFileSync(from, JSON.stringify({ listen, proxy, white_list }));
+    const words = ['cli', 'deliver', '--from', from, '--to', world.config];
+    const { code, stderr } = await world.workspace.run(...words);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(existsSync(`${world.config}.replaced`));
+    const { outcome, reason } = await world.up('--path', release('crashes'), '--wait', '10s');
+    assert.equal(outcome, 'rolledBack', reason);
+    assert.equal(readFileSync(world.config, 'utf8'), before);
+    assert.equal(await world.rest(), GO_RELEASE);
+    assert.ok(!existsSync(`${world.config}.replaced`));
   });
 });
 

@@ -1,4 +1,4 @@
-import { keepLastGood, type KeepTrust, type LoadedConfig } from '@wins/config';
+import { forgetReplaced, keepLastGood, type KeepTrust, type LoadedConfig } from '@wins/config';
 import type { Logger } from '../log/logger.js';
 
 const LOOK_EVERY_MS = 1000;
@@ -50,6 +50,8 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
+      // This daemon goes back to what it keeps; what deliveries kept was for the daemon before.
+      await forgetReplaced(wanted.path);
     } catch (err) {
       const fields = { err, config: wanted.path };
       logger.warn(

@@ -10,7 +10,7 @@ import { openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-file
 import { createHash } from 'node:crypto';
 import { judgeConfig } from './judge-config.js';
 
-export { permitDrops } from '@wins/config';
+export { keepReplaced, permitDrops } from '@wins/config';
 
 /** A file that is to be delivered to a node, where a config may be in its place. */
 export interface OfferedFile {
@@ -32,6 +32,8 @@ export type JudgedFile =
       readonly merged?: Buffer;
       /** Top-level keys of the node that a merge leaves as they are. */
       readonly kept: readonly string[];
+      /** Whether the file at `to`, or the one that takes its place, is a config. */
+      readonly isConfig: boolean;
       /** SHA-256 in lower-case hex of the file at `to` that was judged; absent when there is none. */
       readonly replaces?: string;
     };
@@ -65,19 +67,18 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
       }
       const { text, bytes, kept } = mergeConfig(node ?? '', changes, names);
       await judgeWhole(text, to);
-      return { kind: 'accepted', merged: bytes, kept, ...replaces };
+      return { kind: 'accepted', merged: bytes, kept, isConfig: true, ...replaces };
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { kind: 'refused', reason: error.message };
   }
-  const before = partsOf(node);
-  // Programs are delivered as well; they are not read where there is nothing to lose.
-  if (droppedKeys(before, NOTHING).length === 0) return { kind: 'accepted', kept: [], ...replaces };
-  const dropped = droppedKeys(before, partsOf(await readSmall(from))).filter(
+  const [before, after] = [configOf(node), configOf(await readSmall(from))];
+  const dropped = droppedKeys(before ?? NOTHING, after ?? NOTHING).filter(
     (key) => !offered.allowDrop.includes(key),
   );
-  if (dropped.length === 0) return { kind: 'accepted', kept: [], ...replaces };
+  const isConfig = before !== undefined || after !== undefined;
+  if (dropped.length === 0) return { kind: 'accepted', kept: [], isConfig, ...replaces };
   const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
   const reason = `it would take from the config ${names.fileName}: ${describeLosses(dropped)}; keep that with --merge, or let it go with ${options}`;
   return { kind: 'refused', reason };
@@ -89,12 +90,13 @@ async function judgeWhole(text: string, file: string): Promise<void> {
   await judgeConfig(loaded, { platform: process.platform, isStrict: false });
 }
 
-function partsOf(bytes: Uint8Array | undefined): GuardedParts {
-  if (bytes === undefined) return NOTHING;
+/** Undefined for no file, and for what is no config: programs are delivered as well. */
+function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
+  if (bytes === undefined) return undefined;
   try {
     return parseConfig(bytes).config;
   } catch (error) {
-    if (error instanceof ConfigError) return NOTHING;
+    if (error instanceof ConfigError) return undefined;
     throw error;
   }
 }

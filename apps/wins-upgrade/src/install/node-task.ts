@@ -1,4 +1,4 @@
-import { editConfig, forgetLastGood } from '@wins/config';
+import { editConfig, forgetLastGood, forgetReplaced } from '@wins/config';
 import {
   adopt,
   applyPlan,
@@ -146,8 +146,11 @@ export function removeNode(
     const csiProxy =
       (await stopDaemon(context, plan.steps)) ??
       (await how.removeCsiProxy(wish.places.config, isAdopted).catch(messageOf));
-    // It may hold secrets, as the config does.
-    if (how.keepsData !== true) await forgetLastGood(wish.places.config);
+    // They may hold secrets, as the config does.
+    if (how.keepsData !== true) {
+      await forgetLastGood(wish.places.config);
+      await forgetReplaced(wish.places.config);
+    }
     const { kept, failed } = await uninstall(context, plan);
     const told = [
       ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),

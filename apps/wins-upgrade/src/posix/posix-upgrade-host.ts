@@ -16,6 +16,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
     ...{ trust: posixFileTrust(), startApart },
     self: processes.daemon,
     isBelow: (pid) => processes.isBelow(pid),
+    startedAt: (pid) => processes.startedAt(pid),
   };
 }
 

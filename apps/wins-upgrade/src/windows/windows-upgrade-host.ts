@@ -1,6 +1,7 @@
 import {
   isBelow,
   ownIdentity,
+  processStartedAt,
   startDetachedProcess,
   windowsFileTrust,
   WindowsError,
@@ -18,7 +19,7 @@ const HELD =
 export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {
-    ...{ self: `${pid}:${created}`, isBelow },
+    ...{ self: `${pid}:${created}`, isBelow, startedAt: processStartedAt },
     platform: process.platform,
     arch: process.arch,
     trust: windowsFileTrust(),

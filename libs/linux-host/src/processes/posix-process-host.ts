@@ -3,6 +3,7 @@ import { errnoOf, messageOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-p
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import {
@@ -24,6 +25,9 @@ import { formatRunMarker, parseDaemon } from './run-marker.js';
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
 // program, which takes microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
+
+/** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
+const TICK_MS = 10;
 
 /** Options of {@link posixProcessHost}. */
 export interface PosixProcessHostOptions {
@@ -55,6 +59,8 @@ export interface PosixProcessHost {
   isDaemonAlive(daemon: string): boolean;
   /** Whether a process of this number started this one, itself or by others; without `/proc` its parent alone is known. */
   isBelow(pid: number): boolean;
+  /** Start of a process in milliseconds since 1970; undefined if ended or without `/proc`. */
+  startedAt(pid: number): number | undefined;
   /** Succeeds when only root or this user could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
   /** Succeeds when only root or this user could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
@@ -124,6 +130,10 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     isBelow: (pid) => {
       if (table === undefined) return pid === process.ppid;
       return pid !== process.pid && ancestry((at) => table.entry(at)?.parentPid).has(pid);
+    },
+    startedAt: (pid) => {
+      const ticks = table?.entry(pid)?.startTicks;
+      return ticks === undefined ? undefined : Date.now() - uptime() * 1000 + ticks * TICK_MS;
     },
     assertTrustedFile: rejecting((path) => {
       const wanted = "a regular file that only root or the daemon's user can replace";

@@ -1,4 +1,5 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { fileError } from './durable-files.js';
 import type { ConfigBefore } from './upgrade-journal.js';
@@ -16,7 +17,7 @@ export async function keepConfigBefore(
   status: ServiceStatus | undefined,
 ): Promise<ConfigBefore | undefined> {
   if (status === undefined || configServed === undefined) return undefined;
-  const served = await configServed(status.command.args);
+  const served = await configServed(status);
   if (served === undefined) return undefined;
   const { bytes, ...rest } = served;
   try {
@@ -57,6 +58,18 @@ export async function restoreConfigBefore({
   }
   const rest = found === undefined ? '' : `; what was there is ${aside}`;
   return `the config ${file} is again the one that it served with${rest}`;
+}
+
+/** Removes what deliveries kept for the old daemon, started since. A failure is logged. */
+export async function forgetReplacedConfigs({ context, record }: UpgradeRun): Promise<void> {
+  const { effects, forgetReplaced, log } = context;
+  const { configBefore } = record;
+  if (configBefore === undefined || forgetReplaced === undefined) return;
+  try {
+    await effects.run('forget replaced configs', () => forgetReplaced(configBefore.file));
+  } catch (error) {
+    log.write('replaced configs stay', { found: messageOf(error) });
+  }
 }
 
 async function read(file: string) {

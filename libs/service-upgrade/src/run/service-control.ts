@@ -59,6 +59,8 @@ export interface UpgradeHost {
   readonly self: string;
   /** Whether a process of this number started this one, itself or by others that still run. */
   isBelow(pid: number): boolean;
+  /** Start of a process in milliseconds since 1970; undefined when that is not known. */
+  startedAt(pid: number): number | undefined;
   /** Starts a program that lives on when the run of this process is ended. It must be waited for by no one. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

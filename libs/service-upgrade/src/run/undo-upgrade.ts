@@ -3,7 +3,7 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { restoreConfigBefore } from '../journal/config-before.js';
+import { forgetReplacedConfigs, restoreConfigBefore } from '../journal/config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
@@ -38,18 +38,20 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   await nameOldProgram(run);
   let outcome = 'the release before serves again';
   if (run.worker === 'helper') {
-    await restartOldDaemon(run, from);
-    let fault = await proveOld(run, from);
+    let failure = await restartOldDaemon(run, from);
+    let fault = failure?.message ?? (await proveOld(run, from));
     const restored = fault && (await restoreConfigBefore(run));
     if (restored !== undefined) {
-      await restartService(run);
-      fault = await proveOld(run, from);
+      failure = await restartService(run);
+      fault = failure?.message ?? (await proveOld(run, from));
       outcome = `${outcome}; ${restored}`;
     }
+    if (failure !== undefined) throw failure;
     if (fault !== undefined) {
       const now = `the old program is in place and was started again, but ${fault}`;
       return finishUpgrade(run, 'failed', `${reason}; ${now}`);
     }
+    await forgetReplacedConfigs(run);
   }
   await discard(effects, staged);
   return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
@@ -76,7 +78,11 @@ function goBack(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: 'undoing' });
 }
 
-async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdentity): Promise<void> {
+/** Resolves as {@link restartService}; does nothing while the old daemon runs. */
+async function restartOldDaemon(
+  run: UpgradeRun,
+  { sha256, sha1 }: ProgramIdentity,
+): Promise<UpgradeError | undefined> {
   const { service, probe } = run.context;
   const status = await service.query();
   if (status === undefined) {
@@ -84,14 +90,24 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   }
   // Asking a daemon cannot tell the same program with other arguments.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
-    if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return;
+    if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
   }
-  await restartService(run);
+  return restartService(run);
 }
 
-async function restartService(run: UpgradeRun): Promise<void> {
+/**
+ * Resolves with the failure of the start. Windows reports a daemon that ends at its start as such a failure, and a Go daemon
+ * that cannot read its config ends there.
+ */
+async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined> {
   await goBack(run, 'stop');
-  await goBack(run, 'start');
+  try {
+    await goBack(run, 'start');
+    return undefined;
+  } catch (error) {
+    if (error instanceof UpgradeError && error.code === 'serviceFailed') return error;
+    throw error;
+  }
 }
 
 /** Waits until the old daemon serves; resolves with why it does not. */

@@ -1,13 +1,13 @@
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
-import type { ServiceControl, UpgradeHost } from './service-control.js';
+import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 /** The config that a daemon serves with. */
 export interface ServedConfig {
   /** The file that its arguments name. */
   readonly file: string;
-  /** What the daemon kept of it; its file for one that keeps nothing. */
+  /** What the daemon kept of it; for one that keeps nothing what a delivery kept, else its file. */
   readonly bytes: Uint8Array;
   /** Where it serves with that; absent when that cannot be told. */
   readonly pipe?: string;
@@ -32,8 +32,10 @@ export interface UpgradeContext {
   readonly ownFile: string;
   /** The config that a daemon reads whose arguments name none. */
   readonly defaultConfig: string;
-  /** The config that a daemon with these arguments serves with, as far as that is known. Default: it is not. */
-  readonly configServed?: (args: readonly string[]) => Promise<ServedConfig | undefined>;
+  /** The config that the daemon of a service serves with, if that is known. Default: it is not. */
+  readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
+  /** Removes what deliveries kept of a config file. Default: nothing was kept. */
+  readonly forgetReplaced?: (file: string) => Promise<void>;
   /** The pipe of a daemon with these arguments, by its config. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /**

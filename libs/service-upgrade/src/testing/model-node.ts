@@ -38,7 +38,7 @@ export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
   ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
-  ...{ self: '1:1', isBelow: () => false },
+  ...{ self: '1:1', isBelow: () => false, startedAt: () => undefined },
   startApart: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);

@@ -17,6 +17,9 @@ export interface ProcessIdentity {
 }
 
 const TERMINATED_EXIT_CODE = 1;
+/** From 1601 to 1970, in milliseconds. */
+const UNIX_EPOCH_MS = 11_644_473_600_000;
+const UNITS_PER_MS = 10_000n;
 
 /** When a process was created. @throws WindowsError */
 export function creationTime(process: Handle): string {
@@ -37,6 +40,18 @@ export function ownIdentity(): ProcessIdentity {
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const created = withProcess(pid, 0, creationTime);
   return created === undefined ? undefined : { pid, created };
+}
+
+/** Start of a process in milliseconds since 1970; undefined for none, or one that hides it. */
+export function processStartedAt(pid: number): number | undefined {
+  try {
+    const created = processIdentity(pid)?.created;
+    if (created === undefined) return undefined;
+    return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;
+  } catch (error) {
+    if (error instanceof WindowsError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   imageOf,
   isRunning,
   ownIdentity,
+  processStartedAt,
   withProcess,
   type ProcessIdentity,
 } from './windows-process.js';
@@ -40,6 +41,17 @@ describe('a process', () => {
     assert.match(own.created, /^1[0-9]{17}$/);
     assert.equal(isRunning(own), true);
     assert.equal(withProcess(own.pid, 0, imageOf), process.execPath);
+  });
+
+  it('has begun at a time of the clock', async () => {
+    const before = Date.now();
+    const { identity, exited } = await started();
+    const startedAt = processStartedAt(identity.pid) ?? 0;
+    // The two read the clock in steps of their own.
+    assert.ok(startedAt > before - 100 && startedAt < Date.now() + 100, `${startedAt - before} ms`);
+    endProcess(identity);
+    await exited;
+    assert.equal(processStartedAt(0x7fff_fff0), undefined);
   });
 
   it('is in the table, with what started it', async () => {

@@ -1,0 +1,105 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { configTrust } from '../load/config-file.js';
+import { lastGoodFile, lastGoodFolder } from './last-good.js';
+import { forgetReplaced, keepReplaced, readReplaced } from './replaced-configs.js';
+
+describe('configs that are replaced', () => {
+  let folder: string;
+  let file: string;
+  let kept: string;
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-replaced-')));
+    file = path.join(folder, 'config');
+    kept = `${file}.replaced`;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A content that is in place from a second of 1970 on. */
+  function put(content: string, fromS: number): void {
+    writeFileSync(file, content);
+    utimesSync(file, fromS, fromS);
+  }
+
+  async function inPlaceAt(atS: number): Promise<string | undefined> {
+    const bytes = await readReplaced(file, atS * 1000, configTrust());
+    return bytes && Buffer.from(bytes).toString();
+  }
+
+  it('are found by the moment at which they were in place, and by no other', async () => {
+    put('a: 1', 1000);
+    await keepReplaced(file);
+    expect(await inPlaceAt(999)).toBeUndefined();
+    expect(await inPlaceAt(1000)).toBe('a: 1');
+    const later = Date.now() / 1000 + 1;
+    expect(await inPlaceAt(later)).toBeUndefined();
+    put('b: 2', later);
+    expect(await inPlaceAt(2000)).toBe('a: 1');
+    expect(await inPlaceAt(later)).toBeUndefined();
+  });
+
+  it('are those of one user, and no more than four: the oldest goes', async () => {
+    for (const second of [1, 2, 3, 4, 5]) {
+      put(`at: ${second}`, second);
+      await keepReplaced(file);
+    }
+    const names = readdirSync(kept);
+    expect(names.map((name) => name.split('-')[0]).sort()).toEqual([
+      '2000',
+      '3000',
+      '4000',
+      '5000',
+    ]);
+    expect(await inPlaceAt(1)).toBeUndefined();
+    const modes = [kept, ...names.map((name) => path.join(kept, name))].map(
+      (entry) => statSync(entry).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600, 0o600]);
+  });
+
+  it('are kept once when the replacement did not come to its end', async () => {
+    put('a: 1', 1000);
+    await keepReplaced(file);
+    await keepReplaced(file);
+    expect(readdirSync(kept)).toHaveLength(1);
+    expect(await inPlaceAt(1000)).toBe('a: 1');
+  });
+
+  it('are not kept where there is none, one too large for a config, or a daemon that keeps its own', async () => {
+    await keepReplaced(file);
+    writeFileSync(file, Buffer.alloc(1024 * 1024 + 1, '#'));
+    await keepReplaced(file);
+    expect(readdirSync(folder)).toEqual(['config']);
+    put('a: 1', 1000);
+    mkdirSync(lastGoodFolder(file));
+    writeFileSync(lastGoodFile(file), '');
+    await keepReplaced(file);
+    expect(readdirSync(folder)).toEqual(['config', 'config.last-good']);
+  });
+
+  it('are refused when others could have written them', async () => {
+    put('a: 1', 1000);
+    await keepReplaced(file);
+    chmodSync(path.join(kept, readdirSync(kept)[0] ?? ''), 0o666);
+    await expect(inPlaceAt(1000)).rejects.toMatchObject({ code: 'insecure' });
+  });
+
+  it('are gone once they are forgotten, also when there were none', async () => {
+    put('a: 1', 1000);
+    await keepReplaced(file);
+    await forgetReplaced(file);
+    await forgetReplaced(file);
+    expect(readdirSync(folder)).toEqual(['config']);
+  });
+});
