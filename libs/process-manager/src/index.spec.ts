@@ -7,10 +7,10 @@ describe('the library, by its face', () => {
       cause,
       path: '/a',
       mark: 'b',
-      rule: 'c',
+      rule: 'A15 not listed',
     });
     expect(error).toMatchObject({ name: 'ProcessError', code: 'spawnFailed', cause });
-    expect(error).toMatchObject({ path: '/a', mark: 'b', rule: 'c' });
+    expect(error).toMatchObject({ path: '/a', mark: 'b', rule: 'A15 not listed' });
     expect(error).toBeInstanceOf(Error);
     expect(new ProcessError('unknown', 'no')).not.toHaveProperty('cause');
   });

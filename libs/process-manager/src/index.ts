@@ -65,7 +65,12 @@ export type { ProcessManagerOptions } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
-export { ProcessError, type ProcessErrorCode, type ProcessErrorDetails } from './process-error.js';
+export {
+  ProcessError,
+  type ProcessErrorCode,
+  type ProcessErrorDetails,
+  type ProcessRule,
+} from './process-error.js';
 export type {
   HostCommand,
   HostExit,

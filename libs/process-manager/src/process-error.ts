@@ -1,3 +1,27 @@
+import type { TrustRule } from '@wins/trusted-files';
+import type { PathRule } from './policy/path-rule.js';
+
+/**
+ * Every rule by which this library refuses, as docs/threat-model.md numbers them. The list is
+ * closed, so that a rule can be a label of a metric. For records, never for a message.
+ */
+export type ProcessRule =
+  | PathRule
+  | TrustRule
+  | 'A1 nothing is allowed'
+  | 'A15 not listed'
+  | 'A16 checksum differs'
+  | 'A16 copy changed'
+  | 'A17 digest not pinned'
+  | 'A18 directory not listed'
+  | 'A21 guarded variable'
+  | 'A35 run of another connection'
+  | 'A40 arguments not allowed'
+  | 'A40 variable not granted'
+  | 'A50 request too large'
+  | 'A55 processes of one client'
+  | 'A60 caller not allowed';
+
 /** Every way in which this library refuses or fails; the list is closed. */
 export type ProcessErrorCode =
   | 'aborted'
@@ -32,8 +56,10 @@ export interface ProcessErrorDetails {
   readonly cause?: unknown;
   /** The path in question, as the caller spelt it or as it was canonicalised. */
   readonly path?: string;
-  /** The rule that refused, for example `A5 trailing dot or space`: for records, never for a message. */
-  readonly rule?: string;
+  /** The rule that refused. */
+  readonly rule?: ProcessRule;
+  /** The name of the variable that was refused, as the client spelt it. */
+  readonly variable?: string;
   /** The mark of the run in question. */
   readonly mark?: string;
 }
@@ -42,7 +68,8 @@ export interface ProcessErrorDetails {
 export class ProcessError extends Error {
   readonly code: ProcessErrorCode;
   readonly path: string | undefined;
-  readonly rule: string | undefined;
+  readonly rule: ProcessRule | undefined;
+  readonly variable: string | undefined;
   readonly mark: string | undefined;
 
   constructor(code: ProcessErrorCode, message: string, details: ProcessErrorDetails = {}) {
@@ -51,6 +78,7 @@ export class ProcessError extends Error {
     this.code = code;
     this.path = details.path;
     this.rule = details.rule;
+    this.variable = details.variable;
     this.mark = details.mark;
   }
 }

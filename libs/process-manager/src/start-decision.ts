@@ -22,6 +22,7 @@ export function startDecision(
   },
 ): DecisionRecord {
   const { admission, plan, sha256, ports, refusal } = outcome;
+  const { variable } = refusal ?? {};
   const rule = refusal === undefined ? plan?.rule.path : refusal.rule;
   return {
     action: 'start',
@@ -35,6 +36,7 @@ export function startDecision(
     ...(admission === undefined ? {} : { entry: admission.executable.baseName }),
     ...(refusal === undefined ? {} : { code: refusal.code }),
     ...(rule === undefined ? {} : { rule }),
+    ...(variable === undefined ? {} : { variable: variable.slice(0, MAX_AUDITED_NAME) }),
     ...(sha256 === undefined ? {} : { sha256 }),
     ...(exposes.length === 0 ? {} : { exposes: exposes.slice(0, MAX_AUDITED_NAMES).map(portText) }),
     ...(ports === undefined ? {} : { ports: ports.kind }),

@@ -37,7 +37,7 @@ describe('an attacker who may start a listed program', () => {
       [
         ...tools.map((path) => ({ path, args: 'none', envs: 'any' })),
         { path: shown, envs: ['NODE_NAME'] },
-        sleeper,
+        { path: sleeper, args: [[], ['--token', SECRET]] },
       ],
       { processEnvironment: { ZONE: 'a' } },
     );
@@ -96,6 +96,16 @@ describe('an attacker who may start a listed program', () => {
     expect(await attempt(workspace.path('tar'), { Args: ['--version'] })).toBe(
       'argumentsNotAllowed',
     );
+  });
+
+  it('learns the key that refuses its arguments, and nothing of what is granted (A40)', async () => {
+    const refused = client.startProcess({ ...startRequest(sleeper), Args: ['--token', 'x'] });
+    const message = await refused.then(
+      () => 'started',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(message).toMatch(/with these 2 arguments: .*"args" of the entry/);
+    expect(message).not.toMatch(new RegExp(`${SECRET}|token`));
   });
 
   it('reads nothing of the environment of the daemon (A41)', async () => {

@@ -9,6 +9,7 @@ import { Workspace } from '../testing/workspace.js';
 
 const CLIENTS = 10_000;
 const UNKNOWN_METHODS = 1000;
+const VARIABLES = 200;
 /** The tunnel answers the first fifty at once, and lets its client wait for the others. */
 const PORTS = 300;
 /** Calls that one connection has open at a time. */
@@ -132,6 +133,11 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       Promise.all(programs.map(runInEachWay)),
       askForPorts(tunnelAddress),
     ]);
+    // A connection has 256 calls at most.
+    await forEachBelow(VARIABLES, (index) => {
+      const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${MARK}${index}=x`] };
+      return call(session, path, startOf(programs[0] ?? '', more));
+    });
     for (const method of METHODS) {
       await Promise.all([
         call(session, method, empty),
@@ -145,6 +151,8 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     expect([...now.keys()].filter((series) => series.includes(MARK))).toEqual([]);
     // Each is counted all the same.
     expect(now.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(CLIENTS);
+    const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
+    expect(now.get(ofVariables)).toBe(VARIABLES);
     expect(now.get('wins_tunnel_connects_total{result="refused"}')).toBe(PORTS);
     expect(sumOf(now, /^wins_calls_total\{/)).toBeGreaterThan(
       CLIENTS + UNKNOWN_METHODS + 4 * METHODS.length,

@@ -52,13 +52,14 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Says a decision in one sentence, for people. Text of a client is quoted and cut. */
 export function decisionMessage(decision: Decision): string {
-  const { action, verdict, code, rule, outcome } = decision;
+  const { action, verdict, code, rule, variable, outcome } = decision;
   if (outcome !== undefined) return `an upgrade has ended: ${outcome}`;
   const act = ACTS[action]?.(decision) ?? words(action);
   if (verdict === 'allowed') return `allowed to ${act}`;
   const reason = rule ?? code;
   const why = reason === undefined ? '' : `: ${REASONS[reason] ?? words(reason)}`;
-  return `${verdict === 'refused' ? 'refused' : 'failed'} to ${act}${why}`;
+  const which = variable === undefined ? '' : ` ${quoteText(variable, { maxLength: MAX_REASON })}`;
+  return `${verdict === 'refused' ? 'refused' : 'failed'} to ${act}${why}${which}`;
 }
 
 /** A rule or a code as words: `A15 not listed`, `connect-rate` and `alreadyRunning` without what only programs need. */

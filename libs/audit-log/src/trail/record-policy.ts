@@ -17,6 +17,8 @@ export interface Decision {
   /** Why it was refused, or what allowed it. */
   readonly code?: string;
   readonly rule?: string;
+  /** The name of the variable for which it was refused. */
+  readonly variable?: string;
   /** Of an act of a plan: where the plan is from, the SHA-256 of its bytes, and the try. */
   readonly source?: string;
   readonly checksum?: string;

@@ -1,4 +1,4 @@
-import { TrustedFileError } from '@wins/trusted-files';
+import { TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import { errnoOf } from '@wins/wins-program';
 import { LinuxError, type LinuxErrorCode } from '../linux-error.js';
 
@@ -16,7 +16,7 @@ export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
   /** The rule that refused, such as `A7 symbolic link`. */
-  readonly rule?: string;
+  readonly rule?: TrustRule;
 }
 
 /** Makes an error of the class that the host's user expects. */

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 
-import {
-  allowsArguments,
-  describeArgumentRules,
-  faultOfArgumentRules,
-  type ArgumentRules,
-} from './argument-rules.js';
+import { allowsArguments, faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 
 const NGINX: ArgumentRules = [
   ['up'],
@@ -73,15 +68,6 @@ describe('allowsArguments', () => {
         expect(path.startsWith('/etc/a/')).toBe(true);
       }),
     );
-  });
-
-  it('says what is allowed, with foreign text quoted', () => {
-    expect(describeArgumentRules(NGINX)).toBe(
-      'up | -c {path under "C:\\\\etc\\\\nginx"} | ' +
-        '--port {port} "--level="+{one of "info", "debug"} | {integer from -1 to 9} | no arguments',
-    );
-    expect(describeArgumentRules('none')).toBe('no arguments');
-    expect(describeArgumentRules([['a\nb']])).toBe('"a\\nb"');
   });
 
   it.each<[ArgumentRules]>([

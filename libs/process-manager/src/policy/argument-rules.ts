@@ -39,17 +39,6 @@ export function allowsArguments(
   );
 }
 
-/** Says what the rules allow, for an error; foreign text is quoted. */
-export function describeArgumentRules(rules: ArgumentRules): string {
-  if (rules === 'any') return 'any arguments';
-  if (rules === 'none' || rules.length === 0) return 'no arguments';
-  const lists = rules.map((patterns) => {
-    const words = patterns.map(describePattern).join(' ');
-    return words === '' ? 'no arguments' : words;
-  });
-  return lists.join(' | ');
-}
-
 /** Why rules can never be meant, or undefined. */
 export function faultOfArgumentRules(
   rules: ArgumentRules,
@@ -91,18 +80,4 @@ function isUnder(folder: string, text: string, dialect: PathDialect): boolean {
   const separator = dialect === 'windows' ? '\\' : '/';
   const beginning = above.key.endsWith(separator) ? above.key : above.key + separator;
   return asked.key.startsWith(beginning) && asked.key.length > beginning.length;
-}
-
-function describePattern(pattern: ArgumentPattern): string {
-  if (typeof pattern === 'string')
-    return /^[\w./:=-]+$/.test(pattern) ? pattern : quoteText(pattern);
-  const { after = '' } = pattern;
-  return after === '' ? describeForm(pattern) : `${quoteText(after)}+${describeForm(pattern)}`;
-}
-
-function describeForm(form: ArgumentForm): string {
-  if ('oneOf' in form) return `{one of ${form.oneOf.map((text) => quoteText(text)).join(', ')}}`;
-  if ('pathUnder' in form) return `{path under ${quoteText(form.pathUnder)}}`;
-  if ('port' in form) return '{port}';
-  return `{integer from ${form.integer.min} to ${form.integer.max}}`;
 }

@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import { isGuardedVariable, isRunMarker, variableKey } from './guarded-variables.js';
 import type { PathDialect } from './parsed-path.js';
-import { ProcessError } from '../process-error.js';
+import { ProcessError, type ProcessRule } from '../process-error.js';
 
 /**
  * What clients may set for a program: the variables of these names, a trailing `*` standing for every name with that beginning;
@@ -87,21 +87,15 @@ function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
   if (isGranted && !isGuarded) return;
   const refused = `cannot set the environment variable ${quoteText(name)} for this program`;
   if (isMarker) {
-    throw refusal(
-      `${refused}: it marks the processes of a run`,
-      `A21 guarded variable ${quoteText(name)}`,
-    );
+    throw refusal(`${refused}: it marks the processes of a run`, 'A21 guarded variable', name);
   }
   const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
   const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
-  throw refusal(
-    `${refused}: ${why}; wanted its exact name in "envs" of the entry`,
-    `${rule} ${quoteText(name)}`,
-  );
+  throw refusal(`${refused}: ${why}; wanted its exact name in "envs" of the entry`, rule, name);
 }
 
-function refusal(message: string, rule: string): ProcessError {
-  return new ProcessError('envNotAllowed', message, { rule });
+function refusal(message: string, rule: ProcessRule, variable: string): ProcessError {
+  return new ProcessError('envNotAllowed', message, { rule, variable });
 }
 
 function splitEntry(entry: string, index: number): readonly [name: string, value: string] {

@@ -1,4 +1,5 @@
 import { quoteText } from '@wins/wins-program';
+import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfCallers } from './caller-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
@@ -52,7 +53,7 @@ export type Verdict =
   | {
       readonly allowed: false;
       readonly code: 'invalidPath' | 'pathNotAllowed';
-      readonly rule: string;
+      readonly rule: ProcessRule;
       readonly message: string;
     };
 
@@ -200,6 +201,10 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
   );
 }
 
-function refuse(code: 'invalidPath' | 'pathNotAllowed', rule: string, message: string): Verdict {
+function refuse(
+  code: 'invalidPath' | 'pathNotAllowed',
+  rule: ProcessRule,
+  message: string,
+): Verdict {
   return { allowed: false, code, rule, message };
 }

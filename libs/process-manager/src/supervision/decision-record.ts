@@ -23,6 +23,8 @@ export interface DecisionRecord {
   readonly code?: ProcessErrorCode;
   /** The rule that refused, or the path of the entry that allowed. */
   readonly rule?: string;
+  /** Of a start that was refused for it: the name of a variable, cut at 128 characters. */
+  readonly variable?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
   /** Of a start that exposes ports: which, such as `tcp 9796`, at most 64 of them. */

@@ -1,3 +1,4 @@
+import type { TrustRule } from '@wins/trusted-files';
 import { WindowsError } from '../windows-error.js';
 
 /** What a process host fails with, in the words of its user. */
@@ -15,7 +16,7 @@ export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
   /** The rule that refused, such as `A7 link or junction`. */
-  readonly rule?: string;
+  readonly rule?: TrustRule;
 }
 
 /** Makes an error of the class that the host's user expects. */
