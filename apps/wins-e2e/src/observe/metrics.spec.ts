@@ -1,6 +1,9 @@
+import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
+import { metricsServiceDefinition } from '@wins/wins-api/raw';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
+import { promisify } from 'node:util';
+import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
@@ -329,4 +332,26 @@ describe('the metrics of a node that follows plans', () => {
     );
     expect(now.has('wins_plan_last_contact_seconds')).toBe(false);
   });
+});
+
+it('the metrics that another program serves cannot steer the terminal', async () => {
+  using workspace = new Workspace();
+  const address = workspace.path('hostile');
+  const Text = 'wins_runs{state="\u001b[2J\u202e\u009b31m"} 1\nwins_up 1\r\n';
+  const server = new Server();
+  server.addService(metricsServiceDefinition, {
+    scrape: (_call: unknown, done: sendUnaryData<unknown>) => done(null, { Text }),
+  });
+  const bind = promisify(server.bindAsync.bind(server));
+  await bind(`unix:${address}`, ServerCredentials.createInsecure());
+  try {
+    const words = ['srv', 'metrics', '--server', address];
+    const { code, stdout, stderr } = await runWins(words, workspace.environment);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.toString()).toBe(
+      String.raw`wins_runs{state="\u001b[2J\u202e\u009b31m"} 1` + '\nwins_up 1\\u000d\n',
+    );
+  } finally {
+    server.forceShutdown();
+  }
 });

@@ -1,5 +1,5 @@
 import { metricsServiceDefinition } from '@wins/wins-api/raw';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
@@ -23,6 +23,8 @@ export async function showMetrics(
           : undefined,
     },
   );
-  await show({ value: { text }, text });
+  // Another program may serve the pipe, and a terminal obeys what it prints.
+  const shown = text.split('\n').map((line) => escapeText(line));
+  await show({ value: { text }, text: shown.join('\n') });
   return EXIT.server.ok;
 }
