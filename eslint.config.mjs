@@ -11,7 +11,11 @@ const boundaries = {
   checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
-    { sourceTag: 'type:ground', onlyDependOnLibsWithTags: [], allowedExternalImports: [] },
+    {
+      sourceTag: 'type:ground',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      allowedExternalImports: [],
+    },
     {
       sourceTag: 'type:lib',
       onlyDependOnLibsWithTags: ['type:ground'],

@@ -23,6 +23,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/audit-log': 'openAuditLog',
   '@wins/config': 'parseConfig',
   '@wins/csi-proxy': 'createCsiProxy',
+  '@wins/files': 'RollingFile',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',
   '@wins/node-install': 'planInstall',

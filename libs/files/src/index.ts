@@ -1,0 +1,22 @@
+/**
+ * Files that a program writes for its next start: rolling files, of which the last one is appended to, and state files, which are replaced.
+ *
+ * It owns names, order and bounds of numbered files, the cut of a half line, and the durable replacement and checked reading of a value.
+ * It does not decide when a file is full, which files go, or what counts instead of a damaged value. Links are never followed.
+ *
+ * @example
+ * const files = new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 6 });
+ * const file = new RollingFile(files);
+ * await file.open((await files.numbers()).at(-1) ?? 1);
+ * await file.append(Buffer.from('{"type":"started"}\n'));
+ * await file.close();
+ * @packageDocumentation
+ */
+export type { FileLine, LineOptions } from './rolling/file-lines.js';
+export {
+  NumberedFiles,
+  type FileTail,
+  type NumberedFilesOptions,
+} from './rolling/numbered-files.js';
+export { RollingFile, type RollingFileOptions } from './rolling/rolling-file.js';
+export { StateFile, type StateFileOptions } from './state/state-file.js';

@@ -1,0 +1,100 @@
+import type { OpenFile } from '@wins/trusted-files';
+import { createHash, hash, type Hash } from 'node:crypto';
+
+const LINE_END = 0x0a;
+
+/** How a file is read. */
+export interface LineOptions {
+  /** Of a longer line only the digest is kept. Its end does not count. */
+  readonly maxLineBytes: number;
+  /** Reads only so much of the end of the file, from the first line that begins there. Default: the whole file. */
+  readonly lastBytes?: number | undefined;
+  /** Refuses a file that does not exist. Default: it has no lines, because the oldest may be removed while the others are read. */
+  readonly mustExist?: boolean;
+}
+
+/** One line of a file. */
+export interface FileLine {
+  /** From 1, counted from where reading began. */
+  readonly number: number;
+  /** Undefined when the line is longer than the limit. */
+  readonly text: string | undefined;
+  /** Of its bytes, without its end. */
+  readonly sha256: string;
+  /** Without its end. */
+  readonly sizeBytes: number;
+  /** Where it ends in the file, its end included. */
+  readonly endBytes: number;
+  /** False for a last line that has no end. */
+  readonly isEnded: boolean;
+}
+
+/** Reads an open file line by line, and closes it. Memory is bounded by the longest line. @throws what Node throws. */
+export async function* fileLines(
+  { handle, stats }: OpenFile,
+  { maxLineBytes, lastBytes = Infinity }: LineOptions,
+): AsyncGenerator<FileLine> {
+  const start = Math.max(0, stats.size - lastBytes);
+  let isPart = start > 0;
+  let endBytes = start;
+  let line = new PartialLine(1, maxLineBytes);
+  for await (const chunk of handle.createReadStream({ start }) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
+      line.add(chunk.subarray(from, end));
+      endBytes += line.sizeBytes + 1;
+      if (!isPart) yield line.finish(endBytes, true);
+      line = new PartialLine(line.number + (isPart ? 0 : 1), maxLineBytes);
+      isPart = false;
+      from = end + 1;
+    }
+    line.add(chunk.subarray(from));
+  }
+  if (line.sizeBytes > 0 && !isPart) yield line.finish(endBytes + line.sizeBytes, false);
+}
+
+class PartialLine {
+  sizeBytes = 0;
+  #pieces: Buffer[] = [];
+  #hash: Hash | undefined;
+
+  readonly #maxBytes: number;
+
+  constructor(
+    readonly number: number,
+    maxBytes: number,
+  ) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.sizeBytes += piece.length;
+    if (this.#hash !== undefined) {
+      this.#hash.update(piece);
+      return;
+    }
+    this.#pieces.push(piece);
+    if (this.sizeBytes <= this.#maxBytes) return;
+    this.#hash = createHash('sha256');
+    for (const kept of this.#pieces) this.#hash.update(kept);
+    this.#pieces = [];
+  }
+
+  finish(endBytes: number, isEnded: boolean): FileLine {
+    const { number, sizeBytes } = this;
+    const facts = { number, sizeBytes, endBytes, isEnded };
+    if (this.#hash !== undefined) {
+      return { ...facts, sha256: this.#hash.digest('hex'), text: undefined };
+    }
+    const bytes = Buffer.concat(this.#pieces);
+    // Only one reader wants digests.
+    return {
+      ...facts,
+      text: bytes.toString('utf8'),
+      get sha256() {
+        return hash('sha256', bytes, 'hex');
+      },
+    };
+  }
+}

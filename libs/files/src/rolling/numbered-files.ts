@@ -1,0 +1,93 @@
+import { openRegularFile, TrustedFileError, type OpenFile } from '@wins/trusted-files';
+import { readdir, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { fileLines, type FileLine, type LineOptions } from './file-lines.js';
+
+/** The folder and the names of numbered files: `PREFIX.NUMBER.SUFFIX`. */
+export interface NumberedFilesOptions {
+  readonly folder: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** Digits of a number, with leading zeros: 1 to 15. A number that needs more has more. */
+  readonly digits: number;
+}
+
+/** The end of a file. */
+export interface FileTail {
+  readonly bytes: Buffer;
+  /** Of the whole file. */
+  readonly sizeBytes: number;
+}
+
+/** Files of one folder that follow each other by number. It reads and removes them; a {@link RollingFile} writes them. */
+export class NumberedFiles {
+  readonly folder: string;
+  readonly #prefix: string;
+  readonly #suffix: string;
+  readonly #digits: number;
+
+  constructor({ folder, prefix, suffix, digits }: NumberedFilesOptions) {
+    this.folder = folder;
+    this.#prefix = `${prefix}.`;
+    this.#suffix = `.${suffix}`;
+    this.#digits = digits;
+  }
+
+  nameOf(number: number): string {
+    return `${this.#prefix}${String(number).padStart(this.#digits, '0')}${this.#suffix}`;
+  }
+
+  pathOf(number: number): string {
+    return path.join(this.folder, this.nameOf(number));
+  }
+
+  /** The numbers of the files that exist, in order. @throws what Node throws for a folder that cannot be read. */
+  async numbers(): Promise<readonly number[]> {
+    const names = await readdir(this.folder);
+    return names
+      .map((name) => this.#numberOf(name))
+      .filter((number) => number !== undefined)
+      .sort((a, b) => a - b);
+  }
+
+  /**
+   * Reads a file line by line, while it may be written to. Links are refused.
+   *
+   * @throws TrustedFileError `notFound` with `mustExist`, `notTrusted` (a link), `notRegularFile`, `accessDenied`; what Node throws.
+   */
+  async *lines(number: number, options: LineOptions): AsyncGenerator<FileLine> {
+    let file: OpenFile;
+    try {
+      file = await openRegularFile(this.pathOf(number));
+    } catch (error) {
+      const isGone = error instanceof TrustedFileError && error.code === 'notFound';
+      if (isGone && options.mustExist !== true) return;
+      throw error;
+    }
+    yield* fileLines(file, options);
+  }
+
+  /** Reads at most so many bytes of the end of a file. @throws as {@link lines} with `mustExist`. */
+  async tail(number: number, maxBytes: number): Promise<FileTail> {
+    const { handle, stats } = await openRegularFile(this.pathOf(number));
+    try {
+      const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
+      await handle.read(bytes, 0, bytes.length, stats.size - bytes.length);
+      return { bytes, sizeBytes: stats.size };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Removes files. One that another program holds open stays until the next time. Never rejects. */
+  async remove(numbers: readonly number[]): Promise<void> {
+    await Promise.allSettled(numbers.map((number) => unlink(this.pathOf(number))));
+  }
+
+  /** Undefined for a name that this number would not get: `wins.7.log` is someone else's file. */
+  #numberOf(name: string): number | undefined {
+    const digits = name.slice(this.#prefix.length, -this.#suffix.length);
+    if (!/^\d{1,15}$/.test(digits)) return undefined;
+    return this.nameOf(Number(digits)) === name ? Number(digits) : undefined;
+  }
+}
