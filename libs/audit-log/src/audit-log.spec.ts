@@ -8,6 +8,8 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { buildSync } from 'esbuild';
+import { execFileSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +22,25 @@ import {
   type AuditLogOptions,
   type AuditRecord,
 } from './index.js';
+
+const onPosix = process.platform === 'win32' ? it.skip : it;
+
+/** Records more than there is room for, and then less; says how that failed, and whether the file ended with a whole line in between. */
+const FULL_DISK = `
+  import { readFileSync } from 'node:fs';
+  import path from 'node:path';
+  import { openAuditLog } from './index.ts';
+  const tried = async (directory) => {
+    const log = await openAuditLog({ directory });
+    const long = { kind: 'long', text: 'x'.repeat(10_000) };
+    const { code } = await log.append(long).catch((error) => error);
+    const text = readFileSync(path.join(directory, 'audit.00000001.jsonl'), 'utf8');
+    console.log(JSON.stringify([code, text.endsWith('"kind":"opened"}\\n')]));
+    await log.append({ kind: 'after' });
+    await log.close();
+  };
+  void tried(process.argv[2]);
+`;
 
 describe('an audit log', () => {
   let root: string;
@@ -229,6 +250,20 @@ describe('an audit log', () => {
     expect(log.counts).toEqual({ written: 3, lost: 1, refused: 1 });
     expect(toldLost).toBe(2);
     expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, lost: 1 });
+  });
+
+  onPosix('has no part of a record for which the disk had no room', async () => {
+    const bundle = path.join(root, 'full-disk.cjs');
+    buildSync({
+      stdin: { contents: FULL_DISK, resolveDir: __dirname },
+      ...{ outfile: bundle, bundle: true, platform: 'node', conditions: ['@wins/source'] },
+    });
+    // The shell's limit of file sizes stands for a disk; what is beyond it is an error of the write.
+    const script = `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`;
+    const said = execFileSync('/bin/sh', ['-c', script, process.execPath, bundle, directory]);
+    expect(JSON.parse(String(said))).toEqual(['unavailable', true]);
+    expect(await kinds()).toEqual(['opened', 'resumed', 'after']);
+    expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, unfinishedBytes: 0 });
   });
 
   it('tells at once of all that one failure of the disk has lost', async () => {

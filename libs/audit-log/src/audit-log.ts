@@ -1,10 +1,10 @@
+import { preparePrivateFolder } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { AuditError } from './audit-error.js';
 import { encodeFacts, type AuditFacts } from './audit-record.js';
 import { ChainWriter } from './chain-writer.js';
 import { foundBy } from './found-by.js';
 import { FloodGate, type Flood } from './flood-gate.js';
-import { preparePrivateDirectory } from './private-directory.js';
 
 const MAX_WAITING = 4096;
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
@@ -72,7 +72,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
     directory: options.directory,
     maxFileBytes: inRange('maxFileBytes', options.maxFileBytes ?? 2 ** 23, 2 ** 16, 2 ** 30),
     maxFiles: inRange('maxFiles', options.maxFiles ?? 16, 2, 1024),
-    prepareDirectory: options.prepareDirectory ?? preparePrivateDirectory,
+    prepareDirectory: options.prepareDirectory ?? preparePrivateFolder,
     onChange: options.onChange ?? (() => undefined),
     onLost: options.onLost ?? (() => undefined),
     onCounted: options.onCounted ?? (() => undefined),

@@ -1,7 +1,5 @@
-import { syncFolder } from '@wins/trusted-files';
-import { constants } from 'node:fs';
-import { open, unlink, type FileHandle } from 'node:fs/promises';
-import { auditFileName, auditFilePath, auditFiles } from './audit-files.js';
+import { RollingFile, type NumberedFiles } from '@wins/files';
+import { auditFiles } from './audit-files.js';
 import {
   encodeFacts,
   encodeLine,
@@ -10,7 +8,7 @@ import {
   type AuditFacts,
   type ChainEnd,
 } from './audit-record.js';
-import { readTail } from './file-tail.js';
+import { judgeTail, TAIL_BYTES } from './file-tail.js';
 
 /** Where a chain is written. */
 export interface ChainWriterOptions {
@@ -20,29 +18,23 @@ export interface ChainWriterOptions {
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
-/** What is on the disk, as far as it was flushed. */
-interface Flushed {
-  readonly number: number;
-  readonly sizeBytes: number;
-  readonly end: ChainEnd;
-}
-
 /**
- * Appends records to the last file of a log, numbered, chained and flushed. It is the only one that writes to the folder, and
+ * Appends records to the last file of a log, numbered, chained and flushed. It is the only writer of the folder, and
  * does one thing at a time: the caller waits for an append before the next.
  */
 export class ChainWriter {
-  #file: FileHandle | undefined;
-  #flushed: Flushed | undefined;
-  /** A write failed: what lies behind the flushed bytes is a part of it. */
-  #isDirty = false;
+  readonly #options: ChainWriterOptions;
+  readonly #files: NumberedFiles;
+  readonly #file: RollingFile;
+  /** The last line that was flushed; undefined before the first opening. */
+  #end: ChainEnd | undefined;
   /** What was found and fixed, for the next append to tell. */
   #findings: AuditFacts[] = [];
 
-  readonly #options: ChainWriterOptions;
-
   constructor(options: ChainWriterOptions) {
     this.#options = options;
+    this.#files = auditFiles(options.directory);
+    this.#file = new RollingFile(this.#files, { isDurable: true });
   }
 
   /**
@@ -53,32 +45,31 @@ export class ChainWriter {
    */
   async append(records: readonly string[]): Promise<void> {
     try {
-      let flushed = await this.#open();
+      const end = await this.#open();
       const own = this.#findings.map(now);
       let old: readonly number[] = [];
-      const { directory, maxFileBytes, maxFiles } = this.#options;
-      if (flushed.sizeBytes > 0 && flushed.sizeBytes + lengthOf(records) > maxFileBytes) {
-        flushed = await this.#nextFile(flushed);
-        old = (await auditFiles(directory)).slice(0, -maxFiles);
-        if (old.length > 0) own.push(now({ kind: 'removed', files: old.map(auditFileName) }));
+      const { maxFileBytes, maxFiles } = this.#options;
+      const { sizeBytes } = this.#file;
+      if (sizeBytes > 0 && sizeBytes + lengthOf(records) > maxFileBytes) {
+        await this.#file.open(this.#file.number + 1);
+        old = (await this.#files.numbers()).slice(0, -maxFiles);
+        const names = old.map((number) => this.#files.nameOf(number));
+        if (old.length > 0) own.push(now({ kind: 'removed', files: names }));
       }
-      await this.#write(flushed, [...own, ...records]);
+      await this.#write(end, [...own, ...records]);
       this.#findings = [];
-      // One that someone holds open stays until the next time.
-      await Promise.allSettled(old.map((number) => unlink(auditFilePath(directory, number))));
+      await this.#files.remove(old);
     } catch (error) {
       await this.close().catch(() => undefined);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
-  async #write({ number, sizeBytes, end }: Flushed, records: readonly string[]): Promise<void> {
+  async #write(end: ChainEnd, records: readonly string[]): Promise<void> {
     let { seq, prev } = end;
     const lines = records.map((facts) => {
       seq += 1;
@@ -86,105 +77,58 @@ export class ChainWriter {
       prev = hashOf(line);
       return `${line}\n`;
     });
-    const bytes = Buffer.from(lines.join(''));
-    const file = this.#file;
-    if (file === undefined) throw new Error('the file of the log is closed');
-    this.#isDirty = true;
-    for (let from = 0; from < bytes.length;) {
-      const { bytesWritten } = await file.write(bytes, from, bytes.length - from, sizeBytes + from);
-      from += bytesWritten;
-    }
-    await file.datasync();
-    this.#isDirty = false;
-    this.#flushed = { number, sizeBytes: sizeBytes + bytes.length, end: { seq, prev } };
+    await this.#file.append(Buffer.from(lines.join('')));
+    this.#end = { seq, prev };
   }
 
-  /** The file that is written to, opened and fixed where it must be. */
-  async #open(): Promise<Flushed> {
-    if (this.#file !== undefined && this.#flushed !== undefined) {
-      const { size, nlink } = await this.#file.stat();
-      // Else someone has removed or changed it under our hands.
-      if (size === this.#flushed.sizeBytes && nlink > 0) return this.#flushed;
-      await this.close();
-    }
+  /** Opens the file that is written to, unless it is open, and fixes it where it must be. @returns What the next line follows. */
+  async #open(): Promise<ChainEnd> {
+    // Else someone has removed or changed it under our hands.
+    if (this.#end !== undefined && (await this.#file.isIntact())) return this.#end;
     await this.#options.prepareDirectory(this.#options.directory);
-    return (this.#flushed =
-      this.#flushed === undefined ? await this.#openFirst() : await this.#openAgain(this.#flushed));
+    if (this.#end === undefined) this.#end = await this.#openFirst();
+    else await this.#openAgain();
+    return this.#end;
   }
 
   /** Goes on where another left off: behind the last whole line of the last file that has one. */
-  async #openFirst(): Promise<Flushed> {
-    const numbers = await auditFiles(this.#options.directory);
+  async #openFirst(): Promise<ChainEnd> {
+    const numbers = await this.#files.numbers();
     const findings: AuditFacts[] = [];
     let number = numbers.at(-1) ?? 1;
-    let sizeBytes = await this.#openFile(number);
+    let keptBytes: number | undefined;
     let end: ChainEnd | undefined;
     for (const [steps, earlier] of [...numbers].reverse().entries()) {
-      const name = auditFileName(earlier);
-      const tail = await this.#tailOf(earlier, steps === 0);
-      if (steps === 0 && tail.tornBytes > 0) {
-        if (tail.end === undefined && tail.tornBytes < sizeBytes) {
+      const file = this.#files.nameOf(earlier);
+      const tail = await this.#files.tail(earlier, TAIL_BYTES);
+      const { tornBytes, strangeLines, ...found } = judgeTail(tail);
+      if (steps === 0 && tornBytes > 0) {
+        if (found.end === undefined && tornBytes < tail.sizeBytes) {
           // No line in all that was looked at: this is none of our files any more, and is left as it is.
-          findings.push({ kind: 'repaired', file: name, keptBytes: sizeBytes });
+          findings.push({ kind: 'repaired', file, keptBytes: tail.sizeBytes });
           number += 1;
-          sizeBytes = await this.#openFile(number);
           continue;
         }
-        findings.push({ kind: 'repaired', file: name, cutBytes: tail.tornBytes });
-        sizeBytes -= tail.tornBytes;
-        await this.#file?.truncate(sizeBytes);
+        findings.push({ kind: 'repaired', file, cutBytes: tornBytes });
+        keptBytes = tail.sizeBytes - tornBytes;
       }
-      if (tail.strangeLines > 0) {
-        findings.push({ kind: 'repaired', file: name, strangeLines: tail.strangeLines });
-      }
-      end = tail.end;
+      if (strangeLines > 0) findings.push({ kind: 'repaired', file, strangeLines });
+      end = found.end;
       if (end !== undefined) break;
     }
+    await this.#file.open(number, keptBytes);
     this.#findings = findings;
-    return { number, sizeBytes, end: end ?? { seq: 0, prev: NO_LINE } };
+    return end ?? { seq: 0, prev: NO_LINE };
   }
 
   /** Goes on where this writer was; the chain is what it remembers, so that a changed file shows. */
-  async #openAgain({ number, sizeBytes: wantedBytes, end }: Flushed): Promise<Flushed> {
-    const foundBytes = await this.#openFile(number);
-    if (foundBytes > wantedBytes && this.#isDirty) {
-      await this.#file?.truncate(wantedBytes);
-      this.#isDirty = false;
-    } else if (foundBytes !== wantedBytes) {
-      const file = auditFileName(number);
-      this.#findings.push({ kind: 'repaired', file, foundBytes, wantedBytes });
-      return this.#nextFile({ number, sizeBytes: foundBytes, end });
-    }
-    return { number, sizeBytes: wantedBytes, end };
-  }
-
-  async #nextFile({ number, end }: Flushed): Promise<Flushed> {
-    await this.close();
-    const sizeBytes = await this.#openFile(number + 1);
-    return (this.#flushed = { number: number + 1, sizeBytes, end });
-  }
-
-  /** Opens a file, and makes it when it is not there. @returns Its size. */
-  async #openFile(number: number): Promise<number> {
-    await this.close();
-    const { directory } = this.#options;
-    const flags = constants.O_RDWR | constants.O_CREAT;
-    this.#file = await open(auditFilePath(directory, number), flags, 0o600);
-    const { size } = await this.#file.stat();
-    if (size === 0) await syncFolder(directory);
-    return size;
-  }
-
-  async #tailOf(number: number, isOpen: boolean) {
-    if (isOpen && this.#file !== undefined) {
-      return readTail(this.#file, (await this.#file.stat()).size);
-    }
-    const file = await open(auditFilePath(this.#options.directory, number), 'r');
-    try {
-      return await readTail(file, (await file.stat()).size);
-    } finally {
-      await file.close();
-    }
+  async #openAgain(): Promise<void> {
+    const { number, sizeBytes: wantedBytes } = this.#file;
+    const foundBytes = await this.#file.open(number);
+    if (foundBytes === wantedBytes) return;
+    const file = this.#files.nameOf(number);
+    this.#findings.push({ kind: 'repaired', file, foundBytes, wantedBytes });
+    await this.#file.open(number + 1);
   }
 }
 

@@ -1,12 +1,12 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { FileTail } from '@wins/files';
 import { decodeLine, hashOf, MAX_LINE_BYTES, NO_LINE, type ChainEnd } from './audit-record.js';
 
 const LINE_END = 0x0a;
 /** As many of the longest lines as may be broken before the last good one. */
-const TAIL_BYTES = 4 * (MAX_LINE_BYTES + 1);
+export const TAIL_BYTES = 4 * (MAX_LINE_BYTES + 1);
 
 /** How a file ends. */
-export interface FileTail {
+export interface TailOfChain {
   /** Bytes behind the last line end: what a crash left of a line. */
   readonly tornBytes: number;
   /** What the next line follows; absent when the file has no whole line within the last 256 KiB. */
@@ -15,19 +15,16 @@ export interface FileTail {
   readonly strangeLines: number;
 }
 
-/** Reads how a file of this size ends. */
-export async function readTail(file: FileHandle, sizeBytes: number): Promise<FileTail> {
-  const length = Math.min(sizeBytes, TAIL_BYTES);
-  const bytes = Buffer.alloc(length);
-  await file.read(bytes, 0, length, sizeBytes - length);
+/** Says how a file ends. Pure. */
+export function judgeTail({ bytes, sizeBytes }: FileTail): TailOfChain {
   const lastEnd = bytes.lastIndexOf(LINE_END);
-  const tornBytes = length - lastEnd - 1;
+  const tornBytes = bytes.length - lastEnd - 1;
   let prev: string | undefined;
   let strangeLines = 0;
   for (let end = lastEnd; end >= 0;) {
     const start = end === 0 ? 0 : bytes.lastIndexOf(LINE_END, end - 1) + 1;
     // What begins before the tail is seen in part.
-    if (start === 0 && length < sizeBytes) break;
+    if (start === 0 && bytes.length < sizeBytes) break;
     const line = bytes.subarray(start, end);
     prev ??= hashOf(line);
     const record = decodeLine(line.toString('utf8'));

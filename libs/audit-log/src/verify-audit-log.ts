@@ -1,8 +1,6 @@
-import { errnoOf } from '@wins/wins-program';
-import { stat } from 'node:fs/promises';
-import { auditFileName, auditFilePath, auditFiles } from './audit-files.js';
+import type { FileLine, NumberedFiles } from '@wins/files';
+import { auditFiles } from './audit-files.js';
 import { decodeLine, MAX_LINE_BYTES, NO_LINE, type AuditRecord } from './audit-record.js';
-import { fileLines, type FileLine } from './file-lines.js';
 
 const MAX_PROBLEMS = 100;
 
@@ -40,27 +38,22 @@ export interface AuditVerdict {
  *
  * @param options - `newestBytes`: of the newest file alone, and only so much of its end; lines then count from where reading began,
  * and what is missing before is not noticed.
- * @throws what Node throws for a folder or file that cannot be read.
+ * @throws TrustedFileError for a file that is a link or cannot be read; what Node throws for a folder that cannot be read.
  */
 export async function verifyAuditLog(
   directory: string,
   { newestBytes }: { readonly newestBytes?: number } = {},
 ): Promise<AuditVerdict> {
   const isPart = newestBytes !== undefined;
-  const numbers = (await auditFiles(directory)).slice(isPart ? -1 : 0);
-  const check = new ChainCheck(isPart);
-  for (const [index, number] of numbers.entries()) {
-    const isLast = index === numbers.length - 1;
-    try {
-      check.beginFile(number);
-      const file = auditFilePath(directory, number);
-      const start = isPart ? Math.max(0, (await stat(file)).size - newestBytes) : 0;
-      for await (const line of fileLines(file, MAX_LINE_BYTES, start)) {
-        check.add(line, isLast);
-      }
-    } catch (error) {
-      // The oldest file may be removed while we read.
-      if (!check.isEmpty || errnoOf(error) !== 'ENOENT') throw error;
+  const files = auditFiles(directory);
+  const numbers = (await files.numbers()).slice(isPart ? -1 : 0);
+  const check = new ChainCheck(files, isPart);
+  for (const number of numbers) {
+    check.beginFile(number);
+    // The oldest file may be removed while we read; a later one that is missing breaks the chain for another reason than an edit.
+    const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
+    for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
+      check.add(line, number === numbers.at(-1));
     }
   }
   return check.verdict();
@@ -81,10 +74,12 @@ class ChainCheck {
   readonly #problems: AuditProblem[] = [];
   #problemCount = 0;
 
+  readonly #files: NumberedFiles;
   readonly #isPart: boolean;
 
   /** @param isPart - The log has more, which is not looked at. */
-  constructor(isPart: boolean) {
+  constructor(files: NumberedFiles, isPart: boolean) {
+    this.#files = files;
     this.#isPart = isPart;
   }
 
@@ -94,7 +89,7 @@ class ChainCheck {
 
   beginFile(number: number): void {
     this.#number = number;
-    this.#file = auditFileName(number);
+    this.#file = this.#files.nameOf(number);
   }
 
   add({ number, text, sha256, sizeBytes, isEnded }: FileLine, isLastFile: boolean): void {
@@ -129,7 +124,7 @@ class ChainCheck {
   verdict(): AuditVerdict {
     const first = this.#firstNumber ?? 1;
     if (!this.#isPart && first > this.#removed + 1) {
-      this.#file = auditFileName(first);
+      this.#file = this.#files.nameOf(first);
       this.#complain(0, 'the files before this one are missing, and no record says why');
     }
     return {

@@ -1,6 +1,6 @@
+import { preparePrivateFolder } from '@wins/trusted-files';
 import { EventRingError } from './event-ring-error.js';
 import { EventShares } from './event-share.js';
-import { preparePrivateDirectory } from './private-directory.js';
 import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
   boundedFacts,
@@ -80,7 +80,7 @@ export class EventRing implements AsyncDisposable {
       directory,
       maxEvents: inRange('maxEvents', options.maxEvents ?? 10_000, 100, 1_000_000),
       maxBytes: inRange('maxBytes', options.maxBytes ?? 2 ** 23, 2 ** 20, 2 ** 26),
-      prepareDirectory: options.prepareDirectory ?? preparePrivateDirectory,
+      prepareDirectory: options.prepareDirectory ?? preparePrivateFolder,
     });
   }
 

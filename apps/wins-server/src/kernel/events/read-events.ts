@@ -1,7 +1,7 @@
-import { messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
 import { EventRingError } from './event-ring-error.js';
 import type { RingEvent } from './ring-event.js';
-import { readSegment, segmentStarts } from './segment-files.js';
+import { eventsOf, ringFiles } from './ring-files.js';
 
 /** Which events of a ring. */
 export interface EventRange {
@@ -27,15 +27,17 @@ export async function* readEvents(
   range: EventRange = {},
 ): AsyncGenerator<RingEvent> {
   const { after = 0 } = range;
+  const wanted = isIn(range);
+  const files = ringFiles(directory);
   try {
-    const starts = await segmentStarts(directory);
+    const starts = await files.numbers();
     for (const [index, firstSeq] of starts.entries()) {
       const next = starts[index + 1];
       if (next !== undefined && next <= after + 1) continue;
-      const { events } = (await readSegment(directory, firstSeq)) ?? { events: [] };
-      yield* events.filter(isIn(range));
+      for await (const { event } of eventsOf(files, firstSeq)) if (wanted(event)) yield event;
     }
   } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
     const message = `cannot read the events in ${quoteText(directory)}: found ${messageOf(error)}; wanted a folder that can be read`;
     throw new EventRingError('unreadable', message, error);
   }

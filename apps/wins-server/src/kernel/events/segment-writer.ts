@@ -1,8 +1,8 @@
+import { RollingFile, type NumberedFiles } from '@wins/files';
 import { quoteText } from '@wins/wins-program';
-import { constants } from 'node:fs';
-import { open, stat, unlink } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { encodeEvent, type UnnumberedEvent } from './ring-event.js';
-import { readSegment, segmentPath, segmentStarts } from './segment-files.js';
+import { eventsOf, ringFiles } from './ring-files.js';
 
 /** A ring has so many files when it is full, and one that is written to. */
 const SEGMENTS = 10;
@@ -30,11 +30,15 @@ interface Current {
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
+  readonly #files: NumberedFiles;
+  readonly #file: RollingFile;
   #current: Current | undefined;
   #lastSeq = 0;
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
+    this.#files = ringFiles(options.directory);
+    this.#file = new RollingFile(this.#files);
   }
 
   /** The number of the last event that was written. */
@@ -51,20 +55,23 @@ export class SegmentWriter {
     if (this.#current !== undefined) return;
     const { directory, prepareDirectory } = this.#options;
     await prepareDirectory(directory);
-    const firstSeq = (await segmentStarts(directory)).at(-1);
-    const segment = firstSeq === undefined ? undefined : await readSegment(directory, firstSeq);
-    if (firstSeq === undefined || segment === undefined) {
+    const firstSeq = (await this.#files.numbers()).at(-1);
+    if (firstSeq === undefined) {
       this.#current = { firstSeq: this.#lastSeq + 1, sizeBytes: 0, events: 0 };
       return;
     }
-    const { events, wholeBytes, sizeBytes } = segment;
-    if (sizeBytes > wholeBytes) {
-      await using file = await open(segmentPath(directory, firstSeq), writing());
-      await file.truncate(wholeBytes);
+    let sizeBytes = 0;
+    let events = 0;
+    let lastSeq = firstSeq - 1;
+    for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
+      sizeBytes = endBytes;
+      events += 1;
+      lastSeq = Math.max(lastSeq, event.seq);
     }
-    const last = events.reduce((most, { seq }) => Math.max(most, seq), firstSeq - 1);
-    this.#lastSeq = Math.max(this.#lastSeq, last);
-    this.#current = { firstSeq, sizeBytes: wholeBytes, events: events.length };
+    await this.#file.open(firstSeq, sizeBytes);
+    await this.#file.close();
+    this.#lastSeq = Math.max(this.#lastSeq, lastSeq);
+    this.#current = { firstSeq, sizeBytes, events };
   }
 
   /**
@@ -98,53 +105,40 @@ export class SegmentWriter {
     } catch (error) {
       this.#current = undefined;
       throw error;
+    } finally {
+      await this.#file.close();
     }
   }
 
   async #write(current: Current, bytes: Buffer, count: number): Promise<void> {
     const { firstSeq, sizeBytes, events } = current;
-    const flags = writing() | constants.O_CREAT;
-    const name = segmentPath(this.#options.directory, firstSeq);
-    await using file = await open(name, flags, 0o600);
-    const { size } = await file.stat();
-    if (size !== sizeBytes)
-      throw new Error(`cannot write ${quoteText(name)}: found ${size} bytes; wanted ${sizeBytes}`);
-    try {
-      for (let from = 0; from < bytes.length;) {
-        const at = sizeBytes + from;
-        const { bytesWritten } = await file.write(bytes, from, bytes.length - from, at);
-        from += bytesWritten;
-      }
-    } catch (error) {
-      // Else a part of the line would stand before the next one.
-      await file.truncate(sizeBytes).catch(() => undefined);
-      throw error;
+    const foundBytes = await this.#file.open(firstSeq);
+    if (foundBytes !== sizeBytes) {
+      const name = quoteText(this.#files.pathOf(firstSeq));
+      throw new Error(`cannot write ${name}: found ${foundBytes} bytes; wanted ${sizeBytes}`);
     }
+    await this.#file.append(bytes);
     this.#current = { firstSeq, sizeBytes: sizeBytes + bytes.length, events: events + count };
   }
 
   /** Before a new file is begun: what is neither among the last events nor within the bytes goes. */
   async #removeOld(): Promise<void> {
-    const { directory, maxEvents, maxBytes } = this.#options;
-    const starts = await segmentStarts(directory);
+    const { maxEvents, maxBytes } = this.#options;
+    const starts = await this.#files.numbers();
     const oldestSeq = this.#lastSeq + 1 - maxEvents;
+    const old: number[] = [];
     let room = maxBytes - maxBytes / SEGMENTS;
     for (let index = starts.length - 1; index >= 0; index -= 1) {
-      const file = segmentPath(directory, starts[index] ?? 0);
+      const start = starts[index] ?? 0;
       const next = starts[index + 1] ?? this.#lastSeq + 1;
-      room -= await sizeOf(file);
-      if (next > oldestSeq && room >= 0) continue;
-      // One that someone holds open stays until the next time.
-      await unlink(file).catch(() => undefined);
+      room -= await sizeOf(this.#files.pathOf(start));
+      if (next <= oldestSeq || room < 0) old.push(start);
     }
+    await this.#files.remove(old);
   }
 }
 
 const NOTHING: Current = { firstSeq: 1, sizeBytes: 0, events: 0 };
-
-function writing(): number {
-  return constants.O_WRONLY | (process.platform === 'win32' ? 0 : constants.O_NOFOLLOW);
-}
 
 async function sizeOf(file: string): Promise<number> {
   return stat(file).then(

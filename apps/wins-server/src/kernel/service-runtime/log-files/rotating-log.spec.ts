@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -103,14 +104,30 @@ describe('a rotating log', () => {
     expect(second).toBe('4');
   });
 
-  it('survives a disk that is full', async () => {
+  it('survives a disk that takes nothing', async () => {
     const problems: unknown[] = [];
-    // A device that is always full.
+    // A device where the file should be.
     symlinkSync('/dev/full', path.join(folder, 'wins.000001.log'));
     const log = openLog({ onProblem: (error) => problems.push(error) });
     log.write('lost\n');
     await log.close();
-    expect(problems).toMatchObject([{ code: 'ENOSPC' }]);
+    expect(problems).toMatchObject([{ code: 'ELOOP' }]);
+  });
+
+  it('goes on behind what another program has cut, and in a new file for one that was removed', async () => {
+    const log = openLog();
+    const written = async (line: string): Promise<void> => {
+      log.write(line);
+      await until(() => files().length > 0 && contentOf('wins.000001.log').endsWith(line));
+    };
+    await written('1\n');
+    truncateSync(path.join(folder, 'wins.000001.log'));
+    await written('2\n');
+    expect(contentOf('wins.000001.log')).toBe('2\n');
+    rmSync(path.join(folder, 'wins.000001.log'));
+    log.write('3\n');
+    await log.close();
+    expect(contentOf('wins.000001.log')).toBe('3\n');
   });
 
   it('holds only so much for a disk that is slow', async () => {

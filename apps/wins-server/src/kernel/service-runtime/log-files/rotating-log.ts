@@ -1,5 +1,4 @@
-import { open, readdir, unlink, type FileHandle } from 'node:fs/promises';
-import path from 'node:path';
+import { NumberedFiles, RollingFile } from '@wins/files';
 
 /** Where a rotating log lies and how large it may become. */
 export interface RotatingLogOptions {
@@ -25,12 +24,15 @@ export interface RotatingLog {
 
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 const LONGEST_WRITE = 64 * 1024;
+const LINE_END = 0x0a;
 /** After a failure lines are dropped for so long before the disk is asked again. */
 const RETRY_AFTER_MS = 1000;
 
 /** Opens a log; no file is made before the first line. */
 export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
-  const files = new NumberedFiles(options);
+  const { folder, name: prefix } = options;
+  const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
+  const file = new RollingFile(files);
   const longestWrite = Math.min(LONGEST_WRITE, options.maxFileBytes);
   const waiting: string[] = [];
   let waitingLength = 0;
@@ -50,7 +52,7 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
       }
       const lost = dropped;
       try {
-        await files.append(lost === 0 ? text : `${droppedLine(lost)}${text}`);
+        await append(files, file, options, lost === 0 ? text : `${droppedLine(lost)}${text}`);
         dropped -= lost;
         isBroken = false;
       } catch (error) {
@@ -73,7 +75,7 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
       waitingLength += line.length;
       writing ??= Promise.resolve().then(writeAll);
     },
-    close: () => (closing ??= (writing ?? Promise.resolve()).then(() => files.close())),
+    close: () => (closing ??= (writing ?? Promise.resolve()).then(() => file.close())),
   };
 }
 
@@ -97,81 +99,26 @@ function droppedLine(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time, lines, msg: 'log lines were dropped' })}\n`;
 }
 
-/** The files of a log, of which the last one is open. */
-class NumberedFiles {
-  readonly #folder: string;
-  readonly #name: string;
-  readonly #maxFileBytes: number;
-  readonly #maxFiles: number;
-  #last: { readonly file: FileHandle; readonly number: number; sizeBytes: number } | undefined;
-
-  constructor({ folder, name, maxFileBytes, maxFiles }: RotatingLogOptions) {
-    this.#folder = folder;
-    this.#name = name;
-    this.#maxFileBytes = maxFileBytes;
-    this.#maxFiles = maxFiles;
+/** Appends text to the last of the files, or to the next one when that would become too large. */
+async function append(
+  files: NumberedFiles,
+  file: RollingFile,
+  { maxFileBytes, maxFiles }: RotatingLogOptions,
+  text: string,
+): Promise<void> {
+  const bytes = Buffer.from(text);
+  if (!(await file.isIntact())) await openLast(files, file);
+  if (file.sizeBytes > 0 && file.sizeBytes + bytes.length > maxFileBytes) {
+    await file.open(file.number + 1);
+    await files.remove((await files.numbers()).slice(0, -maxFiles));
   }
+  await file.append(bytes);
+}
 
-  /** Appends text; after a failure the file is opened anew at the next one. */
-  async append(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
-    try {
-      let last = (this.#last ??= await this.#open((await this.#numbers()).at(-1) ?? 1));
-      if (last.sizeBytes > 0 && last.sizeBytes + bytes.length > this.#maxFileBytes) {
-        await last.file.close();
-        last = this.#last = await this.#open(last.number + 1);
-        await this.#deleteOld();
-      }
-      await last.file.appendFile(bytes);
-      last.sizeBytes += bytes.length;
-    } catch (error) {
-      await this.close().catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    const last = this.#last;
-    this.#last = undefined;
-    await last?.file.close();
-  }
-
-  async #open(number: number) {
-    const file = await open(this.#pathOf(number), 'a+');
-    try {
-      let { size: sizeBytes } = await file.stat();
-      const end = Buffer.alloc(1);
-      if (sizeBytes > 0) await file.read(end, 0, 1, sizeBytes - 1);
-      // A full disk or a power cut ends a line anywhere; the next one begins on its own.
-      if (sizeBytes > 0 && end[0] !== 0x0a) {
-        await file.appendFile('\n');
-        sizeBytes += 1;
-      }
-      return { file, number, sizeBytes };
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
-  }
-
-  /** Deletes the oldest files. One that is open elsewhere stays until the next time. */
-  async #deleteOld(): Promise<void> {
-    const old = (await this.#numbers()).slice(0, -this.#maxFiles);
-    await Promise.allSettled(old.map((number) => unlink(this.#pathOf(number))));
-  }
-
-  /** The numbers of the files that are there, in order. */
-  async #numbers(): Promise<readonly number[]> {
-    const names = await readdir(this.#folder);
-    return names
-      .filter((name) => name.startsWith(`${this.#name}.`))
-      .map((name) => /^\.(\d{6,9})\.log$/.exec(name.slice(this.#name.length))?.[1])
-      .filter((digits) => digits !== undefined)
-      .map(Number)
-      .sort((a, b) => a - b);
-  }
-
-  #pathOf(number: number): string {
-    return path.join(this.#folder, `${this.#name}.${String(number).padStart(6, '0')}.log`);
-  }
+async function openLast(files: NumberedFiles, file: RollingFile): Promise<void> {
+  const number = (await files.numbers()).at(-1) ?? 1;
+  if ((await file.open(number)) === 0) return;
+  const { bytes } = await files.tail(number, 1);
+  // A power cut ends a line anywhere. Its beginning is kept, and the next line begins on its own.
+  if (bytes[0] !== LINE_END) await file.append(Buffer.of(LINE_END));
 }
