@@ -39,6 +39,7 @@ export {
   type OpenFile,
   type ReadableFile,
 } from './read/open-file.js';
+export { readBytes, unlessNotFound, type ReadOptions } from './read/read-bytes.js';
 export { readText } from './read/read-text.js';
 export { readWhole, type ReadLimits } from './read/read-blocks.js';
 export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';

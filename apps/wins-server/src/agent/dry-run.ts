@@ -1,5 +1,5 @@
 import type { Plan, PlanFile } from '@wins/system-agent';
-import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { readBytes } from '@wins/trusted-files';
 import { errnoOf } from '@wins/wins-program';
 import { lstat, stat } from 'node:fs/promises';
 
@@ -22,13 +22,8 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
     // By now it may be another one, such as a pipe that no one writes to.
-    const opened = await openRegularFile(file.path, { followLinks: true });
-    try {
-      const now = await readWhole(opened, { maxBytes: content.length });
-      return content.equals(now) ? 'keep' : 'replace';
-    } finally {
-      await opened.handle.close();
-    }
+    const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
+    return content.equals(now) ? 'keep' : 'replace';
   } catch {
     return '';
   }

@@ -6,7 +6,7 @@ import {
   parseConfig,
   type GuardedParts,
 } from '@wins/config';
-import { openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-files';
+import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { judgeConfig } from './judge-config.js';
 
@@ -104,15 +104,10 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
 /** The bytes of a file; undefined for one that is not there, is too large for a config, or is no regular file, which the delivery says. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
-    const file = await openRegularFile(path, { followLinks: true });
-    try {
-      return file.stats.size > LIMITS.maxBytes ? undefined : await readWhole(file, LIMITS);
-    } finally {
-      await file.handle.close();
-    }
+    return await readBytes(path, { ...LIMITS, followLinks: true });
   } catch (error) {
-    if (!(error instanceof TrustedFileError)) throw error;
-    if (error.code === 'notFound' || error.code === 'notRegularFile') return undefined;
+    const code = error instanceof TrustedFileError ? error.code : 'unknown';
+    if (['notFound', 'notRegularFile', 'tooLarge'].includes(code)) return undefined;
     throw error;
   }
 }

@@ -8,8 +8,7 @@ import {
   resolveAddress,
   type HttpSettings,
 } from '@wins/rancher-server';
-import { errnoOf } from '@wins/wins-program';
-import { decodeAnyway, openRegularFile, readWhole } from '@wins/trusted-files';
+import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 
 /** What a server is asked with. */
 export interface Asker {
@@ -101,16 +100,6 @@ export async function findNodeId(
 
 /** The text of a file of the node; undefined when there is none. */
 export async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    const opened = await openRegularFile(file);
-    try {
-      return decodeAnyway(await readWhole(opened, { maxBytes: MAX_BYTES }));
-    } finally {
-      await opened.handle.close();
-    }
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'notFound' || errnoOf(error) === 'ENOENT')
-      return undefined;
-    throw error;
-  }
+  const bytes = await readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
+  return bytes && decodeAnyway(bytes);
 }

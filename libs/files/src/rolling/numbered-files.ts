@@ -1,4 +1,4 @@
-import { openRegularFile, TrustedFileError, type OpenFile } from '@wins/trusted-files';
+import { openRegularFile, unlessNotFound } from '@wins/trusted-files';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileLines, type FileLine, type LineOptions } from './file-lines.js';
@@ -56,15 +56,9 @@ export class NumberedFiles {
    * @throws TrustedFileError `notFound` with `mustExist`, `notTrusted` (a link), `notRegularFile`, `accessDenied`; what Node throws.
    */
   async *lines(number: number, options: LineOptions): AsyncGenerator<FileLine> {
-    let file: OpenFile;
-    try {
-      file = await openRegularFile(this.pathOf(number));
-    } catch (error) {
-      const isGone = error instanceof TrustedFileError && error.code === 'notFound';
-      if (isGone && options.mustExist !== true) return;
-      throw error;
-    }
-    yield* fileLines(file, options);
+    const opened = openRegularFile(this.pathOf(number));
+    const file = await (options.mustExist === true ? opened : opened.catch(unlessNotFound));
+    if (file !== undefined) yield* fileLines(file, options);
   }
 
   /** Reads at most so many bytes of the end of a file. @throws as {@link lines} with `mustExist`. */

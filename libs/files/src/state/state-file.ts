@@ -1,9 +1,8 @@
 import {
-  openRegularFile,
-  openTrustedFile,
-  readWhole,
+  readBytes,
   replaceFile,
   TrustedFileError,
+  unlessNotFound,
   type FileTrust,
 } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
@@ -19,7 +18,7 @@ export interface StateFileOptions<T> {
   /** Answers for a damaged file: throws, or returns what counts instead. `cause` may quote the content. */
   readonly damaged: (cause: unknown) => T | undefined;
   /** Judges who could have written the file. Default: a link is refused, and no more is judged. */
-  readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
+  readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
   /** Replaces the file durably, with the rights that it is to have. Default: `replaceFile`, mode 0600. */
   readonly replace?: (path: string, content: Buffer) => Promise<void>;
 }
@@ -27,6 +26,10 @@ export interface StateFileOptions<T> {
 /** A value that outlives the process, as JSON in a private file. A reader finds the old value or the new one, after a loss of power too. */
 export class StateFile<T> {
   readonly #options: StateFileOptions<T>;
+
+  get path(): string {
+    return this.#options.path;
+  }
 
   constructor(options: StateFileOptions<T>) {
     this.#options = options;
@@ -38,23 +41,17 @@ export class StateFile<T> {
    * @throws TrustedFileError `notTrusted`, `notRegularFile`, `accessDenied`, `unknown`; what `damaged` throws.
    */
   async read(): Promise<T | undefined> {
-    const { maxBytes, parse, damaged } = this.#options;
-    let text: string;
+    const { path, maxBytes, trust, parse, damaged } = this.#options;
+    let bytes: Buffer | undefined;
     try {
-      const file = await this.#open();
-      try {
-        text = (await readWhole(file, { maxBytes })).toString('utf8');
-      } finally {
-        await file.handle.close();
-      }
+      bytes = await readBytes(path, { maxBytes, trust }).catch(unlessNotFound);
     } catch (error) {
-      const code = error instanceof TrustedFileError ? error.code : undefined;
-      if (code === 'notFound') return undefined;
-      if (code === 'tooLarge') return damaged(error);
+      if (error instanceof TrustedFileError && error.code === 'tooLarge') return damaged(error);
       throw error;
     }
+    if (bytes === undefined) return undefined;
     try {
-      return parse(JSON.parse(text));
+      return parse(JSON.parse(bytes.toString('utf8')));
     } catch (error) {
       return damaged(error);
     }
@@ -74,10 +71,5 @@ export class StateFile<T> {
   /** Removes the file. Idempotent. @throws what Node throws. */
   async remove(): Promise<void> {
     await rm(this.#options.path, { force: true });
-  }
-
-  #open() {
-    const { path, trust } = this.#options;
-    return trust === undefined ? openRegularFile(path) : openTrustedFile(path, trust);
   }
 }

@@ -1,4 +1,4 @@
-import { openRegularFile, readWhole, replaceFile, writePendingFile } from '@wins/trusted-files';
+import { readBytes, replaceFile, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServiceState, StateOf } from '../item/item.js';
@@ -180,14 +180,9 @@ function requireNoDependents(file: string, name: string, runner: ServiceRunner):
 }
 
 async function contentIn(content: string | undefined, sha256: string): Promise<Buffer> {
-  const opened = await openRegularFile(content ?? '');
-  try {
-    const bytes = await readWhole(opened, { maxBytes: 1024 * 1024 });
-    if (digestOf(bytes) === sha256) return bytes;
-    throw new Error('found another digest than was planned');
-  } finally {
-    await opened.handle.close();
-  }
+  const bytes = await readBytes(content ?? '', { maxBytes: 1024 * 1024 });
+  if (digestOf(bytes) === sha256) return bytes;
+  throw new Error('found another digest than was planned');
 }
 
 async function writeNew(to: string, bytes: Buffer): Promise<void> {

@@ -1,10 +1,4 @@
-import {
-  decodeAnyway,
-  openRegularFile,
-  readWhole,
-  replaceFile,
-  TrustedFileError,
-} from '@wins/trusted-files';
+import { decodeAnyway, readBytes, replaceFile, unlessNotFound } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 import type * as z from 'zod';
 import { InstallError } from '../install-error.js';
@@ -20,18 +14,8 @@ export async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 /** The bytes of a file; as {@link readIfThere}. */
-export async function readBytesIfThere(file: string): Promise<Buffer | undefined> {
-  try {
-    const opened = await openRegularFile(file);
-    try {
-      return await readWhole(opened, { maxBytes: MAX_BYTES });
-    } finally {
-      await opened.handle.close();
-    }
-  } catch (error) {
-    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
-    throw error;
-  }
+export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
+  return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
 }
 
 /**

@@ -1,8 +1,7 @@
 import {
   fileSystemError,
   moveFile,
-  openRegularFile,
-  readWhole,
+  readBytes,
   replaceFile,
   TrustedFileError,
   type TrustedFileErrorCode,
@@ -34,12 +33,7 @@ export async function replaceText(effects: Effects, file: string, text: string):
  */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
-    const opened = await openRegularFile(file);
-    try {
-      return (await readWhole(opened, { maxBytes })).toString('utf8');
-    } finally {
-      await opened.handle.close();
-    }
+    return (await readBytes(file, { maxBytes })).toString('utf8');
   } catch (error) {
     const code = error instanceof TrustedFileError ? error.code : undefined;
     if (code === 'notFound') return undefined;

@@ -1,5 +1,5 @@
 import { messageOf } from '@wins/wins-program';
-import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
+import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { remove, replaceText } from './durable-files.js';
 import { upgraderIn, type UpgradePlaces } from './upgrade-places.js';
 import { ensurePrivateFolder } from '../run/trusted-folders.js';
@@ -41,14 +41,9 @@ export async function enterPrivateFolder(
  * @returns Undefined when none is named, and when the name could be someone else's.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
-  try {
-    const file = await openTrustedFile(upgraderIn(folder), trust);
-    try {
-      return (await readWhole(file, { maxBytes: LIMIT_BYTES })).toString('latin1');
-    } finally {
-      await file.handle.close();
-    }
-  } catch {
-    return undefined;
-  }
+  const named = readBytes(upgraderIn(folder), { trust, maxBytes: LIMIT_BYTES });
+  return named.then(
+    (bytes) => bytes.toString('latin1'),
+    () => undefined,
+  );
 }

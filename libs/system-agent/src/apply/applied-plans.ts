@@ -1,4 +1,4 @@
-import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { readBytes } from '@wins/trusted-files';
 import { errnoOf } from '@wins/wins-program';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -71,13 +71,8 @@ export class AppliedPlans {
   }
 
   /** Undefined for what cannot be read: then it is not the plan. */
-  async #read(name: string): Promise<Buffer | undefined> {
-    const file = await openRegularFile(path.join(this.#folder, name)).catch(() => undefined);
-    if (file === undefined) return undefined;
-    try {
-      return await readWhole(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
-    } finally {
-      await file.handle.close();
-    }
+  #read(name: string): Promise<Buffer | undefined> {
+    const file = path.join(this.#folder, name);
+    return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
   }
 }

@@ -1,10 +1,4 @@
-import {
-  openTrustedFile,
-  readWhole,
-  TrustedFileError,
-  type FileTrust,
-  type OpenFile,
-} from '@wins/trusted-files';
+import { readBytes, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { escapeText, messageOf } from '@wins/wins-program';
 import type { AgentEvent, SourceState } from '../agent-event.js';
 import type { Applier, PassResult } from '../apply/pass.js';
@@ -126,10 +120,10 @@ export class LocalPlan {
     return { kind: 'applied', checksum, nextPassAt };
   }
 
-  async #readPlan(): Promise<Buffer> {
+  #readPlan(): Promise<Buffer> {
     const { trust } = this.#steps;
     // A link was found to stay within the folder.
-    return readAll(openTrustedFile(this.#file, trust, { followLinks: true }), MAX_PLAN_BYTES);
+    return readBytes(this.#file, { trust, followLinks: true, maxBytes: MAX_PLAN_BYTES });
   }
 
   async #readPosition(): Promise<{ position: Position; text: string }> {
@@ -137,8 +131,8 @@ export class LocalPlan {
     let text = '';
     let position = NO_POSITION;
     try {
-      const opened = openTrustedFile(this.#positionFile, trust, { followLinks: true });
-      text = (await readAll(opened, MAX_POSITION_BYTES)).toString();
+      const options = { trust, followLinks: true, maxBytes: MAX_POSITION_BYTES };
+      text = (await readBytes(this.#positionFile, options)).toString();
       position = parsePosition(text);
       warnings.clear(this.#file, 'state');
     } catch (error) {
@@ -203,13 +197,4 @@ function pick({ periodic, probes }: PassResult): Pick<PassResult, 'periodic' | '
 function gist(state: SourceState): string {
   const { nextPassAt: _next, retryAt: _retry, ...rest } = { nextPassAt: 0, retryAt: 0, ...state };
   return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });
-}
-
-async function readAll(opened: Promise<OpenFile>, maxBytes: number): Promise<Buffer> {
-  const file = await opened;
-  try {
-    return await readWhole(file, { maxBytes });
-  } finally {
-    await file.handle.close();
-  }
 }

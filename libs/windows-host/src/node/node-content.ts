@@ -1,4 +1,4 @@
-import { copyPendingFile, openRegularFile, readWhole, writePendingFile } from '@wins/trusted-files';
+import { copyPendingFile, openRegularFile, readBytes, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { refused } from './node-access.js';
 
@@ -9,14 +9,9 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** Small content out of a file, once its digest is known to be right. What it holds is told by no error. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
   if (file === undefined) throw refused('read content', 'no file with it');
-  const opened = await openRegularFile(file);
-  try {
-    const bytes = await readWhole(opened, { maxBytes: MAX_BYTES });
-    if (digestOf(bytes) === sha256) return bytes;
-    throw refused('read content', `another digest than ${sha256}`);
-  } finally {
-    await opened.handle.close();
-  }
+  const bytes = await readBytes(file, { maxBytes: MAX_BYTES });
+  if (digestOf(bytes) === sha256) return bytes;
+  throw refused('read content', `another digest than ${sha256}`);
 }
 
 /** Writes bytes to a new file, durably. */

@@ -1,0 +1,36 @@
+import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
+import { TrustedFileError } from '../trusted-file-error.js';
+import { openRegularFile, openTrustedFile } from './open-file.js';
+import { readWhole, type ReadLimits } from './read-blocks.js';
+
+/** How much of a file is read, and of which files. */
+export interface ReadOptions extends ReadLimits, TrustOptions {
+  /** Judges who could have put the file where it is, or can change it. Default: any regular file is read. */
+  readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
+}
+
+/**
+ * Reads a small file whole.
+ *
+ * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link, unless `followLinks`),
+ *   `inUse`, `changed`, `unknown`; the reason of the signal.
+ */
+export async function readBytes(
+  path: string,
+  { trust, followLinks = false, ...limits }: ReadOptions,
+): Promise<Buffer> {
+  const file = await (trust === undefined
+    ? openRegularFile(path, { followLinks })
+    : openTrustedFile(path, trust, { followLinks }));
+  try {
+    return await readWhole(file, limits);
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** Answers undefined where there is no such file, for a `catch`. @throws every other error, unchanged. */
+export function unlessNotFound(error: unknown): undefined {
+  if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+  throw error;
+}
