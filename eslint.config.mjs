@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// A library imports ground and nothing else of ours; ground imports Node alone; applications compose. A new edge is a decision.
+// A library imports ground and nothing else of ours; ground imports Node and ground; applications compose. A new edge is a decision.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,

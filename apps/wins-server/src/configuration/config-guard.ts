@@ -10,12 +10,13 @@ import {
   type GuardedKey,
   type LoadedConfig,
 } from '@wins/config';
-import { replaceFile, type FileTrust } from '@wins/trusted-files';
+import type { StateFile } from '@wins/files';
+import type { FileTrust } from '@wins/trusted-files';
 import { escapeText, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
-import { readServedNote, servedNoteFile, type ServedNote } from './served-note.js';
+import { servedNote, type ServedNote } from './served-note.js';
 
 /** What the guard works with. */
 export interface ConfigGuardParts {
@@ -46,13 +47,13 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;
-  readonly #file: string;
+  readonly #state: StateFile<ServedNote>;
   #note: ServedNote;
   #saved: Promise<void> = Promise.resolve();
 
-  private constructor(parts: ConfigGuardParts, listen: string, note: ServedNote) {
+  private constructor(parts: ConfigGuardParts, state: StateFile<ServedNote>, note: ServedNote) {
     this.#parts = parts;
-    this.#file = servedNoteFile(listen);
+    this.#state = state;
     this.#note = note;
     this.#save();
   }
@@ -61,7 +62,8 @@ export class ConfigGuard implements AsyncDisposable {
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;
-    const before = await readServedNote(config.listen, trust).catch((err: unknown) => {
+    const state = servedNote(config.listen, trust);
+    const before = await state.read().catch((err: unknown) => {
       logger.warn({ err }, 'cannot read which config was served last');
       return undefined;
     });
@@ -71,7 +73,7 @@ export class ConfigGuard implements AsyncDisposable {
     const keys = went.filter((key) => !permitted.includes(key));
     if (keys.length > 0) tellLost(keys, loaded, parts);
     const note = { lost: [], ...before, served: guardedParts(config) };
-    return new ConfigGuard(parts, config.listen, withLost(note, keys));
+    return new ConfigGuard(parts, state, withLost(note, keys));
   }
 
   /**
@@ -118,11 +120,11 @@ export class ConfigGuard implements AsyncDisposable {
 
   #save(): void {
     const { logger, trust } = this.#parts;
-    const note = `${JSON.stringify(this.#note)}\n`;
+    const note = this.#note;
     this.#saved = this.#saved.then(async () => {
       try {
-        trust.ensurePrivateFolder(path.dirname(this.#file));
-        await replaceFile(this.#file, note);
+        trust.ensurePrivateFolder(path.dirname(this.#state.path));
+        await this.#state.write(note);
       } catch (err) {
         logger.warn({ err }, 'cannot note which config is served; the next start says less');
       }

@@ -1,6 +1,6 @@
 import { describeLosses, droppedKeys, loadConfig, permittedDrops } from '@wins/config';
 import { thisSystem } from '../this-system.js';
-import { readServedNote } from './served-note.js';
+import { servedNote } from './served-note.js';
 
 /** The configs of a service before and after an upgrade. */
 export interface ConfigOfService {
@@ -23,7 +23,9 @@ export async function refuseDrops(config: ConfigOfService): Promise<string | und
   if (after === undefined) return undefined;
   const before = config.before === undefined ? undefined : await load(config.before);
   const listen = (before ?? after).config.listen;
-  const note = await readServedNote(listen, trust).catch(() => undefined);
+  const note = await servedNote(listen, trust)
+    .read()
+    .catch(() => undefined);
   const dropped = [before?.config, note?.served].flatMap((parts) =>
     parts === undefined ? [] : droppedKeys(parts, after.config),
   );

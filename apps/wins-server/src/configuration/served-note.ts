@@ -1,5 +1,6 @@
 import { GUARDED_KEYS, type GuardedKey, type GuardedParts } from '@wins/config';
-import { openTrustedFile, readWhole, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { StateFile } from '@wins/files';
+import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import { stateDirectoryOf } from '../state-directory.js';
 
@@ -14,45 +15,30 @@ export interface ServedNote {
 }
 
 /** A whitelist of a config, which has 1 MiB at most. */
-const LIMITS = { maxBytes: 4 * 1024 * 1024 };
-
-/** Where the daemon with this pipe notes what it serves with. */
-export function servedNoteFile(listen: string): string {
-  return path.join(stateDirectoryOf(listen), 'served-config.json');
-}
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the note of the daemon with this pipe; undefined when there is none, or it is damaged.
+ * The note of the daemon with this pipe. A damaged one is none.
  *
- * @throws TrustedFileError for one that others could have written, or that this user may not read.
+ * @param trust - One that others could have written is refused.
  */
-export async function readServedNote(
+export function servedNote(
   listen: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<ServedNote | undefined> {
-  try {
-    const file = await openTrustedFile(servedNoteFile(listen), trust);
-    try {
-      return parseNote(Buffer.from(await readWhole(file, LIMITS)).toString('utf8'));
-    } finally {
-      await file.handle.close();
-    }
-  } catch (error) {
-    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
-    throw error;
-  }
+): StateFile<ServedNote> {
+  return new StateFile({
+    path: path.join(stateDirectoryOf(listen), 'served-config.json'),
+    ...{ maxBytes: MAX_BYTES, trust, parse: noteOf },
+    damaged: () => undefined,
+  });
 }
 
-function parseNote(text: string): ServedNote | undefined {
-  try {
-    const { served, lost, lostAt } = JSON.parse(text) as Partial<ServedNote>;
-    const { processPaths, proxyPorts } = served?.whiteList ?? {};
-    const isPath = ({ path: file }: { readonly path: unknown }) => typeof file === 'string';
-    if (served === undefined || processPaths?.every(isPath) !== true) return undefined;
-    if (!Array.isArray(proxyPorts)) return undefined;
-    const keys = GUARDED_KEYS.filter((key) => lost?.includes(key));
-    return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
-  } catch {
-    return undefined;
-  }
+function noteOf(json: unknown): ServedNote {
+  const { served, lost, lostAt } = json as Partial<ServedNote>;
+  const { processPaths, proxyPorts } = served?.whiteList ?? {};
+  const isPath = ({ path: file }: { readonly path: unknown }) => typeof file === 'string';
+  const isNote = processPaths?.every(isPath) === true && Array.isArray(proxyPorts);
+  if (served === undefined || !isNote) throw new TypeError('this is no note of ours');
+  const keys = GUARDED_KEYS.filter((key) => lost?.includes(key));
+  return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
 }

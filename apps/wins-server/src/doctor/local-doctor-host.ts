@@ -16,7 +16,7 @@ import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { readServedNote } from '../configuration/served-note.js';
+import { servedNote } from '../configuration/served-note.js';
 import { loadKeptConfig } from '../configuration/start-config.js';
 import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
@@ -75,7 +75,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
-    servedNote: (listen) => readServedNote(listen, system.fileTrust()),
+    servedNote: (listen) => servedNote(listen, system.fileTrust()).read(),
     permittedDrops: ({ path: file, sha256 }) => permittedDrops(file, sha256, system.fileTrust()),
     loadKeptConfig: () => loadKeptConfig(named),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),

@@ -1,11 +1,13 @@
-import { openTrustedFile, readWhole, replaceFile } from '@wins/trusted-files';
-import { rm } from 'node:fs/promises';
+import { StateFile } from '@wins/files';
+import * as z from 'zod';
 import { configTrust, type ConfigTrust } from '../load/config-file.js';
 import { translateFileError } from '../file-errors.js';
 import { GUARDED_KEYS, type GuardedKey } from './dropped-keys.js';
 
-const LIMITS = { maxBytes: 4096 };
+const MAX_BYTES = 4096;
 const EXPECTED = 'a folder in which the file can be replaced';
+
+const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
  * Permits one content of a config file to drop keys, in a file beside it (`FILE.allow-drop`). It goes with the content, through a mount and
@@ -20,12 +22,12 @@ export async function permitDrops(
   sha256: string,
   keys: readonly string[],
 ): Promise<void> {
-  const file = permissionFile(config);
+  const permission = permissionBeside(config);
   try {
-    if (keys.length === 0) await rm(file, { force: true });
-    else await replaceFile(file, `${JSON.stringify({ sha256, allowDrop: keys })}\n`);
+    if (keys.length === 0) await permission.remove();
+    else await permission.write({ sha256, allowDrop: keys });
   } catch (error) {
-    throw translateFileError(error, file, EXPECTED);
+    throw translateFileError(error, permission.path, EXPECTED);
   }
 }
 
@@ -39,22 +41,17 @@ export async function permittedDrops(
   trust: ConfigTrust = configTrust(),
 ): Promise<readonly GuardedKey[]> {
   if (sha256 === undefined) return [];
-  try {
-    const file = await openTrustedFile(permissionFile(config), trust);
-    try {
-      const text = Buffer.from(await readWhole(file, LIMITS)).toString('utf8');
-      const found = JSON.parse(text) as { sha256?: unknown; allowDrop?: unknown } | null;
-      const { allowDrop } = found ?? {};
-      if (found?.sha256 !== sha256 || !Array.isArray(allowDrop)) return [];
-      return GUARDED_KEYS.filter((key) => allowDrop.includes(key));
-    } finally {
-      await file.handle.close();
-    }
-  } catch {
-    return [];
-  }
+  const found = await permissionBeside(config, trust)
+    .read()
+    .catch(() => undefined);
+  if (found?.sha256 !== sha256) return [];
+  return GUARDED_KEYS.filter((key) => found.allowDrop.includes(key));
 }
 
-function permissionFile(config: string): string {
-  return `${config}.allow-drop`;
+function permissionBeside(config: string, trust?: ConfigTrust) {
+  return new StateFile({
+    ...{ path: `${config}.allow-drop`, maxBytes: MAX_BYTES, trust },
+    parse: (json) => permissionSchema.parse(json),
+    damaged: () => undefined,
+  });
 }

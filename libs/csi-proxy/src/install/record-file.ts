@@ -1,6 +1,6 @@
-import { openTrustedFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
+import { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
-import { rm, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
@@ -28,32 +28,23 @@ const recordSchema = z.object({
 /** The file that says what was done to a node, in a private folder. */
 export class RecordFile {
   readonly #file: string;
-  readonly #trust: FileTrust;
+  readonly #state: StateFile<InstallRecord>;
 
   /** @param file - Its absolute path. */
   constructor(file: string, trust: FileTrust) {
     this.#file = file;
-    this.#trust = trust;
+    this.#state = new StateFile({
+      ...{ path: file, maxBytes: MAX_BYTES, trust, parse: recordOf },
+      damaged: (cause) => {
+        const message = `cannot read ${file}: found no record of what was installed; wanted one; remove the file, and csi-proxy is fetched again`;
+        throw new CsiProxyError('fileFailed', message, { cause });
+      },
+    });
   }
 
   /** @returns {@link NO_RECORD} when there is none. @throws CsiProxyError `fileFailed`: what is no record of ours is not guessed at. */
   read(): Promise<InstallRecord> {
-    return withFile('read', this.#file, async () => {
-      let bytes: Buffer;
-      try {
-        const file = await openTrustedFile(this.#file, this.#trust);
-        try {
-          bytes = await readWhole(file, { maxBytes: MAX_BYTES });
-        } finally {
-          await file.handle.close();
-        }
-      } catch (error) {
-        if (error instanceof TrustedFileError && error.code === 'notFound') return NO_RECORD;
-        throw error;
-      }
-      const { format: _format, ...record } = this.#parsed(bytes.toString('utf8'));
-      return record;
-    });
+    return withFile('read', this.#file, async () => (await this.#state.read()) ?? NO_RECORD);
   }
 
   /**
@@ -63,27 +54,18 @@ export class RecordFile {
    */
   write(record: InstallRecord): Promise<void> {
     if (isDeepStrictEqual(record, NO_RECORD)) return this.#forget();
-    const content = `${JSON.stringify({ format: FORMAT, ...record }, undefined, 2)}\n`;
-    return withFile('write', this.#file, () => replaceFile(this.#file, content));
+    return withFile('write', this.#file, () => this.#state.write({ format: FORMAT, ...record }));
   }
 
   #forget(): Promise<void> {
     return withFile('remove', this.#file, async () => {
-      await rm(this.#file, { force: true });
+      await this.#state.remove();
       await rmdir(path.dirname(this.#file)).catch(() => undefined);
     });
   }
+}
 
-  #parsed(content: string): z.infer<typeof recordSchema> {
-    let value: unknown;
-    try {
-      value = JSON.parse(content);
-    } catch {
-      value = undefined;
-    }
-    const parsed = recordSchema.safeParse(value);
-    if (parsed.success) return parsed.data;
-    const message = `cannot read ${this.#file}: found no record of what was installed; wanted one; remove the file, and csi-proxy is fetched again`;
-    throw new CsiProxyError('fileFailed', message, { cause: parsed.error });
-  }
+function recordOf(json: unknown): InstallRecord {
+  const { format: _format, ...record } = recordSchema.parse(json);
+  return record;
 }

@@ -1,8 +1,6 @@
-import { readFile, rm, stat } from 'node:fs/promises';
+import { StateFile } from '@wins/files';
 import { join } from 'node:path';
-
 import { z } from 'zod';
-
 import { type SecretData, WRITTEN_KEYS } from '../decide/secret-keys.js';
 import type { PlanFiles } from '../ports.js';
 
@@ -31,33 +29,25 @@ const schema = z.object({
 export class KeptChanges {
   readonly #files: PlanFiles;
   readonly #folder: string;
+  readonly #state: StateFile<Changes>;
 
   constructor(files: PlanFiles, stateDirectory: string) {
     this.#files = files;
     this.#folder = stateDirectory;
+    this.#state = new StateFile({
+      ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
+      damaged: () => {
+        // What is wrong with it may quote an output.
+        throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
+      },
+      replace: (file, content) => files.writePrivateFile(file, content),
+    });
   }
 
   /** Undefined when there are none. @throws Error when the folder is not private, or the file cannot be read or has another form. */
   async load(): Promise<Changes | undefined> {
     await this.#files.ensurePrivateFolder(this.#folder);
-    const path = join(this.#folder, FILE);
-    const found = await stat(path).catch(() => undefined);
-    if (!found) return undefined;
-    if (found.size > MAX_BYTES) {
-      throw new Error(
-        `cannot read ${FILE}: found ${found.size} bytes; wanted at most ${MAX_BYTES}`,
-      );
-    }
-    const parsed = schema.safeParse(jsonOf(await readFile(path, 'utf8')));
-    // What is wrong with it may quote an output.
-    if (!parsed.success)
-      throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
-    const { uid, checksum, planState, values } = parsed.data;
-    const decoded = Object.entries(values).map(([key, value]) => [
-      key,
-      Buffer.from(value, 'base64'),
-    ]);
-    return { uid, checksum, planState, values: Object.fromEntries(decoded) as SecretData };
+    return this.#state.read();
   }
 
   async save(changes: Changes): Promise<void> {
@@ -65,19 +55,16 @@ export class KeptChanges {
     const values: Record<string, string> = {};
     for (const [key, value] of Object.entries(changes.values))
       values[key] = value.toString('base64');
-    const text = JSON.stringify({ ...changes, values });
-    await this.#files.writePrivateFile(join(this.#folder, FILE), Buffer.from(text));
+    await this.#state.write({ ...changes, values });
   }
 
-  async remove(): Promise<void> {
-    await rm(join(this.#folder, FILE), { force: true });
+  remove(): Promise<void> {
+    return this.#state.remove();
   }
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function changesOf(json: unknown): Changes {
+  const { uid, checksum, planState, values } = schema.parse(json);
+  const decoded = Object.entries(values).map(([key, value]) => [key, Buffer.from(value, 'base64')]);
+  return { uid, checksum, planState, values: Object.fromEntries(decoded) as SecretData };
 }
