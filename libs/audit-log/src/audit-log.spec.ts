@@ -219,6 +219,17 @@ describe('an audit log', () => {
     expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, lastSeq: 4 });
   });
 
+  it('leaves a file alone that is none of its own, and goes on in the next one', async () => {
+    const first = await opened();
+    await first.close();
+    const foreign = path.join(directory, 'audit.00000002.jsonl');
+    await writeFile(foreign, 'x'.repeat(300_000));
+    await opened();
+    expect(await kinds()).toEqual(['opened', 'repaired', 'opened']);
+    expect((await records())[1]).toMatchObject({ keptBytes: 300_000 });
+    expect(await readFile(foreign, 'utf8')).toBe('x'.repeat(300_000));
+  });
+
   it('refuses what it cannot write, tells of it, and goes on when it can again', async () => {
     const changes = new EventEmitter();
     let isBroken = false;

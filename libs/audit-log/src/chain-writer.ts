@@ -1,14 +1,28 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { auditFiles } from './audit-files.js';
 import {
+  decodeLine,
   encodeFacts,
   encodeLine,
   hashOf,
+  MAX_LINE_BYTES,
   NO_LINE,
   type AuditFacts,
   type ChainEnd,
 } from './audit-record.js';
-import { judgeTail, TAIL_BYTES } from './file-tail.js';
+
+/** As many of the longest lines as may be broken before the last good one. */
+const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
+
+/** How a file ends, as far as its last 256 KiB say. */
+interface ChainTail {
+  /** What the next line follows; undefined when no whole line was seen. */
+  readonly end: ChainEnd | undefined;
+  /** Lines at the end that are no records. */
+  readonly strangeLines: number;
+  /** Bytes behind the last line end: what a crash left of a line. */
+  readonly tornBytes: number;
+}
 
 /** Where a chain is written. */
 export interface ChainWriterOptions {
@@ -93,32 +107,41 @@ export class ChainWriter {
 
   /** Goes on where another left off: behind the last whole line of the last file that has one. */
   async #openFirst(): Promise<ChainEnd> {
-    const numbers = await this.#files.numbers();
+    const numbers = [...(await this.#files.numbers())].reverse();
     const findings: AuditFacts[] = [];
-    let number = numbers.at(-1) ?? 1;
-    let keptBytes: number | undefined;
     let end: ChainEnd | undefined;
-    for (const [steps, earlier] of [...numbers].reverse().entries()) {
-      const file = this.#files.nameOf(earlier);
-      const tail = await this.#files.tail(earlier, TAIL_BYTES);
-      const { tornBytes, strangeLines, ...found } = judgeTail(tail);
-      if (steps === 0 && tornBytes > 0) {
-        if (found.end === undefined && tornBytes < tail.sizeBytes) {
+    let sizeBytes = await this.#file.open(numbers[0] ?? 1);
+    for (const [steps, number] of numbers.entries()) {
+      const file = this.#files.nameOf(number);
+      const { strangeLines, tornBytes, ...tail } = await this.#tailOf(number);
+      if (steps === 0 && this.#file.hasHalfLine) {
+        if (tail.end === undefined && tornBytes < sizeBytes) {
           // No line in all that was looked at: this is none of our files any more, and is left as it is.
-          findings.push({ kind: 'repaired', file, keptBytes: tail.sizeBytes });
-          number += 1;
+          findings.push({ kind: 'repaired', file, keptBytes: sizeBytes });
+          await this.#file.open(number + 1);
           continue;
         }
         findings.push({ kind: 'repaired', file, cutBytes: tornBytes });
-        keptBytes = tail.sizeBytes - tornBytes;
+        sizeBytes = await this.#file.open(number, sizeBytes - tornBytes);
       }
       if (strangeLines > 0) findings.push({ kind: 'repaired', file, strangeLines });
-      end = found.end;
+      end = tail.end;
       if (end !== undefined) break;
     }
-    await this.#file.open(number, keptBytes);
     this.#findings = findings;
     return end ?? { seq: 0, prev: NO_LINE };
+  }
+
+  async #tailOf(number: number): Promise<ChainTail> {
+    let end: ChainEnd | undefined;
+    let strangeLines = 0;
+    for await (const { isEnded, sizeBytes, text, sha256 } of this.#files.lines(number, TAIL)) {
+      if (!isEnded) return { end, strangeLines, tornBytes: sizeBytes };
+      const record = text === undefined ? undefined : decodeLine(text);
+      strangeLines = record === undefined ? strangeLines + 1 : 0;
+      end = { seq: record?.seq ?? (end?.seq ?? 0) + 1, prev: sha256 };
+    }
+    return { end, strangeLines, tornBytes: 0 };
   }
 
   /** Goes on where this writer was; the chain is what it remembers, so that a changed file shows. */

@@ -13,10 +13,6 @@
  * @packageDocumentation
  */
 export type { FileLine, LineOptions } from './rolling/file-lines.js';
-export {
-  NumberedFiles,
-  type FileTail,
-  type NumberedFilesOptions,
-} from './rolling/numbered-files.js';
+export { NumberedFiles, type NumberedFilesOptions } from './rolling/numbered-files.js';
 export { RollingFile, type RollingFileOptions } from './rolling/rolling-file.js';
 export { StateFile, type StateFileOptions } from './state/state-file.js';

@@ -12,13 +12,6 @@ export interface NumberedFilesOptions {
   readonly digits: number;
 }
 
-/** The end of a file. */
-export interface FileTail {
-  readonly bytes: Buffer;
-  /** Of the whole file. */
-  readonly sizeBytes: number;
-}
-
 /** Files of one folder that follow each other by number. It reads and removes them; a {@link RollingFile} writes them. */
 export class NumberedFiles {
   readonly folder: string;
@@ -59,18 +52,6 @@ export class NumberedFiles {
     const opened = openRegularFile(this.pathOf(number));
     const file = await (options.mustExist === true ? opened : opened.catch(unlessNotFound));
     if (file !== undefined) yield* fileLines(file, options);
-  }
-
-  /** Reads at most so many bytes of the end of a file. @throws as {@link lines} with `mustExist`. */
-  async tail(number: number, maxBytes: number): Promise<FileTail> {
-    const { handle, stats } = await openRegularFile(this.pathOf(number));
-    try {
-      const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
-      await handle.read(bytes, 0, bytes.length, stats.size - bytes.length);
-      return { bytes, sizeBytes: stats.size };
-    } finally {
-      await handle.close();
-    }
   }
 
   /** Removes files. One that another program holds open stays until the next time. Never rejects. */

@@ -44,7 +44,10 @@ describe('a rolling file', () => {
 
   it('cuts off what is beyond the bytes that are to be kept', async () => {
     writeFileSync(files.pathOf(1), 'whole\n{"ha');
+    await file.open(1);
+    expect(file.hasHalfLine).toBe(true);
     expect(await file.open(1, 6)).toBe(6);
+    expect(file.hasHalfLine).toBe(false);
     await append('next\n');
     expect(contentOf(1)).toBe('whole\nnext\n');
     expect(await file.open(1, 100)).toBe(11);

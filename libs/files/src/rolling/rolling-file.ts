@@ -6,6 +6,7 @@ import type { NumberedFiles } from './numbered-files.js';
 // Windows has no such flag.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
+const LINE_END = 0x0a;
 
 /** How a file is written. */
 export interface RollingFileOptions {
@@ -23,6 +24,7 @@ export class RollingFile {
   #handle: FileHandle | undefined;
   #number = 0;
   #sizeBytes = 0;
+  #hasHalfLine = false;
   /** A write failed, and what is behind the size may be a part of it. */
   #isTorn = false;
 
@@ -39,6 +41,11 @@ export class RollingFile {
   /** Bytes that the file had when it was opened, and that were appended since. */
   get sizeBytes(): number {
     return this.#sizeBytes;
+  }
+
+  /** Whether it ended without a line end when it was opened: a loss of power ends a line anywhere. */
+  get hasHalfLine(): boolean {
+    return this.#hasHalfLine;
   }
 
   /**
@@ -60,7 +67,11 @@ export class RollingFile {
       const isTorn = this.#isTorn && number === this.#number;
       const mostBytes = Math.min(keepBytes, isTorn ? this.#sizeBytes : Infinity);
       if (stats.size > mostBytes) await handle.truncate(mostBytes);
-      this.#sizeBytes = Math.min(stats.size, mostBytes);
+      const sizeBytes = Math.min(stats.size, mostBytes);
+      const end = Buffer.of(LINE_END);
+      if (sizeBytes > 0) await handle.read(end, 0, 1, sizeBytes - 1);
+      this.#hasHalfLine = end[0] !== LINE_END;
+      this.#sizeBytes = sizeBytes;
       this.#number = number;
       this.#isTorn = false;
       if (stats.size === 0 && this.#isDurable) await syncFolder(this.#files.folder);

@@ -1,5 +1,6 @@
+import { StateFile } from '@wins/files';
 import { existsSync } from 'node:fs';
-import { open, readdir, unlink } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The end of an upgrade that touched the service, for the audit log. */
@@ -73,14 +74,16 @@ async function takeRecords(folder: string, record: RecordUpgrade): Promise<void>
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => RECORD.test(each)).sort()) {
     const file = path.join(folder, name);
-    await record(decisionOf(await readLimited(file)));
-    await unlink(file);
+    // An invalid record counts as one without known fields.
+    const damaged = () => ({});
+    const state = new StateFile({ path: file, maxBytes: LARGEST_BYTES, parse: fieldsOf, damaged });
+    const value = await state.read();
+    if (value !== undefined) await record(decisionOf(value));
+    await state.remove();
   }
 }
 
-/** An invalid record counts as one without known fields. */
-function decisionOf(text: string): UpgradeDecision {
-  const value = parse(text);
+function decisionOf(value: Readonly<Record<string, unknown>>): UpgradeDecision {
   const { id, outcome, reason, at, from, to, serviceArgs, askedBy } = value;
   const { before, after } = fieldsOf(serviceArgs);
   return {
@@ -91,14 +94,6 @@ function decisionOf(text: string): UpgradeDecision {
   };
 }
 
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
-
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
     ? (value as Readonly<Record<string, unknown>>)
@@ -107,19 +102,4 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : 'unknown';
-}
-
-async function readLimited(file: string): Promise<string> {
-  const handle = await open(file, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(LARGEST_BYTES),
-      0,
-      LARGEST_BYTES,
-      0,
-    );
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }

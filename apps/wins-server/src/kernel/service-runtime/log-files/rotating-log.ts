@@ -24,7 +24,6 @@ export interface RotatingLog {
 
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 const LONGEST_WRITE = 64 * 1024;
-const LINE_END = 0x0a;
 /** After a failure lines are dropped for so long before the disk is asked again. */
 const RETRY_AFTER_MS = 1000;
 
@@ -116,9 +115,7 @@ async function append(
 }
 
 async function openLast(files: NumberedFiles, file: RollingFile): Promise<void> {
-  const number = (await files.numbers()).at(-1) ?? 1;
-  if ((await file.open(number)) === 0) return;
-  const { bytes } = await files.tail(number, 1);
-  // A power cut ends a line anywhere. Its beginning is kept, and the next line begins on its own.
-  if (bytes[0] !== LINE_END) await file.append(Buffer.of(LINE_END));
+  await file.open((await files.numbers()).at(-1) ?? 1);
+  // The beginning of a line is kept, for it may be the last words of a crash; the next line begins on its own.
+  if (file.hasHalfLine) await file.append(Buffer.from('\n'));
 }
