@@ -63,13 +63,18 @@ export class SegmentWriter {
     let sizeBytes = 0;
     let events = 0;
     let lastSeq = firstSeq - 1;
-    for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
-      sizeBytes = endBytes;
-      events += 1;
-      lastSeq = Math.max(lastSeq, event.seq);
+    try {
+      // Without what a failed append left: that is written again.
+      await this.#file.open(firstSeq);
+      for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
+        sizeBytes = endBytes;
+        events += 1;
+        lastSeq = Math.max(lastSeq, event.seq);
+      }
+      await this.#file.open(firstSeq, sizeBytes);
+    } finally {
+      await this.#file.close();
     }
-    await this.#file.open(firstSeq, sizeBytes);
-    await this.#file.close();
     this.#lastSeq = Math.max(this.#lastSeq, lastSeq);
     this.#current = { firstSeq, sizeBytes, events };
   }
