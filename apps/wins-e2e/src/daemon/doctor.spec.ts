@@ -170,8 +170,9 @@ describe('wins doctor', () => {
   it('leaves no file and no record in the log of the daemon', async () => {
     const files = () => readdirSync(workspace.folder, { recursive: true }).map(String).sort();
     await using daemon = await Daemon.start(workspace, config, '--debug');
-    // That the daemon has started is kept a moment later.
-    while (!files().some((file) => /\bevents\.\d+\.jsonl$/.test(file)))
+    // What the daemon keeps of its start is on the disk a moment later.
+    const kept = [/\/events\.\d+\.jsonl$/, /\/served-config\.json$/, /\.last-good\/config$/];
+    while (!kept.every((name) => files().some((file) => name.test(file))))
       await new Promise((resolve) => setTimeout(resolve, 5));
     const before = files();
     const lines = daemon.log.length;
