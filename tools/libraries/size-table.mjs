@@ -15,6 +15,7 @@ const SMALL = {
   'csi-proxy': ['CsiProxyError', 'judgeSettings'],
   files: ['NumberedFiles', 'StateFile'],
   'linux-host': ['LinuxError'],
+  net: ['proxyOf', 'systemRoots'],
   'node-install': ['InstallError'],
   'pipe-transport': ['PipeError'],
   'process-manager': ['ProcessError'],

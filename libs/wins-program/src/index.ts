@@ -1,7 +1,6 @@
 /**
  * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
- * be shown, durations, exit codes, IP networks and where routes may lead, proxies and trusted authorities, processes that outlive
- * their starter, and what a caught error says.
+ * be shown, durations, exit codes, IP networks and where routes may lead, processes that outlive their starter, and what a caught error says.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *
@@ -68,5 +67,3 @@ export {
 export { readRouteDestinations, type RouteDestinations } from './route-destinations.js';
 export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
 export { hasUser, isPlainAddress } from './network/plain-address.js';
-export { ProxyAddressError, proxyOf, type Environment } from './network/proxy-of.js';
-export { systemRoots } from './network/system-roots.js';

@@ -26,6 +26,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/files': 'RollingFile',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',
+  '@wins/net': 'proxyOf',
   '@wins/node-install': 'planInstall',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',

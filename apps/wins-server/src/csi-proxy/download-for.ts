@@ -1,7 +1,8 @@
 import type { CsiProxyEvent, Download, DownloadTrust } from '@wins/csi-proxy';
+import { systemRoots } from '@wins/net';
 import { createDownload, readCertificates } from '@wins/rancher-server';
 import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
-import { quoteText, systemRoots } from '@wins/wins-program';
+import { quoteText } from '@wins/wins-program';
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
 /** Who waits for the answer of a command should not wait for a server that is away; what keeps csi-proxy tries again by itself. */

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '@wins/time';
-import { systemRoots, type Environment } from '@wins/wins-program';
+import { systemRoots, type Environment } from '@wins/net';
 
 /** How long each part of a request may take, and where it may lead. */
 export interface HttpLimits {
@@ -21,7 +21,7 @@ export interface HttpSettings {
   readonly environment?: Environment;
   /** Lets addresses begin with `http://`: a token then crosses the network in the clear. Default: false. */
   readonly allowHttp?: boolean;
-  /** PEM of the authorities that the system trusts. Default: `systemRoots` of `@wins/wins-program`. */
+  /** PEM of the authorities that the system trusts. Default: `systemRoots` of `@wins/net`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
   /** For the waits between attempts; limits are measured in real time. */

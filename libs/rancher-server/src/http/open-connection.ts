@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isIP, Socket } from 'node:net';
 import tls from 'node:tls';
-import { ProxyAddressError, proxyOf } from '@wins/wins-program';
+import { ProxyAddressError, proxyOf } from '@wins/net';
 import { RancherError } from '../rancher-error.js';
 import type { CompleteSettings } from './http-settings.js';
 import { networkFailure, type Stage } from './network-failure.js';

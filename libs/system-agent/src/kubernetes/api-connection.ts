@@ -4,14 +4,8 @@
  */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import {
-  errnoOf,
-  messageOf,
-  ProxyAddressError,
-  proxyOf,
-  VERSION,
-  type Environment,
-} from '@wins/wins-program';
+import { ProxyAddressError, proxyOf, type Environment } from '@wins/net';
+import { errnoOf, messageOf, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
 import type { ClusterAccess } from './kubeconfig.js';

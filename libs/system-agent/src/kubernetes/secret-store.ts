@@ -1,4 +1,4 @@
-import { systemRoots } from '@wins/wins-program';
+import { systemRoots } from '@wins/net';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { ApiConnection, type ApiRequest } from './api-connection.js';
 import type { ConnectionInfo } from './connection-info.js';

@@ -1,5 +1,6 @@
 import type { FileTrust } from '@wins/trusted-files';
-import { messageOf, ProxyAddressError, proxyOf, quoteText } from '@wins/wins-program';
+import { ProxyAddressError, proxyOf } from '@wins/net';
+import { messageOf, quoteText } from '@wins/wins-program';
 import type { Agent, Dispatcher, ProxyAgent } from 'undici';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';

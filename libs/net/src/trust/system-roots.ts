@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { errnoOf } from '../errno-of.js';
-import type { Environment } from './proxy-of.js';
+import { errnoOf } from '@wins/wins-program';
+import type { Environment } from '../proxy/proxy-of.js';
 
 /** Where distributions keep the authorities that they trust, in the order in which Go looks. */
 const BUNDLES = [

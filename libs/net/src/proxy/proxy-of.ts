@@ -1,4 +1,4 @@
-import { overlap, parseNetwork, type IpNetwork } from '../ip-network.js';
+import { overlap, parseNetwork, type IpNetwork } from '@wins/wins-program';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
