@@ -42,7 +42,14 @@ const boundaries = {
 const boundariesOfSpecs = {
   ...boundaries,
   depConstraints: [
-    ...boundaries.depConstraints.filter(({ sourceTag }) => sourceTag !== 'type:lib'),
+    ...boundaries.depConstraints.filter(
+      ({ sourceTag }) => !['type:lib', 'type:ground'].includes(sourceTag),
+    ),
+    {
+      sourceTag: 'type:ground',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      allowedExternalImports: ['fast-check'],
+    },
     {
       sourceTag: 'type:lib',
       onlyDependOnLibsWithTags: ['type:ground', 'type:host-lib'],

@@ -1,11 +1,22 @@
 /**
- * How a wins program reaches servers: which proxy leads there, and whose certificates are believed.
+ * How a wins program reaches servers: one client of HTTPS that states which step failed, whose certificates are believed, and which proxy leads there.
  *
  * It imports Node and ground alone, and writes no log.
  *
  * @example
- * const proxy = proxyOf(new URL('https://registry.example'), process.env);
+ * using client = new HttpClient({ environment: process.env });
+ * const request = { url: new URL('https://registry.example/v2/'), trust: { roots: systemRoots() } };
+ * const { body } = await client.askForBytes(request, { what: 'ask the registry', maxBytes: 65_536 });
  * @packageDocumentation
  */
+export { quoteForeign, shownUrl } from './http/foreign-text.js';
+export { HttpAnswer, type BodyOptions } from './http/http-answer.js';
+export { HttpClient, type Asked, type RetryOptions } from './http/http-client.js';
+export type { HttpLimits, HttpSettings } from './http/http-settings.js';
+export { securely, withinOrigin, type RedirectRule } from './http/judge-redirect.js';
+export { retryAfterMs } from './http/retry-after.js';
+export type { HttpRequest } from './http/send-request.js';
+export { isNetError, NetError, type NetErrorCode, type NetErrorOptions } from './net-error.js';
 export { ProxyAddressError, proxyOf, type Environment } from './proxy/proxy-of.js';
 export { systemRoots } from './trust/system-roots.js';
+export type { TlsTrust } from './trust/tls-trust.js';

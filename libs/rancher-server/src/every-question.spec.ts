@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createDownload } from './download/create-download.js';
-import type { HttpSettings } from './http/http-settings.js';
+import type { RancherSettings } from './http/rancher-client.js';
 import { checkHealth } from './register/check-health.js';
 import { registerNode } from './register/register-node.js';
 import {
@@ -36,7 +36,7 @@ interface Asked {
   readonly checksum: string;
   readonly roots: readonly string[];
 }
-type Ask = (asked: Asked, own: HttpSettings) => Promise<unknown>;
+type Ask = (asked: Asked, own: RancherSettings) => Promise<unknown>;
 
 /** All that is asked of a server, by the path of the question. */
 const QUESTIONS: [string, Ask][] = [

@@ -1,7 +1,7 @@
 /**
  * What a node asks of a Rancher server before it belongs to it: whether this is the server, whether it is well, to be registered, files.
  *
- * It owns: rules of HTTP (TLS, proxies, redirects, limits, retries), which authority is believed and why, the answer of
+ * It owns: which authority is believed and why, the answer of
  * `/v3/connect/agent`, downloads into a sink, the words that stand for an address, and cattle-ids. It does not own: files, what is done
  * with what it returns, and command lines.
  *
@@ -16,8 +16,8 @@ export type { CloudServices } from './address/cloud-words.js';
 export { resolveAddress, type AddressOptions } from './address/resolve-address.js';
 export { createDownload, type DownloadOptions } from './download/create-download.js';
 export type { Download, Downloaded, DownloadWanted } from './download/download.js';
-export type { HttpLimits, HttpSettings } from './http/http-settings.js';
-export { RancherError, type RancherErrorCode, type RancherErrorOptions } from './rancher-error.js';
+export type { RancherSettings } from './http/rancher-client.js';
+export { RancherError, type RancherErrorCode } from './rancher-error.js';
 export { checkHealth } from './register/check-health.js';
 export { judgeNodeId, newNodeId, type NodeIdVerdict } from './register/node-id.js';
 export { registerNode } from './register/register-node.js';

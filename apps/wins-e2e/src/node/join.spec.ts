@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 import { base64 } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
-import { startProxy, type ProxyDouble } from '@wins/rancher-server/testing';
+import { startProxy, type ProxyDouble } from '@wins/net/testing';
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 

@@ -6,13 +6,13 @@ import {
   newNodeId,
   registerNode,
   resolveAddress,
-  type HttpSettings,
+  type RancherSettings,
 } from '@wins/rancher-server';
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 
 /** What a server is asked with. */
 export interface Asker {
-  readonly settings: HttpSettings;
+  readonly settings: RancherSettings;
   /** For how long a server is waited for. */
   readonly timeoutMs: number;
   /** Asks for nothing that the server remembers: who registers a node makes a machine of it. */
@@ -38,7 +38,7 @@ export type AskedWish = Pick<EnvironmentWish, 'server' | 'token' | 'caChecksum' 
 /**
  * Judges the server and registers this node with it. Nothing of the node is changed.
  *
- * @throws RancherError
+ * @throws NetError, RancherError
  */
 export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },

@@ -1,5 +1,6 @@
+import { isNetError } from '@wins/net';
 import { InstallError, type InstallErrorCode } from '@wins/node-install';
-import { RancherError, type RancherErrorCode } from '@wins/rancher-server';
+import type { RancherErrorCode } from '@wins/rancher-server';
 import { UpgradeError } from '@wins/service-upgrade';
 import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import type { NodeOptions } from './node-options.js';
@@ -14,7 +15,7 @@ const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
 /** What the server is, or what it was asked with, is wrong: another try gives the same. */
-const REFUSED: ReadonlySet<RancherErrorCode> = new Set([
+const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',
     'checksumMismatch',
@@ -60,7 +61,7 @@ export async function reportNode(
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof InstallError) return EXIT_OF_INSTALL[error.code] ?? failed;
-  if (error instanceof RancherError) return REFUSED.has(error.code) ? refused : failed;
+  if (isNetError(error)) return REFUSED.has(error.code) ? refused : failed;
   if (!(error instanceof UpgradeError)) return failed;
   return error.code === 'refused' ? refused : error.code === 'busy' ? busy : failed;
 }

@@ -1,16 +1,12 @@
+import { type HttpClient } from '@wins/net';
 import { parseAddress as parseIp, quoteText } from '@wins/wins-program';
-import { askForBytes, type Asked } from '../http/ask.js';
-import {
-  completeSettings,
-  type CompleteSettings,
-  type HttpSettings,
-} from '../http/http-settings.js';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import { systemAdapters, type AddressAdapters } from './address-adapters.js';
 import { CLOUD_SERVICES, CLOUD_WORDS, type CloudServices, type CloudWord } from './cloud-words.js';
 
 /** What a word is looked up with. */
-export interface AddressOptions extends HttpSettings {
+export interface AddressOptions extends RancherSettings {
   /** Default: {@link systemAdapters}. */
   readonly adapters?: AddressAdapters;
   /** Default: those of the clouds. */
@@ -61,23 +57,24 @@ async function askCloud(
   name: string,
   { service, path, headers, session }: CloudWord,
   services: CloudServices,
-  settings: HttpSettings,
+  settings: RancherSettings,
 ): Promise<string> {
   const what = `find the address that ${name} stands for`;
-  const asked: Asked = { what, maxBytes: MAX_BYTES, settings: quick(settings) };
+  const asked = { what, maxBytes: MAX_BYTES };
+  using client = quickClient(settings);
   const isLocal = service === 'linkLocal';
   const at = (where: string) => new URL(where, services[service]);
-  const authority = { roots: isLocal ? [] : asked.settings.systemRoots() };
-  const common = { authority, isDirect: isLocal };
+  const trust = { roots: isLocal ? [] : client.settings.systemRoots() };
+  const common = { trust, isDirect: isLocal };
   const sessionToken =
     session &&
     oneLine(
-      await askForBytes(
+      await client.askForBytes(
         { ...common, url: at(session.path), method: 'PUT', headers: session.headers },
         asked,
       ),
     );
-  const { body } = await askForBytes(
+  const { body } = await client.askForBytes(
     {
       ...common,
       url: at(path),
@@ -104,12 +101,10 @@ function oneLine({ body }: { readonly body: Buffer }): string {
 }
 
 /** A service that is there answers at once, and sends nowhere else. */
-function quick(settings: HttpSettings): CompleteSettings {
-  const complete = completeSettings(settings);
-  const { limits } = complete;
-  const atMost = (ms: number) => Math.min(ms, LIMIT_MS);
-  return {
-    ...complete,
+function quickClient({ limits = {}, ...settings }: RancherSettings): HttpClient {
+  const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
+  return rancherClient({
+    ...settings,
     limits: {
       connectMs: atMost(limits.connectMs),
       answerMs: atMost(limits.answerMs),
@@ -117,5 +112,5 @@ function quick(settings: HttpSettings): CompleteSettings {
       totalMs: atMost(limits.totalMs),
       maxRedirects: 0,
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { LeapingClock } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import {
   answer,
@@ -14,7 +15,6 @@ import {
   type RancherDouble,
   type RancherFault,
 } from '../testing/index.js';
-import { LeapingClock } from '../testing/leaping-clock.js';
 import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
 import { createDownload, type DownloadOptions } from './create-download.js';
 import type { DownloadWanted } from './download.js';

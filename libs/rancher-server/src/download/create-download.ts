@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
-import { ask } from '../http/ask.js';
-import { shownUrl } from '../http/foreign-text.js';
 import {
-  completeSettings,
-  type CompleteSettings,
-  type HttpSettings,
-} from '../http/http-settings.js';
+  shownUrl,
+  systemRoots,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
+} from '@wins/net';
 import { isHtml } from '../http/judge-text.js';
 import { parseAddress } from '../http/parse-address.js';
-import { declaredLength } from '../http/read-parts.js';
-import { retry } from '../http/retry.js';
-import type { Answer } from '../http/send-request.js';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/server-trust.js';
 import type { Download, Downloaded, DownloadWanted } from './download.js';
 
 /** How files are downloaded. */
-export interface DownloadOptions extends HttpSettings {
+export interface DownloadOptions extends RancherSettings {
   /** The server that is known by its own roots; all others by `roots`. */
   readonly trust?: Pick<ServerTrust, 'server' | 'roots'>;
   /** PEM of what the certificates of other servers may be from. Default: what the system trusts. */
@@ -39,9 +37,8 @@ type Sink = Parameters<Download>[2];
 /** Makes a {@link Download}. Redirects may lead to other servers, never from https to http. */
 export function createDownload(options: DownloadOptions = {}): Download {
   const { trust, timeoutMs = TIMEOUT_MS, anyCertificate = false } = options;
-  const settings = completeSettings(options);
   return async (address, wanted, sink) => {
-    const url = parseAddress(address, 'download a file', settings.allowHttp);
+    const url = parseAddress(address, 'download a file', options.allowHttp ?? false);
     const what = `download ${shownUrl(url)}`;
     const digest = digestOf(wanted, what);
     if (digest === undefined && url.protocol === 'http:') {
@@ -52,31 +49,31 @@ export function createDownload(options: DownloadOptions = {}): Download {
       const message = `cannot ${what}: found no digest; wanted the SHA-256 of the file, as any certificate is taken`;
       throw new RancherError('invalidRequest', message);
     }
-    const signals = [settings.signal, wanted.signal].filter((each) => each !== undefined);
-    const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-    const own = { ...settings, signal };
+    const signals = [options.signal, wanted.signal].filter((each) => each !== undefined);
+    using client = rancherClient({ ...options, signal: AbortSignal.any(signals) });
     // What a sink has got cannot be taken back: whoever gave it begins again.
     let isBegun = false;
     const begin: Sink = (part) => {
       isBegun = true;
       return sink(part);
     };
-    const retrying = { what, timeoutMs, settings: own, mayRepeat: () => !isBegun };
-    return await retry(retrying, (each) =>
+    return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       new OneDownload({
         url,
         what,
         digest,
         wanted,
         sink: begin,
-        roots: anyCertificate ? 'anyCertificate' : rootsFor,
+        trust: anyCertificate
+          ? { roots: 'anyCertificate' }
+          : (asked) => ({ roots: rootsFor(asked) }),
       }).run(each),
     );
   };
 
   function rootsFor(url: URL): readonly string[] {
     if (trust !== undefined && trust.server.origin === url.origin) return trust.roots;
-    return options.roots ?? settings.systemRoots();
+    return options.roots ?? (options.systemRoots ?? systemRoots)();
   }
 }
 
@@ -86,7 +83,7 @@ interface OneDownloadOptions {
   readonly digest: string | undefined;
   readonly wanted: DownloadWanted;
   readonly sink: Sink;
-  readonly roots: 'anyCertificate' | ((url: URL) => readonly string[]);
+  readonly trust: HttpRequest['trust'];
 }
 
 class OneDownload {
@@ -98,11 +95,10 @@ class OneDownload {
     this.#options = options;
   }
 
-  async run(settings: CompleteSettings): Promise<Downloaded> {
-    const { url, what, wanted, roots } = this.#options;
-    const asked = { what, maxBytes: wanted.maxBytes, settings };
-    const authority = roots === 'anyCertificate' ? { roots } : { roots };
-    return await ask({ url, authority }, asked, async (answer, parts) => {
+  async run(client: HttpClient): Promise<Downloaded> {
+    const { url, what, wanted, trust } = this.#options;
+    const asked = { what, maxBytes: wanted.maxBytes };
+    return await client.ask({ url, trust }, asked, async (answer, parts) => {
       this.#checkLength(answer);
       for await (const part of this.#checkedParts(answer, parts)) await this.#give(part);
       return this.#whole();
@@ -110,10 +106,10 @@ class OneDownload {
   }
 
   /** Without a length nobody knows whether the end is the end; a digest does. */
-  #checkLength(answer: Answer): void {
+  #checkLength(answer: HttpAnswer): void {
     const { what, digest } = this.#options;
     const isChunked = /\bchunked\b/i.test(answer.headers['transfer-encoding'] ?? '');
-    if (digest !== undefined || isChunked || declaredLength(answer) !== undefined) return;
+    if (digest !== undefined || isChunked || answer.declaredBytes !== undefined) return;
     throw new RancherError(
       'badShape',
       `cannot ${what}: found an answer without its length; wanted Content-Length, or the SHA-256 of the file`,
@@ -121,7 +117,7 @@ class OneDownload {
   }
 
   /** Holds back the beginning until it is known to be that of the file. */
-  async *#checkedParts(answer: Answer, parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *#checkedParts(answer: HttpAnswer, parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { magic } = this.#options.wanted;
     const enough = Math.max(FIRST_BYTES, magic?.length ?? 0);
     let first: Buffer | undefined = Buffer.alloc(0);
@@ -141,7 +137,7 @@ class OneDownload {
     if (first.length > 0) yield first;
   }
 
-  #checkFirst(answer: Answer, first: Buffer): void {
+  #checkFirst(answer: HttpAnswer, first: Buffer): void {
     const { what, wanted } = this.#options;
     const magic = Buffer.from(wanted.magic ?? []);
     const refused = (found: string, next: string) =>

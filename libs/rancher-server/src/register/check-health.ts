@@ -1,9 +1,7 @@
-import { askForBytes } from '../http/ask.js';
-import { completeSettings, type HttpSettings } from '../http/http-settings.js';
-import { below } from '../http/parse-address.js';
-import { quoteForeign } from '../http/foreign-text.js';
+import { quoteForeign } from '@wins/net';
 import { isHtml } from '../http/judge-text.js';
-import { retry } from '../http/retry.js';
+import { below } from '../http/parse-address.js';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/server-trust.js';
 
@@ -21,20 +19,20 @@ const TIMEOUT_MS = 60_000;
 export async function checkHealth(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
-  settings: HttpSettings = {},
+  settings: RancherSettings = {},
 ): Promise<void> {
   const what = `ask ${server.origin} whether it is well (/healthz)`;
-  await retry({ what, timeoutMs, settings: completeSettings(settings) }, async (each) => {
-    const question = { url: below(server, '/healthz'), authority: { roots } };
-    const asked = { what, maxBytes: MAX_BYTES, settings: each };
-    const { answer, body } = await askForBytes(question, asked);
+  using client = rancherClient(settings);
+  await client.retry({ what, timeoutMs }, async (each) => {
+    const request = { url: below(server, '/healthz'), trust: { roots } };
+    const { answer, body } = await each.askForBytes(request, { what, maxBytes: MAX_BYTES });
     const text = body.toString('utf8').trim();
     if (text === 'ok') return;
     const found = isHtml(answer.headers, body)
       ? 'an HTML page'
       : text.length > TOLD_LENGTH
         ? `${body.length} bytes`
-        : quoteForeign(text, each.secrets);
+        : quoteForeign(text, each.settings.secrets);
     const message = `cannot ${what}: found ${found}; wanted "ok": is this the address of Rancher?`;
     throw new RancherError('badShape', message);
   });

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { LeapingClock } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import {
   answer,
@@ -12,7 +13,6 @@ import {
   type RancherDouble,
   type RancherFault,
 } from '../testing/index.js';
-import { LeapingClock } from '../testing/leaping-clock.js';
 import { CANARY, closeServers, failureOf, rancher, settings } from '../testing/server-harness.js';
 import { checkHealth } from './check-health.js';
 import { registerNode } from './register-node.js';

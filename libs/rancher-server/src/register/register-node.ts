@@ -1,13 +1,7 @@
-import { askForBytes } from '../http/ask.js';
-import {
-  completeSettings,
-  withSecret,
-  type CompleteSettings,
-  type HttpSettings,
-} from '../http/http-settings.js';
+import { NetError } from '@wins/net';
 import { isHtml } from '../http/judge-text.js';
 import { below } from '../http/parse-address.js';
-import { retry } from '../http/retry.js';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/server-trust.js';
 import { parseRegistration } from './parse-registration.js';
@@ -32,40 +26,36 @@ const WHAT = 'register the node';
 export async function registerNode(
   trust: Pick<ServerTrust, 'server' | 'roots'>,
   wanted: RegistrationWanted,
-  settings: HttpSettings = {},
+  settings: RancherSettings = {},
 ): Promise<Registration> {
   const { node, token, strictTls = false, timeoutMs = TIMEOUT_MS } = wanted;
   checkToken(token);
   const headers = registrationHeaders(node);
-  const complete = withSecret(withPatience(completeSettings(settings)), token);
+  using client = rancherClient(withPatience(settings), token);
   const { server, roots } = trust;
-  return await retry({ what: WHAT, timeoutMs, settings: complete }, async (each) => {
+  return await client.retry({ what: WHAT, timeoutMs }, async (each) => {
     const url = below(server, '/v3/connect/agent');
-    const asked = { what: WHAT, maxBytes: MAX_BYTES, settings: each };
-    const question = { url, headers, authority: { roots, token } };
-    const { answer, body } = await askForBytes(question, asked).catch((error: unknown) => {
+    const asked = { what: WHAT, maxBytes: MAX_BYTES };
+    const request = { url, headers, trust: { roots }, authorization: `Bearer ${token}` };
+    const { answer, body } = await each.askForBytes(request, asked).catch((error: unknown) => {
       throw told(error);
     });
     if (isHtml(answer.headers, body)) {
       const message = `cannot ${WHAT}: found an HTML page; wanted JSON: is this the address of Rancher?`;
       throw new RancherError('badShape', message);
     }
-    return parseRegistration(body.toString('utf8'), strictTls, each.allowHttp);
+    return parseRegistration(body.toString('utf8'), strictTls, settings.allowHttp ?? false);
   });
 }
 
-function withPatience(settings: CompleteSettings): CompleteSettings {
-  const { limits } = settings;
-  return { ...settings, limits: { ...limits, answerMs: Math.max(limits.answerMs, ANSWER_MS) } };
+function withPatience({ limits, ...settings }: RancherSettings): RancherSettings {
+  const answerMs = Math.max(limits?.answerMs ?? 0, ANSWER_MS);
+  return { ...settings, limits: { ...limits, answerMs } };
 }
 
 /** What 401 and 500 mean here. */
 function told(error: unknown): unknown {
-  if (!(error instanceof RancherError) || error.code !== 'badStatus') return error;
-  const { status, message, retryAfterMs } = error;
-  if (status !== 401 && status !== 500) return error;
-  return new RancherError('badStatus', `${message}; is the token right, and of this cluster?`, {
-    ...{ status, isTransient: true, cause: error },
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
+  const message = `${error.message}; is the token right, and of this cluster?`;
+  return error.reworded(message, { isTransient: true, cause: error });
 }

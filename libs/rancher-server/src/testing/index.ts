@@ -1,4 +1,4 @@
-/** A double of Rancher, a proxy, faults and a clock: for the specs of what installs and registers nodes. */
+/** A double of Rancher, and its faults: for the specs of what installs and registers nodes. */
 export {
   answer,
   byteByByte,
@@ -14,7 +14,6 @@ export {
   type RancherFault,
   type RancherRequest,
 } from './fault.js';
-export { LeapingClock } from './leaping-clock.js';
 export type { CertificateKind } from './rancher-certificates.js';
 export {
   connectionInfo,
@@ -22,9 +21,3 @@ export {
   type RancherDouble,
   type RancherOptions,
 } from './start-rancher.js';
-export {
-  startProxy,
-  type ProxyDouble,
-  type ProxyOptions,
-  type ProxyRequest,
-} from './start-proxy.js';

@@ -1,7 +1,6 @@
-import type { HttpSettings } from '../http/http-settings.js';
-import { RancherError } from '../rancher-error.js';
-import { LeapingClock } from './leaping-clock.js';
-import { startProxy, type ProxyDouble, type ProxyOptions } from './start-proxy.js';
+import { isNetError, type NetError } from '@wins/net';
+import { LeapingClock, startProxy, type ProxyDouble, type ProxyOptions } from '@wins/net/testing';
+import type { RancherSettings } from '../http/rancher-client.js';
 import { startRancher, type RancherDouble, type RancherOptions } from './start-rancher.js';
 
 /** In no message, whatever happens. */
@@ -27,7 +26,9 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
 }
 
 /** Settings of a node that trusts no authority, knows no proxy, and need not wait. */
-export function settings(more: HttpSettings = {}): HttpSettings & { readonly warnings: string[] } {
+export function settings(
+  more: RancherSettings = {},
+): RancherSettings & { readonly warnings: string[] } {
   const warnings: string[] = [];
   return {
     environment: {},
@@ -41,13 +42,13 @@ export function settings(more: HttpSettings = {}): HttpSettings & { readonly war
 }
 
 /** What a promise rejects with. */
-export async function failureOf(promise: Promise<unknown>): Promise<RancherError> {
+export async function failureOf(promise: Promise<unknown>): Promise<NetError<string>> {
   const error = await promise.then(
     (value) => {
       throw new Error(`it did not fail, but gave ${JSON.stringify(value)}`);
     },
     (reason: unknown) => reason,
   );
-  if (error instanceof RancherError) return error;
+  if (isNetError(error)) return error;
   throw error;
 }

@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
-import { askForBytes } from '../http/ask.js';
-import {
-  completeSettings,
-  withSecret,
-  type CompleteSettings,
-  type HttpSettings,
-} from '../http/http-settings.js';
+import { isNetError, type HttpClient, type NetError, type TlsTrust } from '@wins/net';
 import { below, parseServer } from '../http/parse-address.js';
-import { retry } from '../http/retry.js';
-import { RancherError, type RancherErrorCode } from '../rancher-error.js';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
+import { RancherError } from '../rancher-error.js';
 import { checkToken } from '../register/request-headers.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
 import { judgeAuthority, type AuthorityFacts } from './judge-authority.js';
@@ -17,11 +11,7 @@ import type { CaCertificate, ServerTrust, TrustWanted } from './server-trust.js'
 
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 60_000;
-const BY_CERTIFICATE = new Set<RancherErrorCode>([
-  'unknownAuthority',
-  'certificateExpired',
-  'otherHost',
-]);
+const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'otherHost']);
 
 /** A body of `/cacerts`, and how it was got. */
 interface CaCerts {
@@ -44,15 +34,15 @@ interface CaCerts {
  */
 export async function establishTrust(
   wanted: TrustWanted,
-  settings: HttpSettings = {},
+  settings: RancherSettings = {},
 ): Promise<ServerTrust> {
   const { timeoutMs = TIMEOUT_MS, strictTls = false, token } = wanted;
-  const complete = withSecret(completeSettings(settings), token);
-  const server = parseServer(wanted.server, complete.allowHttp);
+  const server = parseServer(wanted.server, settings.allowHttp ?? false);
   const checksum = checksumOf(wanted.caChecksum);
   if (token !== undefined) checkToken(token);
   const what = `trust ${server.origin}`;
-  const trust = await retry({ what, timeoutMs, settings: complete }, async (each) => {
+  using client = rancherClient(settings, token);
+  const trust = await client.retry({ what, timeoutMs }, async (each) => {
     const asking = new Asking(server, what, each);
     if (server.protocol === 'http:') return await asking.plain(checksum);
     if (checksum !== undefined) return await asking.byChecksum(checksum, strictTls);
@@ -69,12 +59,12 @@ export async function establishTrust(
 class Asking {
   readonly #server: URL;
   readonly #what: string;
-  readonly #settings: CompleteSettings;
+  readonly #client: HttpClient;
 
-  constructor(server: URL, what: string, settings: CompleteSettings) {
+  constructor(server: URL, what: string, client: HttpClient) {
     this.#server = server;
     this.#what = what;
-    this.#settings = settings;
+    this.#client = client;
   }
 
   async plain(checksum: string | undefined): Promise<ServerTrust> {
@@ -90,12 +80,12 @@ class Asking {
   }
 
   async bySystemOrProof(token: string | undefined, strictTls: boolean): Promise<ServerTrust> {
-    const roots = this.#settings.systemRoots();
+    const roots = this.#client.settings.systemRoots();
     const bySystem = await this.#get(roots).catch((error: unknown) => {
-      if (error instanceof RancherError && BY_CERTIFICATE.has(error.code)) return error;
+      if (isNetError(error) && BY_CERTIFICATE.has(error.code)) return error;
       throw error;
     });
-    if (!(bySystem instanceof RancherError)) {
+    if (!isNetError(bySystem)) {
       const found = this.#read(bySystem.body);
       return strictTls && found.certificates.length > 0
         ? await this.#used('system', found, true)
@@ -118,15 +108,15 @@ class Asking {
       await this.#get(own);
       return this.#trust(authority, own, found);
     } catch (error) {
-      const isUnknown = error instanceof RancherError && error.code === 'unknownAuthority';
+      const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
       if (!isUnknown || strictTls) throw error;
-      const roots = this.#settings.systemRoots();
+      const roots = this.#client.settings.systemRoots();
       // The first reason is the one to tell.
       await this.#get(roots).catch((second: unknown) => {
-        const isSame = second instanceof RancherError && BY_CERTIFICATE.has(second.code);
+        const isSame = isNetError(second) && BY_CERTIFICATE.has(second.code);
         throw isSame ? error : second;
       });
-      this.#settings.onWarning(
+      this.#client.settings.onWarning(
         `the certificate of ${this.#server.origin} is from no authority of its /cacerts, but from one of the system: those are used`,
       );
       return this.#trust(authority, roots, found);
@@ -134,18 +124,18 @@ class Asking {
   }
 
   async #get(
-    roots: readonly string[] | 'anyCertificate',
+    roots: TlsTrust['roots'],
     asking: Partial<Pick<ProofQuestion, 'headers' | 'secrets'>> = {},
   ): Promise<{ readonly body: Buffer; readonly hash: string | undefined }> {
     const { headers, secrets } = asking;
-    const { answer, body } = await askForBytes(
+    const { answer, body } = await this.#client.askForBytes(
       {
         url: below(this.#server, '/cacerts'),
         ...(headers && { headers }),
         ...(secrets && { secrets }),
-        authority: { roots },
+        trust: { roots },
       },
-      { what: this.#what, maxBytes: MAX_BYTES, settings: this.#settings },
+      { what: this.#what, maxBytes: MAX_BYTES },
     );
     const hash = answer.headers['x-cattle-hash'];
     return { body, hash: Array.isArray(hash) ? undefined : hash };
@@ -156,7 +146,7 @@ class Asking {
     body: Buffer,
     wantedChecksum: string | undefined,
     proof: AuthorityFacts['proof'],
-    bySystem?: RancherError,
+    bySystem?: NetError<string>,
   ): void {
     const foundChecksum = sha256(body);
     const bodyBytes = body.length;
@@ -170,7 +160,7 @@ class Asking {
 
   #read(body: Buffer): CaCerts {
     const { certificates, warnings } = readCertificates(body.toString('latin1'));
-    for (const warning of warnings) this.#settings.onWarning(warning);
+    for (const warning of warnings) this.#client.settings.onWarning(warning);
     if (certificates.length === 0 && body.toString('latin1').trim() !== '') {
       const message = `cannot ${this.#what}: found no certificate in /cacerts; wanted PEM`;
       throw new RancherError('badShape', message);
@@ -200,6 +190,6 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function withoutWhat({ message }: RancherError, what: string): string {
+function withoutWhat({ message }: NetError<string>, what: string): string {
   return message.replace(`cannot ${what}: `, '');
 }

@@ -1,13 +1,13 @@
 /* The one place where errors of Node become errors of ours. */
 import { errnoOf, messageOf } from '@wins/wins-program';
-import { RancherError, type RancherErrorCode } from '../rancher-error.js';
+import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
 
 /** How far a request had come. */
 export type Stage = 'connect' | 'proxy' | 'proxyTls' | 'tls' | 'answer';
 
 const NAME_ERRORS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-const CERTIFICATE_ERRORS = new Map<string, RancherErrorCode>([
+const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
   ['CERT_HAS_EXPIRED', 'certificateExpired'],
   ['CERT_NOT_YET_VALID', 'certificateExpired'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'otherHost'],
@@ -32,11 +32,11 @@ export function networkFailure(
   error: unknown,
   stage: Stage,
   { what, peer, secrets }: FailureContext,
-): RancherError {
-  if (error instanceof RancherError) return error;
+): NetError {
+  if (isNetError(error)) return error as NetError;
   const errno = errnoOf(error) ?? '';
-  const failed = (code: RancherErrorCode, found: string, isTransient: boolean) =>
-    new RancherError(code, `cannot ${what}: ${found}`, {
+  const failed = (code: NetErrorCode, found: string, isTransient: boolean) =>
+    new NetError(code, `cannot ${what}: ${found}`, {
       isTransient,
       // The error of a parser holds the bytes that it did not understand.
       ...(errno.startsWith('HPE_') ? {} : { cause: error }),
@@ -67,7 +67,7 @@ export function networkFailure(
 }
 
 function certificateFound(
-  code: RancherErrorCode,
+  code: NetErrorCode,
   error: unknown,
   peer: string,
   secrets: readonly string[],

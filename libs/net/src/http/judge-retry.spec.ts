@@ -3,18 +3,18 @@ import { judgeRetry, type RetryFacts } from './judge-retry.js';
 import { retryAfterMs } from './retry-after.js';
 
 const first: RetryFacts = {
-  ...{ isTransient: true, retryAfterMs: undefined, attempts: 1 },
+  ...{ isTransient: true, retryAfterMs: undefined, tries: 1 },
   ...{ elapsedMs: 0, timeoutMs: 900_000, random: 1 },
 };
 
 describe('the wait before another attempt', () => {
   it('doubles from 1 s to 30 s', () => {
-    const waits = [1, 2, 3, 4, 5, 6, 100].map((attempts) => judgeRetry({ ...first, attempts }));
+    const waits = [1, 2, 3, 4, 5, 6, 100].map((tries) => judgeRetry({ ...first, tries }));
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });
 
   it('is shorter by up to a half at random', () => {
-    expect(judgeRetry({ ...first, attempts: 6, random: 0 })).toBe(15_000);
+    expect(judgeRetry({ ...first, tries: 6, random: 0 })).toBe(15_000);
   });
 
   it('is as long as the server wants', () => {
@@ -29,7 +29,7 @@ describe('the wait before another attempt', () => {
     const facts = fc.record({
       isTransient: fc.constant(true),
       retryAfterMs: fc.option(fc.nat(400_000), { nil: undefined }),
-      attempts: fc.integer({ min: 1, max: 5000 }),
+      tries: fc.integer({ min: 1, max: 5000 }),
       elapsedMs: fc.nat(1_000_000),
       timeoutMs: fc.nat(1_000_000),
       random: fc.double({ min: 0, max: 1, noNaN: true }),

@@ -2,51 +2,55 @@ import { once as eventOnce } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
-import { checkHealth } from '../register/check-health.js';
-import { registerNode } from '../register/register-node.js';
+import type { HttpSettings, TlsTrust } from '../index.js';
 import {
-  CANARY,
-  closeServers,
+  clientOf,
+  closeAll,
   failureOf,
   proxy,
-  rancher,
-  settings,
+  serve,
+  serveTls,
 } from '../testing/server-harness.js';
 
-afterEach(closeServers);
+afterEach(closeAll);
 
 const PASSWORD = 'canary:of@a/proxy';
+const TOKEN = 'canary-of-a-token-0123456789';
 const user = { name: 'us er', password: PASSWORD };
-const server = new URL('https://rancher.invalid');
 
 async function start(options: Partial<Parameters<typeof proxy>[0]> = {}) {
-  const behind = await rancher({ names: ['rancher.invalid'] });
-  const between = await proxy({ hosts: { 'rancher.invalid:443': behind.port }, ...options });
-  return { behind, between, trust: { server, roots: [behind.ca] } };
+  const { server: behind, root, between: middle } = await serveTls(['server.invalid']);
+  const between = await proxy({ hosts: { 'server.invalid:443': behind.port }, ...options });
+  return { behind, between, trust: { roots: [root, middle] } };
 }
 const addressOf = (host: string, scheme = 'http') =>
   `${scheme}://${encodeURIComponent(user.name)}:${encodeURIComponent(PASSWORD)}@${host}`;
-const once = { timeoutMs: 0 };
+
+/** One try. */
+async function ask(trust: TlsTrust, settings: HttpSettings, address = 'https://server.invalid/x') {
+  const { client } = clientOf({ tries: 1, ...settings });
+  const request = { url: new URL(address), trust, authorization: `Bearer ${TOKEN}` };
+  await client.askForBytes(request, { what: 'ask the server', maxBytes: 100 });
+}
 
 describe('a server behind a proxy', () => {
   it('is asked through a tunnel, by the user and the password of the address', async () => {
     const { between, trust } = await start({ user });
     const environment = { https_proxy: addressOf(between.host) };
-    await checkHealth(trust, once, settings({ environment }));
+    await ask(trust, { environment });
     expect(between.requests).toEqual([
-      expect.objectContaining({ method: 'CONNECT', target: 'rancher.invalid:443' }),
+      expect.objectContaining({ method: 'CONNECT', target: 'server.invalid:443' }),
     ]);
   });
 
   it('gets the token; the proxy sees neither that nor the headers', async () => {
     const { behind, between, trust } = await start();
     const environment = { HTTPS_PROXY: between.host };
-    const wanted = { node: { id: 'canary-id' }, token: CANARY };
-    await registerNode(trust, wanted, settings({ environment }));
-    expect(behind.requests.at(-1)?.headers.authorization).toBe(`Bearer ${CANARY}`);
+    await ask(trust, { environment }, 'https://server.invalid/canary-id');
+    expect(behind.requests.at(-1)?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     expect(between.tunnelled().length).toBeGreaterThan(0);
     const seen = between.tunnelled().toString('latin1') + inspect(between.requests);
-    expect(seen).not.toContain(CANARY);
+    expect(seen).not.toContain(TOKEN);
     expect(seen).not.toContain('canary-id');
   });
 
@@ -55,9 +59,8 @@ describe('a server behind a proxy', () => {
     const tls = authority.issue('proxy', ['127.0.0.1']);
     const { between, trust } = await start({ tls, user });
     const environment = { HTTPS_PROXY: addressOf(between.host, 'https') };
-    const own = settings({ environment, systemRoots: () => [authority.cert] });
-    await checkHealth(trust, once, own);
-    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    await ask(trust, { environment, systemRoots: () => [authority.cert] });
+    const failure = await failureOf(ask(trust, { environment }));
     expect(failure).toMatchObject({ code: 'proxyFailed', isTransient: false });
     expect(failure.message).toContain(`the proxy ${between.host}: the certificate of`);
   });
@@ -65,7 +68,7 @@ describe('a server behind a proxy', () => {
   it('is asked without it where NO_PROXY has its name', async () => {
     const { between, trust } = await start();
     const environment = { HTTPS_PROXY: between.host, NO_PROXY: '.invalid' };
-    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    const failure = await failureOf(ask(trust, { environment }));
     expect(failure.code).toBe('nameResolution');
     expect(between.requests).toEqual([]);
   });
@@ -73,22 +76,21 @@ describe('a server behind a proxy', () => {
   it('is known by its own certificate, whatever the proxy does', async () => {
     const { between } = await start();
     const other = createCertificateAuthority('other');
-    const own = settings({ environment: { HTTPS_PROXY: between.host } });
-    const failure = await failureOf(checkHealth({ server, roots: [other.cert] }, once, own));
+    const environment = { HTTPS_PROXY: between.host };
+    const failure = await failureOf(ask({ roots: [other.cert] }, { environment }));
     expect(failure.code).toBe('unknownAuthority');
   });
 
   it('without TLS is asked by its whole address', async () => {
-    const behind = await rancher({ plain: true });
-    const between = await proxy({ user, hosts: { 'rancher.invalid:80': behind.port } });
-    const own = settings({ allowHttp: true, environment: { HTTP_PROXY: addressOf(between.host) } });
-    const trust = { server: new URL('http://rancher.invalid'), roots: [] };
-    await checkHealth(trust, once, own);
+    const behind = await serve();
+    const between = await proxy({ user, hosts: { 'server.invalid:80': behind.port } });
+    const address = 'http://server.invalid/healthz';
+    await ask({ roots: [] }, { environment: { HTTP_PROXY: addressOf(between.host) } }, address);
     expect(between.requests).toEqual([
-      expect.objectContaining({ method: 'GET', target: 'http://rancher.invalid/healthz' }),
+      expect.objectContaining({ method: 'GET', target: 'http://server.invalid/healthz' }),
     ]);
-    const bad = { ...own, environment: { HTTP_PROXY: `http://x:y@${between.host}` } };
-    const failure = await failureOf(checkHealth(trust, once, bad));
+    const environment = { HTTP_PROXY: `http://x:y@${between.host}` };
+    const failure = await failureOf(ask({ roots: [] }, { environment }, address));
     expect(failure).toMatchObject({ code: 'proxyFailed', status: 407 });
   });
 });
@@ -102,14 +104,14 @@ describe('a proxy that does not lead to the server', () => {
       false,
       'a user and a password',
     ],
-    ['forbids it', { status: 403 }, 403, false, 'does it allow rancher.invalid:443?'],
+    ['forbids it', { status: 403 }, 403, false, 'does it allow server.invalid:443?'],
     ['does not find it', { hosts: {} }, 502, true, 'does it allow'],
   ])(
     'because it %s is told, without the password',
     async (_title, options, status, isTransient, text) => {
       const { between, trust } = await start(options);
       const environment = { HTTPS_PROXY: addressOf(between.host) };
-      const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+      const failure = await failureOf(ask(trust, { environment }));
       expect(failure).toMatchObject({ code: 'proxyFailed', status, isTransient });
       expect(failure.message).toContain(`the proxy ${between.host}`);
       expect(failure.message).toContain(text);
@@ -124,7 +126,7 @@ describe('a proxy that does not lead to the server', () => {
   ])('%s', async (address, text) => {
     const { trust } = await start();
     const environment = { HTTPS_PROXY: address };
-    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    const failure = await failureOf(ask(trust, { environment }));
     expect(failure).toMatchObject({ code: 'proxyFailed', isTransient: true });
     expect(failure.message).toContain(text);
   });
@@ -132,8 +134,8 @@ describe('a proxy that does not lead to the server', () => {
   it('because it says nothing', async () => {
     const { between, trust } = await start({ isSilent: true });
     const limits = { connectMs: 300 };
-    const own = settings({ environment: { HTTPS_PROXY: between.host }, limits });
-    const failure = await failureOf(checkHealth(trust, once, own));
+    const environment = { HTTPS_PROXY: between.host };
+    const failure = await failureOf(ask(trust, { environment, limits }));
     expect(failure).toMatchObject({ code: 'timedOut' });
     expect(failure.message).toContain(`the proxy ${between.host} did not answer within 300 ms`);
   });
@@ -151,7 +153,7 @@ describe('a proxy that does not lead to the server', () => {
     await eventOnce(between, 'listening');
     const { port } = between.address() as AddressInfo;
     const environment = { HTTPS_PROXY: `127.0.0.1:${port}` };
-    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    const failure = await failureOf(ask(trust, { environment }));
     between.close();
     expect(failure.code).toBe('tlsFailed');
   });
@@ -159,7 +161,7 @@ describe('a proxy that does not lead to the server', () => {
   it('because it is none: its address is not repeated', async () => {
     const { trust } = await start();
     const environment = { HTTPS_PROXY: 'socks5://user:canary@proxy' };
-    const failure = await failureOf(checkHealth(trust, once, settings({ environment })));
+    const failure = await failureOf(ask(trust, { environment }));
     expect(failure.code).toBe('invalidRequest');
     expect(failure.message).toContain('cannot use HTTPS_PROXY');
     expect(inspect(failure)).not.toContain('canary');

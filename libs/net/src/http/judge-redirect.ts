@@ -5,6 +5,18 @@ import { decoded } from './http-settings.js';
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+/** Judges where a server sends: undefined to follow, else what would have been followed. */
+export type RedirectRule = (to: URL, from: URL) => string | undefined;
+
+/** Leads to any server, but from TLS to TLS. */
+export const securely: RedirectRule = (to, from) =>
+  to.protocol === 'http:' && from.protocol === 'https:' ? 'https://' : undefined;
+
+/** Leads to the same server alone. */
+export const withinOrigin: RedirectRule = (to, from) =>
+  securely(to, from) ??
+  (to.origin === from.origin ? undefined : `one that stays at ${from.origin}`);
+
 export interface RedirectFacts {
   readonly from: URL;
   readonly status: number;
@@ -13,16 +25,19 @@ export interface RedirectFacts {
   /** How many were followed before. */
   readonly count: number;
   readonly maxRedirects: number;
-  /** Whether the request must not leave the server that it was for: it has a token, or nobody knows who answers. */
-  readonly isBound: boolean;
+  /** The caller's rule. */
+  readonly rule: RedirectRule;
   readonly secrets: readonly string[];
 }
 
-/** Where an answer sends: nowhere (undefined), to an address that is followed, or to one that is refused. */
+/**
+ * Where an answer sends: nowhere (undefined), to an address that is followed, or to one that is refused. An address that is none of HTTP, has a user or
+ * holds a secret is refused whatever the rule says.
+ */
 export function judgeRedirect(
   facts: RedirectFacts,
 ): { readonly to: URL } | { readonly found: string; readonly wanted: string } | undefined {
-  const { from, status, location, count, maxRedirects, isBound, secrets } = facts;
+  const { from, status, location, count, maxRedirects, rule, secrets } = facts;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   if (count >= maxRedirects)
     return { found: 'one more redirect', wanted: `at most ${maxRedirects}` };
@@ -37,10 +52,8 @@ export function judgeRedirect(
   const origin = quoteForeign(to.origin, secrets);
   if (to.username !== '' || to.password !== '')
     return { found: `a redirect to ${origin} with a user`, wanted: 'one without' };
-  if (to.protocol === 'http:' && from.protocol === 'https:')
-    return { found: `a redirect to ${origin}`, wanted: 'https://' };
-  if (isBound && to.origin !== from.origin)
-    return { found: `a redirect to ${origin}`, wanted: `one that stays at ${from.origin}` };
+  const wanted = rule(to, from);
+  if (wanted !== undefined) return { found: `a redirect to ${origin}`, wanted };
   to.hash = '';
   return { to };
 }

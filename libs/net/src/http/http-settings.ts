@@ -1,11 +1,13 @@
 import { systemClock, type Clock } from '@wins/time';
-import { systemRoots, type Environment } from '@wins/net';
+import { VERSION } from '@wins/wins-program';
+import type { Environment } from '../proxy/proxy-of.js';
+import { systemRoots } from '../trust/system-roots.js';
 
-/** How long each part of a request may take, and where it may lead. */
+/** How long each part of a request may take, and where it may lead. A time that is `Infinity` is no limit. */
 export interface HttpLimits {
   /** For a name, a connection, the proxy and TLS, each. Default: 30 s. */
   readonly connectMs: number;
-  /** From the request to the head of its answer. Default: 30 s; `/v3/connect/agent` has 130 s at least. */
+  /** From the request to the head of its answer. Default: 30 s. */
   readonly answerMs: number;
   /** Between two parts of a body. Default: 30 s. */
   readonly idleMs: number;
@@ -19,18 +21,22 @@ export interface HttpLimits {
 export interface HttpSettings {
   /** Names proxies by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default: the environment of the process. */
   readonly environment?: Environment;
-  /** Lets addresses begin with `http://`: a token then crosses the network in the clear. Default: false. */
-  readonly allowHttp?: boolean;
-  /** PEM of the authorities that the system trusts. Default: `systemRoots` of `@wins/net`. */
+  /** PEM of the authorities that the system trusts: a proxy that is itself asked by TLS is known by them. Default: `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
-  /** For the waits between attempts; limits are measured in real time. */
+  /** How often a request is sent that a server may get twice, while what fails may pass. Default: 3. */
+  readonly tries?: number;
+  /** Keeps so many connections to a server open for the next request; `close` ends them. Default: 0. */
+  readonly keptConnections?: number;
+  /** Default: `wins/VERSION`. */
+  readonly userAgent?: string;
+  /** For the waits between tries; limits are measured in real time. */
   readonly clock?: Clock;
   /** From 0 to 1, for jitter. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Told of what is odd and no reason to stop, such as an attempt that failed and is made again. Never holds a secret. */
+  /** Told of what is odd and no reason to stop, such as a try that failed and is made again. Never holds a secret. */
   readonly onWarning?: (message: string) => void;
-  /** What no message may repeat beside what is given as a token, and the passwords of proxies. A server may know more than it was sent. */
+  /** Texts that no message may repeat, beside those of a request and the passwords of proxies. A server may know more than it was sent. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
 }
@@ -53,23 +59,17 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
   const environment = settings.environment ?? process.env;
   return {
     environment,
-    allowHttp: settings.allowHttp ?? false,
     systemRoots: settings.systemRoots ?? (() => systemRoots()),
     limits: { ...LIMITS, ...settings.limits },
+    tries: settings.tries ?? 3,
+    keptConnections: settings.keptConnections ?? 0,
+    userAgent: settings.userAgent ?? `wins/${VERSION}`,
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,
     onWarning: settings.onWarning ?? (() => undefined),
-    secrets: [...(settings.secrets ?? []), ...proxyPasswords(environment)],
+    secrets: [...new Set([...(settings.secrets ?? []), ...proxyPasswords(environment)])],
     signal: settings.signal,
   };
-}
-
-/** The settings of who shows a token to somebody. */
-export function withSecret(
-  settings: CompleteSettings,
-  secret: string | undefined,
-): CompleteSettings {
-  return secret === undefined ? settings : { ...settings, secrets: [...settings.secrets, secret] };
 }
 
 function proxyPasswords(environment: Environment): readonly string[] {
@@ -83,7 +83,7 @@ function proxyPasswords(environment: Environment): readonly string[] {
   });
 }
 
-/** What is behind `%` in a part of an address. */
+/** The text behind `%` in a part of an address. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,8 +1,8 @@
-import { judgeRedirect, type RedirectFacts } from './judge-redirect.js';
+import { judgeRedirect, securely, withinOrigin, type RedirectFacts } from './judge-redirect.js';
 
 const facts: RedirectFacts = {
   ...{ from: new URL('https://one.example/a?b'), status: 302, location: '/c' },
-  ...{ count: 0, maxRedirects: 5, isBound: false, secrets: [] },
+  ...{ count: 0, maxRedirects: 5, rule: securely, secrets: [] },
 };
 const judge = (more: Partial<RedirectFacts>) => {
   const verdict = judgeRedirect({ ...facts, ...more });
@@ -16,7 +16,7 @@ describe('a redirect', () => {
     [{ location: 'd#e' }, 'https://one.example/d'],
     [{ location: 'https://two.example/' }, 'https://two.example/'],
     [{ location: '//two.example/' }, 'https://two.example/'],
-    [{ isBound: true, location: 'https://one.example:443/c' }, 'https://one.example/c'],
+    [{ rule: withinOrigin, location: 'https://one.example:443/c' }, 'https://one.example/c'],
     [
       { from: new URL('http://one.example'), location: 'http://two.example/' },
       'http://two.example/',
@@ -34,12 +34,15 @@ describe('a redirect', () => {
 
   it.each([
     [{ location: 'http://one.example/' }, 'a redirect to "http://one.example"'],
-    [{ isBound: true, location: 'https://two.example/' }, 'a redirect to "https://two.example"'],
     [
-      { isBound: true, location: 'https://one.example:8443/' },
+      { rule: withinOrigin, location: 'https://two.example/' },
+      'a redirect to "https://two.example"',
+    ],
+    [
+      { rule: withinOrigin, location: 'https://one.example:8443/' },
       'a redirect to "https://one.example:8443"',
     ],
-    [{ isBound: true, location: '//two.example' }, 'a redirect to "https://two.example"'],
+    [{ rule: withinOrigin, location: '//two.example' }, 'a redirect to "https://two.example"'],
     [{ count: 5 }, 'one more redirect'],
     [{ location: 'file:///etc/shadow' }, 'a redirect to something else'],
     [{ location: 'https://' }, 'a redirect to something else'],

@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { RancherError } from '../rancher-error.js';
+import { NetError } from '../net-error.js';
 import { decoded } from './http-settings.js';
 
 export interface TunnelWanted {
@@ -23,7 +23,7 @@ export function proxyAuthorization({ username, password }: URL): string | undefi
 /**
  * Makes a connection to a proxy one to the target (CONNECT, RFC 9110 9.3.6).
  *
- * @throws RancherError `proxyFailed` for any answer but 2xx; errors of the connection as they are.
+ * @throws NetError `proxyFailed` for any answer but 2xx; errors of the connection as they are.
  */
 export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Promise<Socket> {
   const { target, authorization } = wanted;
@@ -50,12 +50,12 @@ export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Pro
   });
 }
 
-function refusal(status: number, { what, proxy, target }: TunnelWanted): RancherError {
+function refusal(status: number, { what, proxy, target }: TunnelWanted): NetError {
   const next =
     status === 407
       ? '; give HTTPS_PROXY a user and a password that it takes: http://USER:PASSWORD@HOST:PORT'
       : `; does it allow ${target}?`;
   const message = `cannot ${what}: the proxy ${proxy} does not lead there: found status ${status}; wanted 200${next}`;
   // 502 to 504: it did not reach the server, which may be back soon.
-  return new RancherError('proxyFailed', message, { status, isTransient: status >= 500 });
+  return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

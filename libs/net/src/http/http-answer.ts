@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { NetError } from '../net-error.js';
+import { quoteForeign } from './foreign-text.js';
+import { networkFailure } from './network-failure.js';
+import { hostAndPort } from './open-connection.js';
+import type { RequestLifetime } from './request-lifetime.js';
+
+/** How a body is read. */
+export interface BodyOptions {
+  /** Of the body; `Infinity` for a stream that whoever reads bounds. */
+  readonly maxBytes: number;
+  /** Takes bytes that the server calls encoded, as they are: their digest is known. Default: false, as they were not asked for and may be a bomb. */
+  readonly mayBeEncoded?: boolean;
+}
+
+/** What an answer is made of. */
+export interface AnswerParts {
+  readonly url: URL;
+  readonly response: IncomingMessage;
+  readonly lifetime: RequestLifetime;
+  readonly idleMs: number;
+  readonly secrets: readonly string[];
+}
+
+/** An answer, of which the head has come. Whoever gets it closes it. */
+export class HttpAnswer implements Disposable {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly #parts: AnswerParts;
+
+  constructor(parts: AnswerParts) {
+    this.#parts = parts;
+    this.url = parts.url;
+    this.status = parts.response.statusCode ?? 0;
+    this.headers = parts.response.headers;
+  }
+
+  /** How many bytes it says that its body has; undefined when it says nothing. */
+  get declaredBytes(): number | undefined {
+    const text = this.headers['content-length'];
+    return text === undefined ? undefined : Number(text);
+  }
+
+  /**
+   * Reads the body part by part, as it is on the wire.
+   *
+   * @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`.
+   */
+  async *body({ maxBytes, mayBeEncoded = false }: BodyOptions): AsyncGenerator<Buffer, void> {
+    const { response, lifetime, idleMs, secrets } = this.#parts;
+    const { what } = lifetime;
+    const peer = hostAndPort(this.url);
+    const encoding = this.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    if (encoding !== 'identity' && !mayBeEncoded) {
+      const found = `found an answer encoded as ${quoteForeign(encoding, secrets)}`;
+      throw new NetError('badShape', `cannot ${what}: ${found}; wanted it as it is`);
+    }
+    const tooLarge = (found: string) =>
+      new NetError('tooLarge', `cannot ${what}: found ${found} bytes; wanted at most ${maxBytes}`);
+    const declared = this.declaredBytes ?? 0;
+    if (declared > maxBytes) throw tooLarge(`${declared}`);
+
+    const parts = response[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+    let sizeBytes = 0;
+    for (;;) {
+      let next: IteratorResult<Buffer, undefined>;
+      try {
+        next = await lifetime.within(idleMs, `${peer} sent nothing more`, () => parts.next());
+      } catch (error) {
+        throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
+      }
+      if (next.done === true) return;
+      sizeBytes += next.value.length;
+      if (sizeBytes > maxBytes) throw tooLarge(`more than ${maxBytes}`);
+      yield next.value;
+    }
+  }
+
+  /** Reads a body that is small enough to be held. @throws as {@link body}. */
+  async bytes(options: BodyOptions): Promise<Buffer> {
+    const all: Buffer[] = [];
+    for await (const part of this.body(options)) all.push(part);
+    return Buffer.concat(all);
+  }
+
+  /** Ends it before its time: whoever reads its body gets this error. */
+  end(cause: NetError): void {
+    this.#parts.lifetime.end(cause);
+  }
+
+  /** Ends it. A connection whose answer was read to its end stays open where some are kept. */
+  close(): void {
+    this.#parts.lifetime.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

@@ -1,0 +1,222 @@
+import { formatDuration } from '@wins/wins-program';
+import { isNetError, NetError } from '../net-error.js';
+import { ConnectionPool } from './connection-pool.js';
+import { quoteForeign, withoutSecrets } from './foreign-text.js';
+import { HttpAnswer, type BodyOptions } from './http-answer.js';
+import { completeSettings, type CompleteSettings, type HttpSettings } from './http-settings.js';
+import { judgeRedirect, securely, withinOrigin } from './judge-redirect.js';
+import { isTransientStatus, judgeRetry } from './judge-retry.js';
+import { RequestLifetime } from './request-lifetime.js';
+import { retryAfterMs } from './retry-after.js';
+import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
+
+/** How often something is tried. */
+export interface RetryOptions {
+  /** The act, as the end of "cannot". */
+  readonly what: string;
+  /** For all tries with the waits between them, in milliseconds. 0 for one try, which has the time that the limits give. */
+  readonly timeoutMs: number;
+  /** Default: any number. */
+  readonly maxTries?: number;
+  /** Whether another try may still be made. Default: always. */
+  readonly mayRepeat?: () => boolean;
+}
+
+/** What is asked for an answer with status 200. */
+export interface Asked extends BodyOptions {
+  /** The act, as the end of "cannot". */
+  readonly what: string;
+}
+
+/** So much of what a server says of its refusal is read. */
+const TOLD_BYTES = 512;
+
+/**
+ * HTTP and HTTPS/1.1, by Node's own. Whoever makes one closes it.
+ *
+ * Each step of a request (the name, the connection, the proxy, TLS, the answer) has its own limit and its own code of {@link NetError}.
+ */
+export class HttpClient implements Disposable {
+  readonly settings: CompleteSettings;
+  readonly #pool: ConnectionPool;
+
+  constructor(settings: HttpSettings = {}, pool?: ConnectionPool) {
+    this.settings = completeSettings(settings);
+    this.#pool = pool ?? new ConnectionPool(this.settings.keptConnections);
+  }
+
+  /**
+   * Sends a request, follows redirects, and resolves with the head of its answer, whatever its status. Where there are several tries, one that may be sent
+   * again is, after a failure of the network and a status that may be another one soon; such a status is an error when the tries are over.
+   *
+   * @param what - The act, as the end of "cannot".
+   * @throws NetError
+   */
+  async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
+    const { tries: maxTries, limits } = this.settings;
+    const own = signal === undefined ? this : this.#with({ signal });
+    if (maxTries === 1) return await own.#openOnce(request, what);
+    const timeoutMs = limits.totalMs;
+    const mayRepeat = () => isRepeatable(request);
+    return await own.retry({ what, timeoutMs, maxTries, mayRepeat }, async (each) => {
+      const answer = await each.#openOnce(request, what);
+      if (isTransientStatus(answer.status)) throw await each.#badStatus(request, answer, what);
+      return answer;
+    });
+  }
+
+  /**
+   * Asks for an answer with status 200, and hands it over with its body; all is closed once `use` ends.
+   *
+   * @throws NetError
+   */
+  async ask<T>(
+    request: HttpRequest,
+    { what, ...body }: Asked,
+    use: (answer: HttpAnswer, parts: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<T> {
+    const answer = await this.open(request, what);
+    try {
+      if (answer.status !== 200) throw await this.#badStatus(request, answer, what);
+      return await use(answer, answer.body(body));
+    } finally {
+      answer.close();
+    }
+  }
+
+  /** Asks for a body that is small enough to be held. */
+  async askForBytes(
+    request: HttpRequest,
+    asked: Asked,
+  ): Promise<{ readonly answer: HttpAnswer; readonly body: Buffer }> {
+    return await this.ask(request, asked, async (answer, parts) => {
+      const all: Buffer[] = [];
+      for await (const part of parts) all.push(part);
+      return { answer, body: Buffer.concat(all) };
+    });
+  }
+
+  /**
+   * Tries until it succeeds, fails for good, or the time is over; then the last failure is what is thrown. A try gets no more time
+   * than is left, and is made with the client that it is given.
+   */
+  async retry<T>(
+    { what, timeoutMs, maxTries, mayRepeat = () => true }: RetryOptions,
+    attempt: (client: HttpClient) => Promise<T>,
+  ): Promise<T> {
+    const { clock, random, signal, onWarning, limits, secrets } = this.settings;
+    const startMs = clock.now().getTime();
+    for (let tries = 1; ; tries += 1) {
+      const leftMs = timeoutMs - (clock.now().getTime() - startMs);
+      // One try has the time that it needs where none is to be repeated.
+      const totalMs = timeoutMs === 0 ? limits.totalMs : Math.min(limits.totalMs, leftMs);
+      try {
+        return await attempt(this.#with({ limits: { ...limits, totalMs } }));
+      } catch (thrown) {
+        if (!isNetError(thrown)) throw thrown;
+        const error = masked(thrown, secrets);
+        const elapsedMs = clock.now().getTime() - startMs;
+        const waitMs = judgeRetry({
+          ...{ isTransient: error.isTransient && mayRepeat(), retryAfterMs: error.retryAfterMs },
+          ...{ tries, elapsedMs, timeoutMs, random: random(), ...(maxTries && { maxTries }) },
+        });
+        if (waitMs === undefined) {
+          const times = `tried ${tries} times in ${formatDuration(elapsedMs)}`;
+          throw tries === 1
+            ? error
+            : error.reworded(`${error.message}; ${times}`, { cause: error });
+        }
+        onWarning(`${error.message}; trying again in ${formatDuration(waitMs)}`);
+        await clock.wait(waitMs, signal).catch((reason: unknown) => {
+          if (signal?.aborted !== true) throw reason;
+          throw new NetError('aborted', `cannot ${what}: it was aborted`);
+        });
+      }
+    }
+  }
+
+  /** Ends the connections that are kept, and no request. */
+  endKept(): void {
+    this.#pool.endKept();
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.#pool.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #with(changes: Partial<CompleteSettings>): HttpClient {
+    const { signal, ...settings } = { ...this.settings, ...changes };
+    return new HttpClient({ ...settings, ...(signal && { signal }) }, this.#pool);
+  }
+
+  async #openOnce(request: HttpRequest, what: string): Promise<HttpAnswer> {
+    const { limits, signal } = this.settings;
+    const lifetime = new RequestLifetime({ what, totalMs: limits.totalMs, signal });
+    try {
+      return await this.#followed(request, lifetime);
+    } catch (error) {
+      lifetime.close();
+      throw error;
+    }
+  }
+
+  async #followed(request: HttpRequest, lifetime: RequestLifetime): Promise<HttpAnswer> {
+    const { maxRedirects, idleMs } = this.settings.limits;
+    const secrets = secretsOf(request, this.settings);
+    const { authorization, trust } = request;
+    const isBound =
+      authorization !== undefined || ('roots' in trust && trust.roots === 'anyCertificate');
+    const { redirects: rule = isBound ? withinOrigin : securely } = request;
+    let { url } = request;
+    for (let count = 0; ; count += 1) {
+      const parts = { pool: this.#pool, lifetime };
+      const response = await sendRequest(request, url, this.settings, parts);
+      const { statusCode: status = 0, headers } = response;
+      const verdict =
+        rule === 'none'
+          ? undefined
+          : judgeRedirect({
+              ...{ from: url, status, location: headers.location },
+              ...{ count, maxRedirects, rule, secrets },
+            });
+      if (verdict === undefined)
+        return new HttpAnswer({ url, response, lifetime, idleMs, secrets });
+      response.destroy();
+      if ('to' in verdict) url = verdict.to;
+      else {
+        const message = `cannot ${lifetime.what}: found ${verdict.found}; wanted ${verdict.wanted}`;
+        throw new NetError('redirectRefused', message);
+      }
+    }
+  }
+
+  /** Closes the answer. */
+  async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
+    const { status, headers } = answer;
+    // A text that is long or not whole is left out, as a secret may be cut in it.
+    const bytes = await answer.bytes({ maxBytes: TOLD_BYTES }).catch(() => Buffer.alloc(0));
+    answer.close();
+    const said = bytes.toString('utf8').trim();
+    const secrets = secretsOf(request, this.settings);
+    const quoted = said === '' ? '' : ` with ${quoteForeign(said, secrets)}`;
+    const message = `cannot ${what}: found status ${status}${quoted}; wanted 200`;
+    return new NetError('badStatus', message, {
+      status,
+      isTransient: isTransientStatus(status),
+      retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()),
+    });
+  }
+}
+
+/** An error whose message, trace and causes hold none of the secrets: itself where that is so already. */
+function masked(error: NetError<string>, secrets: readonly string[]): NetError<string> {
+  const cause = isNetError(error.cause) ? masked(error.cause, secrets) : error.cause;
+  const message = withoutSecrets(error.message, secrets);
+  if (message === error.message && cause === error.cause) return error;
+  return error.reworded(message, { cause });
+}

@@ -1,0 +1,34 @@
+import { backoffMs } from '@wins/time';
+
+export interface RetryFacts {
+  readonly isTransient: boolean;
+  readonly retryAfterMs: number | undefined;
+  /** How many tries there were, at least 1. */
+  readonly tries: number;
+  /** Default: any number. */
+  readonly maxTries?: number;
+  readonly elapsedMs: number;
+  readonly timeoutMs: number;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
+/**
+ * How long to wait before the next try: from 1 s, doubled each time, to 30 s, shortened at random by up to a half so that nodes do not
+ * come back all at once, and never less than the server wants. Undefined when there is to be none.
+ */
+export function judgeRetry(facts: RetryFacts): number | undefined {
+  const { isTransient, retryAfterMs = 0, tries, maxTries = Infinity } = facts;
+  const { elapsedMs, timeoutMs, random } = facts;
+  if (!isTransient || tries >= maxTries) return undefined;
+  const backoff = { initialMs: 1_000, maxMs: 30_000, random: () => random };
+  const waitMs = Math.max(backoffMs(backoff, tries), retryAfterMs);
+  return elapsedMs + waitMs < timeoutMs ? waitMs : undefined;
+}
+
+/** Statuses of a server, or of what is before it, that may be another one soon; 499 and from 520 on are those of proxies. */
+const TRANSIENT = new Set([408, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+
+export function isTransientStatus(status: number): boolean {
+  return TRANSIENT.has(status);
+}

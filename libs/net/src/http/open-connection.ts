@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import tls from 'node:tls';
+import { NetError } from '../net-error.js';
+import { ProxyAddressError, proxyOf } from '../proxy/proxy-of.js';
+import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
+import type { CompleteSettings } from './http-settings.js';
+import { networkFailure, type Stage } from './network-failure.js';
+import { openProxyTunnel, proxyAuthorization } from './proxy-tunnel.js';
+import type { RequestLifetime } from './request-lifetime.js';
+
+export interface ConnectionWanted {
+  readonly url: URL;
+  readonly trust: TlsTrust;
+  /** Undefined for none. */
+  readonly proxy: URL | undefined;
+  readonly secrets: readonly string[];
+}
+
+/** The first address that answers is taken; each has so long before the next is tried beside it. */
+const NEXT_ADDRESS_MS = 1000;
+
+/**
+ * Opens a connection over which a request can be sent: name, TCP, proxy, TLS, each within `connectMs`. A proxy leads to a server without TLS by being asked
+ * itself.
+ *
+ * @throws NetError whose code says which of them failed.
+ */
+export async function openConnection(
+  { url, trust, proxy, secrets }: ConnectionWanted,
+  { limits, systemRoots }: CompleteSettings,
+  lifetime: RequestLifetime,
+): Promise<Socket> {
+  const step = async <T>(
+    stage: Stage,
+    peer: string,
+    late: string,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await lifetime.within(limits.connectMs, late, act);
+    } catch (error) {
+      throw lifetime.cause ?? networkFailure(error, stage, { what: lifetime.what, peer, secrets });
+    }
+  };
+  const startTls = (socket: Socket, to: URL, its: TlsTrust, stage: Stage): Promise<Socket> =>
+    step(stage, hostAndPort(to), `TLS with ${hostAndPort(to)} was not done`, async () => {
+      const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
+      // Errors that come later are told to whoever waits for them then.
+      secured.on('error', () => undefined).once('close', () => socket.destroy());
+      await once(secured, 'secureConnect');
+      return secured;
+    });
+
+  const first = proxy ?? url;
+  const connected = await step(
+    proxy === undefined ? 'connect' : 'proxy',
+    hostAndPort(first),
+    `no connection to ${proxy === undefined ? '' : 'the proxy '}${hostAndPort(first)}`,
+    async () => {
+      const opened = lifetime.own(new Socket());
+      opened.on('error', () => undefined);
+      opened.connect({
+        host: bareHost(first),
+        port: portOf(first),
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+      });
+      await once(opened, 'connect');
+      return opened;
+    },
+  );
+  const toFirst =
+    proxy?.protocol === 'https:'
+      ? await startTls(connected, proxy, { roots: systemRoots() }, 'proxyTls')
+      : connected;
+  if (url.protocol === 'http:') return toFirst;
+  if (proxy === undefined) return await startTls(toFirst, url, trust, 'tls');
+  const tunnel = await step(
+    'proxy',
+    hostAndPort(proxy),
+    `the proxy ${hostAndPort(proxy)} did not answer`,
+    () =>
+      openProxyTunnel(toFirst, {
+        ...{ target: hostAndPort(url), authorization: proxyAuthorization(proxy) },
+        ...{ proxy: hostAndPort(proxy), what: lifetime.what, secrets },
+      }),
+  );
+  return await startTls(tunnel, url, trust, 'tls');
+}
+
+/** The proxy that leads to a server. @throws NetError `invalidRequest`. */
+export function proxyTo(
+  url: URL,
+  environment: CompleteSettings['environment'],
+  what: string,
+): URL | undefined {
+  try {
+    const proxy = proxyOf(url, environment);
+    return proxy === undefined ? undefined : new URL(proxy);
+  } catch (error) {
+    if (!(error instanceof ProxyAddressError)) throw error;
+    throw new NetError('invalidRequest', `cannot ${what}: ${error.message}`);
+  }
+}
+
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
+
+/** `rancher.example:443`. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
+}

@@ -1,0 +1,131 @@
+/*
+ * Node's own HTTP/1.1 over connections that are opened step by step, so that each step can be told apart.
+ */
+import { request, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { errnoOf } from '@wins/wins-program';
+import { NetError } from '../net-error.js';
+import type { TlsTrust } from '../trust/tls-trust.js';
+import type { ConnectionPool, PooledOptions } from './connection-pool.js';
+import type { CompleteSettings } from './http-settings.js';
+import type { RedirectRule } from './judge-redirect.js';
+import { networkFailure } from './network-failure.js';
+import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
+import { proxyAuthorization } from './proxy-tunnel.js';
+import type { RequestLifetime } from './request-lifetime.js';
+
+/** Of the head of an answer; Node's own limit, said here as it is one of ours. */
+const MAX_HEAD_BYTES = 16_384;
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
+
+/** A question to a server. */
+export interface HttpRequest {
+  readonly url: URL;
+  /** Default: `GET`. */
+  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Whether it may be sent again when it is not known whether the server got it. Default: true but for `POST`. */
+  readonly isRepeatable?: boolean;
+  /** Whose certificates are believed; of a function where redirects may lead to other servers. */
+  readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
+  /** The header `Authorization`, which the origin of `url` alone is shown. */
+  readonly authorization?: string;
+  /** Default: within the origin where there is an `authorization` or any certificate is believed, else to any server securely; `none` takes them for answers. */
+  readonly redirects?: RedirectRule | 'none';
+  /** Without a proxy, whatever the environment says. */
+  readonly isDirect?: boolean;
+  /** Texts that no message may repeat, beside the authorization. */
+  readonly secrets?: readonly string[];
+}
+
+/** The texts that no message about a request may hold. */
+export function secretsOf(
+  { authorization, secrets = [] }: HttpRequest,
+  settings: CompleteSettings,
+): readonly string[] {
+  const shown = authorization?.replace(/^\w+ +/, '');
+  return [...settings.secrets, ...secrets, ...(shown === undefined ? [] : [shown])];
+}
+
+export function isRepeatable({ method = 'GET', isRepeatable: own }: HttpRequest): boolean {
+  return own ?? IDEMPOTENT.has(method);
+}
+
+/**
+ * Sends a request to an address and resolves with the head of its answer, whatever its status; redirects are not followed.
+ *
+ * @throws NetError
+ */
+export async function sendRequest(
+  asked: HttpRequest,
+  url: URL,
+  settings: CompleteSettings,
+  { pool, lifetime }: { readonly pool: ConnectionPool; readonly lifetime: RequestLifetime },
+): Promise<IncomingMessage> {
+  const secrets = secretsOf(asked, settings);
+  const { what } = lifetime;
+  const peer = hostAndPort(url);
+  const proxy = asked.isDirect === true ? undefined : proxyTo(url, settings.environment, what);
+  const { trust: trustOrRule } = asked;
+  const trust = typeof trustOrRule === 'function' ? await trustOrRule(url) : trustOrRule;
+  const poolName = pool.nameOf(url, trust, proxy);
+  for (;;) {
+    const wasKept = pool.hasKept(poolName);
+    const opened = wasKept
+      ? undefined
+      : await openConnection({ url, trust, proxy, secrets }, settings, lifetime);
+    try {
+      return await send(opened);
+    } catch (error) {
+      // The server had closed a connection that was kept: it has not read the request, or it may be sent twice.
+      const isStale = wasKept && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
+      if (!isStale || lifetime.cause !== undefined || !isRepeatable(asked))
+        throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
+      pool.endKept(poolName);
+    }
+  }
+
+  async function send(opened: Socket | undefined): Promise<IncomingMessage> {
+    const { method = 'GET', headers, authorization, body } = asked;
+    const isAskedItself = proxy !== undefined && url.protocol === 'http:';
+    const shown = isAskedItself ? proxyAuthorization(proxy) : undefined;
+    const pooled: PooledOptions = { poolName, opened: () => opened };
+    const outgoing = request({
+      method,
+      path: isAskedItself ? url.href : url.pathname + url.search,
+      headers: {
+        host: url.host,
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        'user-agent': settings.userAgent,
+        ...headers,
+        ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+        ...(authorization !== undefined && url.origin === asked.url.origin && { authorization }),
+        ...(shown !== undefined && { 'proxy-authorization': shown }),
+      },
+      agent: pool,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      ...pooled,
+    });
+    lifetime.handOver(outgoing);
+    const { answerMs } = settings.limits;
+    const response = await lifetime.within(
+      answerMs,
+      `${peer} did not answer`,
+      () =>
+        new Promise<IncomingMessage>((resolve, reject) => {
+          // A server that changes the protocol makes Node close the connection without an error.
+          const onClose = (): void => reject(new Error('it sent no answer'));
+          outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(body);
+        }),
+    );
+    response.on('error', () => undefined);
+    const { statusCode: status = 0 } = response;
+    if (status === 407 && isAskedItself) {
+      const message = `cannot ${what}: the proxy wants a user and a password: found status 407; give them in HTTP_PROXY`;
+      throw new NetError('proxyFailed', message, { status });
+    }
+    return response;
+  }
+}
