@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '@wins/time';
 import { VERSION } from '@wins/wins-program';
 import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
+import { decoded } from './decoded.js';
 
 /** How long each part of a request may take, and where it may lead. A time that is `Infinity` is no limit. */
 export interface HttpLimits {
@@ -81,13 +82,4 @@ function proxyPasswords(environment: Environment): readonly string[] {
     const shown = Buffer.from(`${decoded(user)}:${decoded(password)}`).toString('base64');
     return [password, decoded(password), encodeURIComponent(decoded(password)), shown];
   });
-}
-
-/** The text behind `%` in a part of an address. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
-import { decoded } from './http-settings.js';
+import { decoded } from './decoded.js';
 
 /** No token is shorter; a password of a proxy may be, and is then in an address by chance. */
 const LONG_SECRET = 8;

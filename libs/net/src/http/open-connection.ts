@@ -4,9 +4,10 @@ import tls from 'node:tls';
 import { NetError } from '../net-error.js';
 import { ProxyAddressError, proxyOf } from '../proxy/proxy-of.js';
 import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
+import { basicAuthorization } from './basic-authorization.js';
 import type { CompleteSettings } from './http-settings.js';
 import { networkFailure, type Stage } from './network-failure.js';
-import { openProxyTunnel, proxyAuthorization } from './proxy-tunnel.js';
+import { openProxyTunnel } from './proxy-tunnel.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
 export interface ConnectionWanted {
@@ -82,7 +83,7 @@ export async function openConnection(
     `the proxy ${hostAndPort(proxy)} did not answer`,
     () =>
       openProxyTunnel(toFirst, {
-        ...{ target: hostAndPort(url), authorization: proxyAuthorization(proxy) },
+        ...{ target: hostAndPort(url), authorization: basicAuthorization(proxy) },
         ...{ proxy: hostAndPort(proxy), what: lifetime.what, secrets },
       }),
   );

@@ -1,7 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { NetError } from '../net-error.js';
-import { decoded } from './http-settings.js';
 
 export interface TunnelWanted {
   /** `host:port`. */
@@ -11,13 +10,6 @@ export interface TunnelWanted {
   readonly proxy: string;
   readonly what: string;
   readonly secrets: readonly string[];
-}
-
-/** The value of `Proxy-Authorization` for the user and the password in the address of a proxy. */
-export function proxyAuthorization({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  const text = `${decoded(username)}:${decoded(password)}`;
-  return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
 }
 
 /**

@@ -6,12 +6,12 @@ import type { Socket } from 'node:net';
 import { errnoOf } from '@wins/wins-program';
 import { NetError } from '../net-error.js';
 import type { TlsTrust } from '../trust/tls-trust.js';
+import { basicAuthorization } from './basic-authorization.js';
 import type { ConnectionPool, PooledOptions } from './connection-pool.js';
 import type { CompleteSettings } from './http-settings.js';
 import type { RedirectRule } from './judge-redirect.js';
 import { networkFailure } from './network-failure.js';
 import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
-import { proxyAuthorization } from './proxy-tunnel.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
 /** Of the head of an answer; Node's own limit, said here as it is one of ours. */
@@ -23,7 +23,8 @@ export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Undefined leaves out one that is sent otherwise. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Uint8Array;
   /** Whether it may be sent again when it is not known whether the server got it. Default: true but for `POST`. */
   readonly isRepeatable?: boolean;
@@ -89,12 +90,12 @@ export async function sendRequest(
   async function send(opened: Socket | undefined): Promise<IncomingMessage> {
     const { method = 'GET', headers, authorization, body } = asked;
     const isAskedItself = proxy !== undefined && url.protocol === 'http:';
-    const shown = isAskedItself ? proxyAuthorization(proxy) : undefined;
+    const shown = isAskedItself ? basicAuthorization(proxy) : undefined;
     const pooled: PooledOptions = { poolName, opened: () => opened };
     const outgoing = request({
       method,
       path: isAskedItself ? url.href : url.pathname + url.search,
-      headers: {
+      headers: defined({
         host: url.host,
         accept: '*/*',
         'accept-encoding': 'identity',
@@ -103,7 +104,7 @@ export async function sendRequest(
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
         ...(authorization !== undefined && url.origin === asked.url.origin && { authorization }),
         ...(shown !== undefined && { 'proxy-authorization': shown }),
-      },
+      }),
       agent: pool,
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
@@ -128,4 +129,11 @@ export async function sendRequest(
     }
     return response;
   }
+}
+
+function defined<T>(values: Readonly<Record<string, T | undefined>>): Record<string, T> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, T] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
 }

@@ -34,6 +34,18 @@ export function systemRoots(environment: Environment = process.env): readonly st
   return getCACertificates?.('system') ?? tls.rootCertificates;
 }
 
+/**
+ * PEM of the authorities of the system, and elsewhere than on Linux of the list that Node brings along too: Windows fetches the authority of a public server when
+ * its own TLS first needs it, so that its store may lack one. For whoever asks servers of the internet.
+ *
+ * @param environment - Default: that of the process.
+ */
+export function publicRoots(environment: Environment = process.env): readonly string[] {
+  const roots = systemRoots(environment);
+  if (process.platform === 'linux') return roots;
+  return [...new Set([...roots, ...tls.rootCertificates])];
+}
+
 function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -1,77 +1,46 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import type { SecureContext } from 'node:tls';
+import { basicAuthorization, HttpClient, type RedirectRule, type TlsTrust } from '@wins/net';
 
-const MAX_REDIRECTS = 10;
+/** The client of the original asks ten times, and follows nothing after that. */
+const MAX_REDIRECTS = 9;
 /** So much of an answer is read, and none of it kept. */
 const MAX_BODY_BYTES = 10 * 1024;
-const REDIRECTS = [301, 302, 303, 307, 308];
-const HEADERS = { 'User-Agent': 'kube-probe/.', Accept: '*/*', Connection: 'close' };
+/** Whoever asks says for how long. */
+const NO_LIMITS = { connectMs: Infinity, answerMs: Infinity, idleMs: Infinity, totalMs: Infinity };
 
 /** How a probe asks. */
 export interface ProbeRequest {
   readonly url: URL;
-  readonly insecure: boolean;
-  readonly context: SecureContext;
+  readonly trust: TlsTrust;
   readonly signal: AbortSignal;
 }
 
-/** Whether an address answers with a status from 200 to 299, after redirects on the same host. Never rejects. */
-export async function httpProbe({ url, ...how }: ProbeRequest): Promise<boolean> {
+/** Whoever is asked may not make us ask others. */
+const onSameHost: RedirectRule = (to, from) =>
+  to.hostname === from.hostname ? undefined : 'one to the same host';
+
+/** Whether an address answers with a status from 200 to 299, after redirects on the same host, and without a proxy. Never rejects. */
+export async function httpProbe({ url, trust, signal }: ProbeRequest): Promise<boolean> {
+  const limits = { ...NO_LIMITS, maxRedirects: MAX_REDIRECTS };
+  using client = new HttpClient({ environment: {}, tries: 1, userAgent: 'kube-probe/.', limits });
+  const authorization = basicAuthorization(url);
+  const asked = new URL(url);
+  [asked.username, asked.password] = ['', ''];
+  const request = {
+    ...{ url: asked, trust, isDirect: true, redirects: onSameHost },
+    // As the kubelet does.
+    headers: { 'accept-encoding': undefined },
+    ...(authorization !== undefined && { authorization }),
+  };
   try {
-    let at = url;
-    for (let redirects = 0; redirects < MAX_REDIRECTS; redirects += 1) {
-      const { status, location } = await get({ url: at, ...how });
-      if (!REDIRECTS.includes(status) || location === undefined) {
-        return status >= 200 && status <= 299;
-      }
-      at = new URL(location, at);
-      // Whoever is asked may not make us ask others.
-      if (at.hostname !== url.hostname) return false;
+    using answer = await client.open(request, 'ask a probe', signal);
+    let leftBytes = MAX_BODY_BYTES;
+    for await (const part of answer.body({ maxBytes: Infinity, mayBeEncoded: true })) {
+      leftBytes -= part.length;
+      if (leftBytes <= 0) break;
     }
+    return answer.status >= 200 && answer.status <= 299;
   } catch {
-    // Any failure is the answer.
+    // Any failure is the answer: what breaks off before it is whole is none.
+    return false;
   }
-  return false;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly location: string | undefined;
-}
-
-function get({ url, insecure, context, signal }: ProbeRequest): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const options = { headers: HEADERS, agent: false, signal };
-    const trust = { secureContext: context, rejectUnauthorized: !insecure };
-    const request =
-      url.protocol === 'https:' ? https.get(url, { ...options, ...trust }) : http.get(url, options);
-    request.on('error', reject);
-    // A server that changes the protocol makes Node close the connection without an error, and no signal ends what is closed.
-    const onClose = (): void => reject(new Error('found no answer'));
-    request.on('close', onClose);
-    request.on('response', (response) => {
-      request.off('close', onClose);
-      const { statusCode: status = 0, headers } = response;
-      const answered = (): void => resolve({ status, location: headers.location });
-      readSome(response, answered, reject);
-    });
-  });
-}
-
-/** What breaks off before it is whole is no answer. */
-function readSome(
-  response: IncomingMessage,
-  onEnd: () => void,
-  onFailure: (error: unknown) => void,
-): void {
-  let leftBytes = MAX_BODY_BYTES;
-  response.on('error', onFailure);
-  response.on('end', onEnd);
-  response.on('data', (bytes: Buffer) => {
-    leftBytes -= bytes.length;
-    if (leftBytes > 0) return;
-    onEnd();
-    response.destroy();
-  });
 }

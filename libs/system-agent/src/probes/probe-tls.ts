@@ -1,24 +1,28 @@
+import { publicRoots, type TlsTrust } from '@wins/net';
 import { openRegularFile, readWhole } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
-import tls, { type SecureContext } from 'node:tls';
+import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/** Making one takes milliseconds: it checks more than a hundred certificates of the system. */
-const MAX_CONTEXTS = 32;
+/** What TLS makes of one takes milliseconds: it checks more than a hundred certificates of the system. */
+const MAX_TRUSTS = 32;
+
+/** Of a probe that is insecure. */
+const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
 /** What a probe shows and trusts. */
 export interface ProbeTrust {
-  readonly context: SecureContext;
+  readonly trust: TlsTrust;
   /** What cannot be used; the probe goes on without it. */
   readonly faults: readonly Error[];
 }
 
-/** Reads the certificates of probes each time, and makes what TLS needs of them once. */
+/** Reads the certificates of probes each time, and keeps one trust for those that are the same. */
 export class ProbeTls {
-  readonly #contexts = new Map<string, SecureContext>();
-  #roots: string[] | undefined;
+  readonly #trusts = new Map<string, TlsTrust>();
+  #roots: readonly string[] | undefined;
 
   async trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet): Promise<ProbeTrust> {
     const faults: Error[] = [];
@@ -41,23 +45,26 @@ export class ProbeTls {
       (await attempt('clientCert and clientKey', () =>
         readPair(named(clientCert), named(clientKey)),
       ));
-    const context = this.#contextOf(ca || undefined, pair || undefined);
-    return { context, faults };
+    const trust = insecure ? ANYBODY : this.#trustOf(ca || undefined, pair || undefined);
+    return { trust, faults };
   }
 
-  #contextOf(ca: Buffer | undefined, pair: Pair | undefined): SecureContext {
+  #trustOf(ca: Buffer | undefined, pair: Pair | undefined): TlsTrust {
     const parts = [ca ?? '', pair?.cert ?? '', pair?.key ?? ''];
     const hash = createHash('sha256');
     for (const part of parts) hash.update(`${part.length}:`).update(part);
     const key = hash.digest('hex');
-    const kept = this.#contexts.get(key);
+    const kept = this.#trusts.get(key);
     if (kept !== undefined) return kept;
-    const roots = (this.#roots ??= systemRoots());
-    const context = tls.createSecureContext({ ca: ca ? [...roots, ca] : roots, ...pair });
-    const [oldest] = this.#contexts.keys();
-    if (this.#contexts.size >= MAX_CONTEXTS && oldest !== undefined) this.#contexts.delete(oldest);
-    this.#contexts.set(key, context);
-    return context;
+    const roots = (this.#roots ??= publicRoots());
+    const trust: TlsTrust = {
+      roots: ca ? [...roots, ca] : roots,
+      ...(pair && { clientCertificate: pair }),
+    };
+    const [oldest] = this.#trusts.keys();
+    if (this.#trusts.size >= MAX_TRUSTS && oldest !== undefined) this.#trusts.delete(oldest);
+    this.#trusts.set(key, trust);
+    return trust;
   }
 }
 
@@ -89,10 +96,4 @@ async function readFile(path: string): Promise<Buffer> {
   } finally {
     await file.handle.close();
   }
-}
-
-/** Those that Node brings, and those of the system where Node can read them (from 22.15 on). */
-function systemRoots(): string[] {
-  const { getCACertificates } = tls as { getCACertificates?: (type: 'system') => string[] };
-  return [...new Set([...tls.rootCertificates, ...(getCACertificates?.('system') ?? [])])];
 }

@@ -147,6 +147,18 @@ describe('a probe', () => {
     expect(await isWell(half)).toBe(false);
   });
 
+  it('shows the user and the password of its address, also after a redirect', async () => {
+    const seen: unknown[] = [];
+    const url = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
+      else response.end();
+    });
+    expect(await isWell(url.replace('://', '://us%20er:word@'))).toBe(true);
+    const shown = `Basic ${Buffer.from('us er:word').toString('base64')}`;
+    expect(seen).toEqual([shown, shown]);
+  });
+
   it('fails where the connection is to become one of another protocol', async () => {
     const url = await serve(({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
@@ -326,6 +338,17 @@ describe('TLS', () => {
     expect(await isWell(url, { caCert: file('other-ca') })).toBe(false);
     expect(await isWell(url)).toBe(false);
     expect(events.filter(({ kind }) => kind === 'warning')).toEqual([]);
+  });
+
+  it('trusts an authority that another one has signed, and a certificate by itself', async () => {
+    const between = createCertificateAuthority('between', other);
+    const { cert, key } = between.issue('server', ['127.0.0.1']);
+    writeFileSync(file('between'), between.cert);
+    writeFileSync(file('leaf'), cert);
+    const url = await serveTls({ cert, key });
+    expect(await isWell(url, { caCert: file('between') })).toBe(true);
+    expect(await isWell(url, { caCert: file('leaf') })).toBe(true);
+    expect(await isWell(url, { caCert: file('other-ca') })).toBe(false);
   });
 
   it('does not accept a certificate of another host', async () => {

@@ -105,7 +105,7 @@ async function askInTime(
   { url, httpGet, timeoutMs }: Question,
   { clock, tls, warnings, pass, signal }: ProbeSteps,
 ): Promise<boolean> {
-  const { context, faults } = await tls.trustFor(httpGet);
+  const { trust, faults } = await tls.trustFor(httpGet);
   const [fault] = faults;
   const topic = `certificates of probe ${name}`;
   if (fault === undefined) warnings.clear(pass.source, topic);
@@ -119,8 +119,7 @@ async function askInTime(
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   const timeout = clock.wait(timeoutMs, over.signal).then(end, () => undefined);
-  const { insecure } = httpGet;
-  const isWell = await httpProbe({ url, insecure, context, signal: late.signal });
+  const isWell = await httpProbe({ url, trust, signal: late.signal });
   signal.removeEventListener('abort', end);
   over.abort();
   await timeout;

@@ -1,8 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { request as requestPlain } from 'node:http';
-import { request as requestSecure } from 'node:https';
+import { HttpClient, publicRoots, type HttpRequest } from '@wins/net';
 
 const MOST_ANSWER_BYTES = 64 * 1024;
 
@@ -19,6 +18,18 @@ export interface PostOptions {
  */
 export function spanPoster({ address, timeoutMs, onChange }: PostOptions): SpanExporter {
   const closed = new AbortController();
+  const client = new HttpClient({
+    ...{ environment: {}, tries: 1, keptConnections: 1, signal: closed.signal },
+    limits: { totalMs: timeoutMs },
+  });
+  const url = new URL(address);
+  const request: HttpRequest = {
+    ...{ url, method: 'POST', headers: { 'content-type': 'application/json' } },
+    ...{ isDirect: true, redirects: 'none' },
+    trust: { roots: url.protocol === 'https:' ? publicRoots() : [] },
+    // For a connection that the collector has closed meanwhile: a span that comes twice has the same id.
+    isRepeatable: true,
+  };
   let wasTaken: boolean | undefined;
   const told = (isTaken: boolean, reason?: Error): void => {
     if (isTaken !== wasTaken) onChange?.(isTaken, reason);
@@ -27,8 +38,7 @@ export function spanPoster({ address, timeoutMs, onChange }: PostOptions): SpanE
   return {
     export: (spans: ReadableSpan[], done: (result: ExportResult) => void) => {
       const body = JsonTraceSerializer.serializeRequest(spans) ?? new Uint8Array();
-      const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
-      post(address, body, signal).then(
+      post(client, request, body).then(
         () => {
           told(true);
           done({ code: ExportResultCode.SUCCESS });
@@ -43,29 +53,20 @@ export function spanPoster({ address, timeoutMs, onChange }: PostOptions): SpanE
     forceFlush: () => Promise.resolve(),
     shutdown: () => {
       closed.abort();
+      client.close();
       return Promise.resolve();
     },
   };
 }
 
-function post(address: string, body: Uint8Array, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = address.startsWith('https:') ? requestSecure : requestPlain;
-    const headers = { 'content-type': 'application/json', 'content-length': body.length };
-    const sent = request(address, { method: 'POST', headers, signal }, (response) => {
-      const { statusCode = 0 } = response;
-      let answerBytes = 0;
-      response.on('data', (part: Buffer) => {
-        answerBytes += part.length;
-        if (answerBytes > MOST_ANSWER_BYTES) response.destroy();
-      });
-      response.once('close', () => {
-        if (statusCode >= 200 && statusCode < 300) resolve();
-        else reject(new Error(`cannot send spans: the collector answered ${statusCode}`));
-      });
-      response.once('error', reject);
-    });
-    sent.once('error', reject);
-    sent.end(body);
-  });
+async function post(client: HttpClient, request: HttpRequest, body: Uint8Array): Promise<void> {
+  using answer = await client.open({ ...request, body }, 'send spans');
+  const { status } = answer;
+  let leftBytes = MOST_ANSWER_BYTES;
+  for await (const part of answer.body({ maxBytes: Infinity, mayBeEncoded: true })) {
+    leftBytes -= part.length;
+    if (leftBytes < 0) break;
+  }
+  if (status < 200 || status >= 300)
+    throw new Error(`cannot send spans: the collector answered ${status}`);
 }

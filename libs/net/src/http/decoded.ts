@@ -1,0 +1,8 @@
+/** The text behind `%` in a part of an address. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
