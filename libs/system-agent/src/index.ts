@@ -29,7 +29,6 @@ export {
 } from './kubernetes/secret-store.js';
 export type { ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
-export type { Proxies } from './images/registry/host-connections.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {

@@ -18,8 +18,8 @@ export interface RetryOptions {
   readonly timeoutMs: number;
   /** Default: any number. */
   readonly maxTries?: number;
-  /** Whether another try may still be made. Default: always. */
-  readonly mayRepeat?: () => boolean;
+  /** Whether another try may still be made after a failure that may pass. Default: always. */
+  readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
 /** What is asked for an answer with status 200. */
@@ -28,6 +28,8 @@ export interface Asked extends BodyOptions {
   readonly what: string;
 }
 
+/** The connection was there, and ended. */
+const CUT = new Set(['interrupted', 'tlsFailed']);
 /** So much of what a server says of its refusal is read. */
 const TOLD_BYTES = 512;
 
@@ -47,7 +49,7 @@ export class HttpClient implements Disposable {
 
   /**
    * Sends a request, follows redirects, and resolves with the head of its answer, whatever its status. Where there are several tries, one that may be sent
-   * again is, after a failure of the network and a status that may be another one soon; such a status is an error when the tries are over.
+   * again is, after a connection that ended and a status that may be another one soon; such a status is an error when the tries are over.
    *
    * @param what - The act, as the end of "cannot".
    * @throws NetError
@@ -57,7 +59,9 @@ export class HttpClient implements Disposable {
     const own = signal === undefined ? this : this.#with({ signal });
     if (maxTries === 1) return await own.#openOnce(request, what);
     const timeoutMs = limits.totalMs;
-    const mayRepeat = () => isRepeatable(request);
+    // A server that cannot be reached is not waited for: perhaps another one can.
+    const mayRepeat = ({ code, status }: NetError<string>) =>
+      isRepeatable(request) && (status !== undefined || CUT.has(code));
     return await own.retry({ what, timeoutMs, maxTries, mayRepeat }, async (each) => {
       const answer = await each.#openOnce(request, what);
       if (isTransientStatus(answer.status)) throw await each.#badStatus(request, answer, what);
@@ -117,7 +121,10 @@ export class HttpClient implements Disposable {
         const error = masked(thrown, secrets);
         const elapsedMs = clock.now().getTime() - startMs;
         const waitMs = judgeRetry({
-          ...{ isTransient: error.isTransient && mayRepeat(), retryAfterMs: error.retryAfterMs },
+          ...{
+            isTransient: error.isTransient && mayRepeat(error),
+            retryAfterMs: error.retryAfterMs,
+          },
           ...{ tries, elapsedMs, timeoutMs, random: random(), ...(maxTries && { maxTries }) },
         });
         if (waitMs === undefined) {

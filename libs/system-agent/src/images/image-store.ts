@@ -1,3 +1,4 @@
+import type { Environment } from '@wins/net';
 import { openTrustedFile, type FileTrust } from '@wins/trusted-files';
 import { escapeText, messageOf, quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
@@ -11,7 +12,7 @@ import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
 import { parseReference } from './reference.js';
 import { credentialsFor, readDockerConfig } from './registry/credentials.js';
 import { endpointsOf } from './registry/endpoints.js';
-import { HostConnections, type Proxies } from './registry/host-connections.js';
+import { HostConnections } from './registry/host-connections.js';
 import { readRegistries } from './registry/registries-file.js';
 import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
@@ -34,11 +35,13 @@ export interface ImageStoreOptions {
   readonly subtree?: string;
   /** What others can write to is not used: code comes from there. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
-  readonly clock: Pick<Clock, 'wait'>;
-  /** An archive that cannot be used; the search goes on. */
+  readonly clock: Clock;
+  /** An archive that cannot be used, or a registry that is asked again; it goes on. */
   readonly onWarning: (message: string) => void;
-  /** Between here and registries; none when absent. */
-  readonly proxies?: Proxies;
+  /**
+   * Names the proxies between here and registries by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as Go reads them. Default: that of the process.
+   */
+  readonly environment?: Environment;
   readonly limits?: Partial<ImageLimits>;
 }
 
@@ -135,17 +138,13 @@ async function inRegistry(
   signal: AbortSignal,
   use: Use,
 ) {
-  const { trust, dockerConfigFile } = options;
+  const { trust, dockerConfigFile, clock, onWarning, environment = process.env } = options;
   const { limits, reference } = wanted;
   const registries = await readRegistries(options.registriesFiles, trust);
   const docker =
     dockerConfigFile === undefined ? {} : await readDockerConfig(dockerConfigFile, trust);
   const connections = new HostConnections({
-    registries,
-    trust,
-    limits,
-    signal,
-    proxies: options.proxies,
+    ...{ environment, registries, trust, limits, clock, onWarning, signal },
   });
   try {
     const failures: AgentError[] = [];
@@ -164,7 +163,7 @@ async function inRegistry(
     }
     throw notFetched(failures);
   } finally {
-    await connections.close();
+    connections.close();
   }
 }
 

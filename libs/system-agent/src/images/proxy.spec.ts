@@ -1,44 +1,69 @@
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
+import { startProxy, type ProxyDouble } from '@wins/net/testing';
 import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RegistryDouble } from '../testing/registry-harness.js';
 
-it('a registry is asked through a proxy, and TLS ends at the registry', async () => {
-  const lab = new ImageLab();
-  const registry = await RegistryDouble.start({ tls: true });
+const IMAGE = 'registry.invalid/some/img:v1';
+const user = { name: 'agent', password: 'canary' };
+let lab: ImageLab;
+let registry: RegistryDouble;
+let proxy: ProxyDouble;
+
+beforeEach(async () => {
+  lab = new ImageLab();
+  registry = await RegistryDouble.start({ tls: true });
   registry.serve('some/img', 'v1', ociImage([await tarOf([{ name: 'run.sh', content: 'hello' }])]));
-  const asked = new Set<string | undefined>();
-  const proxy = createServer();
-  proxy.on('connect', (request, client) => {
-    asked.add(request.url);
-    const [host = '', port] = registry.host.split(':');
-    const target = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
-    target.pipe(client).pipe(target);
-    target.on('error', () => client.destroy());
-    client.on('error', () => target.destroy());
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const proxies = { httpsProxy: `http://127.0.0.1:${(proxy.address() as { port: number }).port}` };
+  const port = Number(registry.host.split(':')[1]);
+  proxy = await startProxy({ user, hosts: { 'registry.invalid:443': port } });
+});
+afterEach(async () => {
+  await Promise.all([registry.close(), proxy.close()]);
+  lab.remove();
+});
+
+/** Registries whose certificates are not looked at. */
+function insecure() {
   const file = join(lab.root, 'registries.yaml');
   writeFileSync(file, 'configs: { registry.invalid: { tls: { insecure_skip_verify: true } } }');
-  await lab.unpack('registry.invalid/some/img:v1', { registriesFiles: [file], proxies });
-  expect(readFileSync(join(lab.folder, 'run.sh'), 'utf8')).toBe('hello');
-  await expect(lab.unpack('registry.invalid/some/img:v1', { proxies })).rejects.toMatchObject({
-    code: 'unreachable',
-    message: expect.stringContaining('self-signed certificate') as unknown,
+  return { registriesFiles: [file] };
+}
+const environmentOf = (password: string) => ({
+  HTTPS_PROXY: `http://agent:${password}@${proxy.host}`,
+});
+
+describe('a registry behind a proxy', () => {
+  it('is asked through it by user and password, and TLS ends at the registry', async () => {
+    const environment = environmentOf('canary');
+    await lab.unpack(IMAGE, { ...insecure(), environment });
+    expect(readFileSync(join(lab.folder, 'run.sh'), 'utf8')).toBe('hello');
+    expect(new Set(proxy.requests.map(({ target }) => target))).toEqual(
+      new Set(['registry.invalid:443']),
+    );
+    await expect(lab.unpack(IMAGE, { environment })).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('is from an unknown authority') as unknown,
+    });
   });
-  await expect(
-    lab.unpack('registry.invalid/some/img:v1', { proxies: { httpsProxy: 'agent:canary' } }),
-  ).rejects.toMatchObject({
-    code: 'imageFailed',
-    message: expect.not.stringContaining('canary') as unknown,
+
+  it.each([
+    ['does not take the password', { environment: () => environmentOf('other') }, 'status 407'],
+    [
+      'is none: its address is not repeated',
+      { environment: () => ({ HTTPS_PROXY: 'socks5://agent:canary@x' }) },
+      'cannot use HTTPS_PROXY',
+    ],
+    [
+      'is not to be used for it',
+      { environment: () => ({ ...environmentOf('canary'), NO_PROXY: '.invalid' }) },
+      'the name of registry.invalid:443 cannot be resolved',
+    ],
+  ])('that %s', async (_title, { environment }, found) => {
+    const error: unknown = await lab
+      .unpack(IMAGE, { ...insecure(), environment: environment() })
+      .catch((reason: unknown) => reason);
+    expect(String(error)).toContain(found);
+    expect(String(error)).not.toContain('canary');
+    expect(registry.requests).toEqual([]);
   });
-  expect([...asked]).toEqual(['registry.invalid:443']);
-  proxy.close();
-  await registry.close();
-  lab.remove();
 });

@@ -1,8 +1,10 @@
 import { writeFileSync, readFileSync, readdirSync, chmodSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { digestOf, ImageLab, ociImage, ociIndex, tarOf } from '../testing/image-harness.js';
 import { CA_FILE, RegistryDouble } from '../testing/registry-harness.js';
 import type { ImageStoreOptions } from './image-store.js';
@@ -41,6 +43,12 @@ function registries(content: unknown) {
   const file = join(lab.root, 'registries.yaml');
   writeFileSync(file, JSON.stringify(content));
   return { registriesFiles: [file] };
+}
+
+/** Of a registry on this machine that is asked by TLS. */
+function registriesOf({ configs, secure }: { configs?: object; secure: RegistryDouble }) {
+  const mirrors = { [secure.host]: { endpoint: [secure.url] } };
+  return registries({ mirrors, ...(configs && { configs }) });
 }
 
 describe('what a registry wants to know', () => {
@@ -185,7 +193,9 @@ describe('a blob that lies elsewhere', () => {
     registry.answers.set(LAYER(), (_, response) =>
       response.writeHead(302, { location: LAYER() }).end(),
     );
-    await expect(unpack()).rejects.toMatchObject(failed('found another one; wanted at most 5'));
+    await expect(unpack()).rejects.toMatchObject(
+      failed('found one more redirect; wanted at most 5'),
+    );
   });
 
   it('is named in no error with what may be a secret', async () => {
@@ -193,8 +203,46 @@ describe('a blob that lies elsewhere', () => {
       response.writeHead(302, { location: 'http://127.0.0.1:1/blob?signature=canary' }).end(),
     );
     const error: unknown = await unpack().catch((reason: unknown) => reason);
-    expect(error).toMatchObject(failed('cannot ask http://127.0.0.1:1:', 'unreachable'));
+    expect(error).toMatchObject(
+      failed('no connection to 127.0.0.1:1: ECONNREFUSED', 'unreachable'),
+    );
     expect(String(error)).not.toContain('canary');
+  });
+});
+
+describe('a registry that is busy for a moment', () => {
+  /** Answers in another way for so many times, and then as it is. */
+  function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
+    let left = times;
+    registry.answers.set(path, (_, response) => {
+      left -= 1;
+      if (left < 0) response.end(registry.content.get(path.slice('/v2/'.length)));
+      else answer(response);
+    });
+  }
+
+  it.each([
+    ['says 503 to the manifest', () => MANIFEST, 503],
+    ['says 429 to a layer', LAYER, 429],
+    ['resets the connection of a layer', LAYER, undefined],
+  ])('and %s is asked again', async (_title, path, status) => {
+    fault(path(), 2, (response) =>
+      status === undefined
+        ? response.socket?.resetAndDestroy()
+        : response.writeHead(status, { 'retry-after': '1' }).end(),
+    );
+    await unpack();
+    expectUnpacked();
+    expect(registry.requests.filter((each) => each.path === path())).toHaveLength(3);
+    expect(lab.warnings.length).toBeGreaterThan(0);
+  });
+
+  it('is not waited for after three tries', async () => {
+    fault(MANIFEST, 3, (response) => response.writeHead(503).end('busy'));
+    await expect(unpack()).rejects.toMatchObject(
+      failed('found status 503 with "busy"; wanted 200; tried 3 times'),
+    );
+    expect(registry.requests).toHaveLength(3);
   });
 });
 
@@ -309,6 +357,7 @@ describe('a registry that does not end', () => {
     let timeIsUp = (): void => undefined;
     const waits: number[] = [];
     const clock = {
+      now: () => new Date(),
       wait: async (ms: number) => {
         waits.push(ms);
         await new Promise<void>((resolve) => (timeIsUp = resolve));
@@ -427,7 +476,9 @@ describe('registries.yaml', () => {
     });
     const get = (tls: object) =>
       lab.unpack('registry.invalid/some/img:v1', registries(settings(tls)));
-    await expect(get({})).rejects.toMatchObject(failed('self-signed certificate', 'unreachable'));
+    await expect(get({})).rejects.toMatchObject(
+      failed('is from an unknown authority', 'unreachable'),
+    );
     await get({ ca_file: CA_FILE });
     await get({ insecure_skip_verify: true });
     expectUnpacked();
@@ -436,6 +487,30 @@ describe('registries.yaml', () => {
     );
     await secure.close();
   });
+
+  it.each(['root', 'between', 'leaf'] as const)(
+    'may name as ca_file the %s of a registry, or the system may know it',
+    async (which) => {
+      const root = createCertificateAuthority('root');
+      const between = createCertificateAuthority('between', root);
+      const leaf = between.issue('registry', ['127.0.0.1']);
+      const pem = { root: root.cert + between.cert, between: between.cert, leaf: leaf.cert };
+      const secure = await RegistryDouble.start({ tls: leaf });
+      secure.serve('some/img', 'v1', image);
+      const file = join(lab.root, 'ca.pem');
+      writeFileSync(file, pem[which]);
+      const configs = { [secure.host]: { tls: { ca_file: file } } };
+      await lab.unpack(`${secure.host}/some/img:v1`, registriesOf({ configs, secure }));
+      expectUnpacked();
+      const environment = { SSL_CERT_FILE: file };
+      if (process.platform === 'linux')
+        await lab.unpack(`${secure.host}/some/img:v1`, {
+          ...registriesOf({ secure }),
+          environment,
+        });
+      await secure.close();
+    },
+  );
 
   it('does not let a registry with TLS send us to one without', async () => {
     const secure = await RegistryDouble.start({ tls: true });
@@ -448,7 +523,7 @@ describe('registries.yaml', () => {
       configs: { [secure.host]: { tls: { ca_file: CA_FILE } } },
     };
     await expect(lab.unpack('some/img:v1', registries(settings))).rejects.toMatchObject(
-      failed('wanted an address by HTTPS'),
+      failed('wanted https://'),
     );
     expect(registry.requests).toEqual([]);
     await secure.close();

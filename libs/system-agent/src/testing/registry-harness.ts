@@ -7,6 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { KeyPair } from '@wins/wins-program/testing';
 import { digestOf, type ociImage } from './image-harness.js';
 
 const TLS = join(__dirname, 'fixtures/registry-tls');
@@ -29,9 +30,9 @@ export class RegistryDouble {
     this.#scheme = scheme;
   }
 
-  static async start({ tls = false } = {}): Promise<RegistryDouble> {
-    const [cert, key] = [readFileSync(CA_FILE), readFileSync(join(TLS, 'key.pem'))];
-    const server = tls ? createTlsServer({ cert, key }) : createServer();
+  static async start({ tls = false }: { tls?: boolean | KeyPair } = {}): Promise<RegistryDouble> {
+    const own = { cert: readFileSync(CA_FILE), key: readFileSync(join(TLS, 'key.pem')) };
+    const server = tls === false ? createServer() : createTlsServer(tls === true ? own : tls);
     const double = new RegistryDouble(server, tls ? 'https' : 'http');
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       double.#answer(request, response),

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { HttpAnswer } from '@wins/net';
 import { AgentError } from '../../agent-error.js';
 import { checkedBytes, readDocument } from '../checked-bytes.js';
 import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
@@ -77,7 +77,7 @@ async function fetchManifest(
 }
 
 /** What the server says the digest is: no proof, but a sign that the answer came whole. */
-function digestHeader({ headers }: Dispatcher.ResponseData): string | undefined {
+function digestHeader({ headers }: HttpAnswer): string | undefined {
   const value = headers['docker-content-digest'];
   return typeof value === 'string' && value.startsWith('sha256:') ? value : undefined;
 }
@@ -98,8 +98,8 @@ async function openLayer(
       if (url?.protocol !== 'https:') continue;
       try {
         const answer = await connections.ask(url, {});
-        if (answer.statusCode === 200) return answer;
-        answer.body.on('error', () => undefined).destroy();
+        if (answer.status === 200) return answer;
+        answer.close();
       } catch (unreached) {
         // Perhaps the next one answers.
         failure = unreached;

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import type { HttpAnswer } from '@wins/net';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { readDocument } from '../checked-bytes.js';
@@ -7,7 +7,7 @@ import { imageFailed } from '../image-failure.js';
 import { parseChallenges, type Challenge } from './challenge.js';
 import type { Credentials } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
-import { unreachable, type HostConnections, type Question } from './host-connections.js';
+import { asAgentError, type HostConnections } from './host-connections.js';
 import { parseUrl } from './parse-url.js';
 
 const tokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
@@ -40,36 +40,36 @@ export class RegistrySession {
    * @returns An answer with status 200.
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
-  async get(path: string, accept?: string): Promise<Dispatcher.ResponseData> {
+  async get(path: string, accept?: string): Promise<HttpAnswer> {
     const { base, repository } = this.#options.endpoint;
     const url = new URL(base);
     url.pathname = `${base.pathname}/${repository}/${path}`;
     const headers = accept === undefined ? {} : { accept };
     let answer = await this.#ask(url, headers);
-    if (answer.statusCode === 401) {
-      await discard(answer);
+    if (answer.status === 401) {
+      answer.close();
       this.#authorization = await this.#authorize(answer.headers['www-authenticate']);
       answer = await this.#ask(url, headers);
     }
-    if (answer.statusCode === 200) return answer;
-    await discard(answer);
-    throw this.#refusal(answer.statusCode, path);
+    if (answer.status === 200) return answer;
+    answer.close();
+    throw this.#refusal(answer.status, path);
   }
 
   /** The body of an answer; a connection that fails is `unreachable`. */
-  async *body(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+  async *body(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
     try {
-      yield* answer.body as AsyncIterable<Uint8Array>;
+      // Their digest is known, and documents are bounded by who reads them.
+      yield* answer.body({ maxBytes: Infinity, mayBeEncoded: true });
     } catch (error) {
-      throw unreachable(this.#options.endpoint.base, error, this.#options.signal);
+      throw asAgentError(this.#options.endpoint.base, error, this.#options.signal);
+    } finally {
+      answer.close();
     }
   }
 
-  async #ask(url: URL, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
-    const authorization = this.#authorization;
-    const question: Question = {
-      headers: authorization === undefined ? headers : { ...headers, authorization },
-    };
+  async #ask(url: URL, headers: Record<string, string>): Promise<HttpAnswer> {
+    const question = { headers, authorization: this.#authorization };
     return await this.#options.connections.ask(url, question);
   }
 
@@ -96,7 +96,7 @@ export class RegistrySession {
       ...(parameters.has('service') ? { service: parameters.get('service') ?? '' } : {}),
       scope: parameters.get('scope') ?? `repository:${endpoint.repository}:pull`,
     };
-    let answer: Dispatcher.ResponseData;
+    let answer: HttpAnswer;
     if (credentials?.kind === 'identityToken') {
       const grant = {
         grant_type: 'refresh_token',
@@ -106,12 +106,12 @@ export class RegistrySession {
       answer = await connections.ask(url, { form: new URLSearchParams({ ...question, ...grant }) });
     } else {
       for (const [name, value] of Object.entries(question)) url.searchParams.set(name, value);
-      const headers = credentials === undefined ? {} : { authorization: basic(credentials) };
-      answer = await connections.ask(url, { headers });
+      const authorization = credentials && basic(credentials);
+      answer = await connections.ask(url, { authorization });
     }
-    if (answer.statusCode !== 200) {
-      await discard(answer);
-      const found = `status ${answer.statusCode}`;
+    if (answer.status !== 200) {
+      answer.close();
+      const found = `status ${answer.status}`;
       throw new AgentError(
         'unauthorized',
         `cannot get a token of ${url.origin}: found ${found}; wanted 200`,
@@ -159,9 +159,4 @@ function tokenOf(text: Buffer, url: URL): string {
   const token = answer.token ?? answer.access_token ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw imageFailed(`get a token of ${url.origin}`, 'an answer without a usable one', 'a token');
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- nothing waits for it
-async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
-  body.on('error', () => undefined).destroy();
 }

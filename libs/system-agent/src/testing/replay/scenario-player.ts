@@ -113,7 +113,7 @@ export class ScenarioPlayer {
         platform: { os: 'linux', arch: 'amd64' },
         trust: posixFileTrust(),
         // Registries of recordings do not answer late: they are not there.
-        clock: { wait: () => new Promise(() => undefined) },
+        clock: { now: () => new Date(), wait: () => new Promise(() => undefined) },
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
       }),
       onAct: () => Promise.resolve(),
