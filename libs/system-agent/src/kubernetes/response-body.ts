@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { AgentError } from '../agent-error.js';
 
 /** A Secret has at most 1 MiB of data, which base64 and the notes of its writers make larger; etcd takes 1.5 MiB. */
@@ -11,9 +10,9 @@ const NEWLINE = 0x0a;
  *
  * @throws AgentError `refused`: larger, or no JSON.
  */
-export async function readJson(response: IncomingMessage): Promise<unknown> {
+export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
   const body = new BoundedBytes();
-  for await (const chunk of response as AsyncIterable<Buffer>) body.append(chunk);
+  for await (const chunk of parts) body.append(chunk);
   return parse(body.take());
 }
 
@@ -24,11 +23,11 @@ export async function readJson(response: IncomingMessage): Promise<unknown> {
  * @throws AgentError `refused`: a longer line, or no JSON.
  */
 export async function* readJsonLines(
-  response: IncomingMessage,
+  parts: AsyncIterable<Buffer>,
   onBytes: () => void,
 ): AsyncGenerator<unknown, void, undefined> {
   const line = new BoundedBytes();
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of parts) {
     onBytes();
     let start = 0;
     for (;;) {

@@ -18,8 +18,8 @@ export interface SecretStoreOptions {
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
   /**
-   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as Go reads them: names, domains, addresses and networks. Node before 22.21 uses
-   * none, which is a warning. Default: that of the process.
+   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as Go reads them: names, domains, addresses and networks.
+   * Default: that of the process.
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Something that a person should know; the store goes on. */

@@ -1,5 +1,5 @@
 import { backoffMs } from '@wins/time';
-import type { IncomingMessage } from 'node:http';
+import { NetError, type HttpAnswer } from '@wins/net';
 import { AgentError } from '../agent-error.js';
 import type { Clock, Secret, WatchState } from '../ports.js';
 import type { ApiConnection } from './api-connection.js';
@@ -77,7 +77,7 @@ export class SecretWatch {
         if (refusal !== undefined) return this.#failed(refusal);
       }
       const answer = await connection.open(this.#request(), signal);
-      return 'error' in answer ? this.#failed(answer) : await this.#follow(answer.response);
+      return 'error' in answer ? this.#failed(answer) : await this.#follow(answer.answer);
     } catch (error) {
       return this.#failed({ error: connection.failure(error, WHAT, signal) });
     }
@@ -150,11 +150,13 @@ export class SecretWatch {
     return { method: 'GET' as const, path: `${collection(name)}?${query.toString()}`, what: WHAT };
   }
 
-  async #follow(response: IncomingMessage): Promise<ApiRefusal | undefined> {
+  async #follow(answer: HttpAnswer): Promise<ApiRefusal | undefined> {
     const { clock, connection, answerMs, silenceMs, onContact } = this.#options;
     this.#connectedAt = clock.now().getTime();
-    const endAfter = (ms: number): NodeJS.Timeout =>
-      setTimeout(() => response.destroy(new Error(`nothing arrived for ${ms} ms`)), ms);
+    const endAfter = (ms: number): NodeJS.Timeout => {
+      const silent = new NetError('timedOut', `cannot ${WHAT}: nothing arrived for ${ms} ms`);
+      return setTimeout(() => answer.end(silent), ms);
+    };
     let timer = endAfter(this.#version === undefined ? answerMs : silenceMs);
     if (this.#version !== undefined) this.#connected();
     let hasSecret = false;
@@ -164,7 +166,7 @@ export class SecretWatch {
       if (this.#version !== undefined) timer.refresh();
     };
     try {
-      for await (const event of readJsonLines(response, onBytes)) {
+      for await (const event of readJsonLines(answer.body({ maxBytes: Infinity }), onBytes)) {
         const { type, object } = objectOf(event);
         if (type === 'ERROR') {
           const status = objectOf(object);
@@ -192,7 +194,7 @@ export class SecretWatch {
       }
     } finally {
       clearTimeout(timer);
-      response.destroy();
+      answer.close();
     }
     if (this.#version !== undefined && this.#livedMs() >= SHORT_WATCH_MS) {
       this.#failures = 0;
