@@ -3,6 +3,7 @@ import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/n
 import { base64 } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 import { startProxy, type ProxyDouble } from '@wins/net/testing';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
@@ -46,7 +47,9 @@ describe('a node that joins a server', () => {
     cluster.rancher.requests.filter(({ path }) => path === '/v3/connect/agent');
 
   beforeAll(async () => {
-    cluster = await startCluster();
+    // An authority whose own signer is at hand nowhere: the daemon takes for it what the command takes.
+    const issuing = createCertificateAuthority('issuing', createCertificateAuthority('root'));
+    cluster = await startCluster(issuing);
     world = new NodeWorld();
   });
   afterAll(async () => {

@@ -13,6 +13,8 @@ export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
 export class Workspace implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-e2e-')));
   readonly runtimeDirectory = path.join(this.folder, 'run');
+  /** What programs have in their environment beside what this one has. */
+  readonly variables: NodeJS.ProcessEnv = {};
 
   path(...names: string[]): string {
     return path.join(this.folder, ...names);
@@ -21,7 +23,7 @@ export class Workspace implements Disposable {
   /** Environment in which daemon and client find each other and no one else. */
   get environment(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _options, ...environment } = process.env;
-    return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory };
+    return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory, ...this.variables };
   }
 
   write(name: string, content: string | Buffer, mode = 0o600): string {

@@ -11,6 +11,7 @@ import {
 import path from 'node:path';
 import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import type { CertificateAuthority } from '@wins/wins-program/testing';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
 import { packageFolder } from '../package-folder.js';
 import { nodeRelease } from './node-release.js';
@@ -60,9 +61,10 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /** Starts a server whose answer leads to an API server with an empty plan. */
-export async function startCluster(): Promise<Cluster> {
-  const api = await startApiServer();
-  const rancher = await startRancher({ token: CANARY, names: ['rancher.invalid'] });
+export async function startCluster(authority?: CertificateAuthority): Promise<Cluster> {
+  const common = authority && { authority };
+  const api = await startApiServer(common);
+  const rancher = await startRancher({ token: CANARY, names: ['rancher.invalid'], ...common });
   rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;
   api.create({ plan: '{}' });
   return {

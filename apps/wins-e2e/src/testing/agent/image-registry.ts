@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { digestOf, tarOf } from '@wins/system-agent/testing';
+import type { KeyPair } from '@wins/wins-program/testing';
+
+/** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well; everything else that it is asked for is well too, by its path `/healthz`. */
+export interface ImageRegistry extends AsyncDisposable {
+  readonly port: number;
+  /** The paths that were asked for, in order. */
+  readonly requests: readonly string[];
+  /** Answers the next requests in this way, one after the other. */
+  readonly faults: ((response: ServerResponse) => void)[];
+}
+
+export async function startImageRegistry(tls: KeyPair): Promise<ImageRegistry> {
+  const script = '#!/bin/sh\necho from the image\n';
+  const layer = await tarOf([{ name: 'run.sh', mode: 0o755, content: script }]);
+  const rootfs = { type: 'layers', diff_ids: [digestOf(layer)] };
+  const config = Buffer.from(JSON.stringify({ os: 'linux', architecture: 'amd64', rootfs }));
+  const described = (mediaType: string, bytes: Buffer) => ({
+    ...{ mediaType, size: bytes.length, digest: digestOf(bytes) },
+  });
+  const manifest = Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      config: described('application/vnd.oci.image.config.v1+json', config),
+      layers: [described('application/vnd.oci.image.layer.v1.tar', layer)],
+    }),
+  );
+  const content = new Map([
+    ['/v2/some/img/manifests/v1', manifest],
+    [`/v2/some/img/blobs/${digestOf(config)}`, config],
+    [`/v2/some/img/blobs/${digestOf(layer)}`, layer],
+    ['/healthz', Buffer.from('ok')],
+  ]);
+  const requests: string[] = [];
+  const faults: ((response: ServerResponse) => void)[] = [];
+  const server = createServer(tls, ({ url = '' }: IncomingMessage, response) => {
+    requests.push(url);
+    const bytes = content.get(url);
+    const fault = faults.shift();
+    if (fault !== undefined) fault(response);
+    else if (bytes === undefined) response.writeHead(404).end();
+    else response.end(bytes);
+  });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    ...{ requests, faults },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
