@@ -26,7 +26,7 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
   // Built by now: the module is read when it is wanted.
   const { startApiServer } = await import('@wins/system-agent/testing');
   const { createWinsClient } = await import('@wins/wins-api');
-  const { planServiceDefinition } = await import('@wins/wins-api/raw');
+  const { planServiceDefinition } = await import('@wins/wins-api/contract');
   const api = await startApiServer();
   try {
     api.create({ plan: '{}' });

@@ -7,7 +7,7 @@ import {
   networkServiceDefinition,
   processServiceDefinition,
   routeServiceDefinition,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 
 export { decodeStartRequest } from '../../apps/wins-server/src/rpc/services/decode-start-request.js';
 export { AuditError, openAuditLog, readAuditLog, verifyAuditLog } from '@wins/audit-log';

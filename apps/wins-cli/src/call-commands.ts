@@ -1,6 +1,5 @@
 /**
- * The commands that ask the daemon something with one answer: a program of its own beside `app info`, because of the messages of all services,
- * which that does without. What reads a digest is here too: `app info` needs it once for each release.
+ * The commands that ask the daemon something with one answer.
  */
 import { guard } from './guard.js';
 
@@ -22,4 +21,3 @@ export const addRoutes = guard(async () => (await host()).addRoutes);
 export const listRoutes = guard(async () => (await host()).listRoutes);
 export const removeRoutes = guard(async () => (await host()).removeRoutes);
 export { runNames } from './commands/run-names.js';
-export { readDigest } from './daemon/read-digest.js';

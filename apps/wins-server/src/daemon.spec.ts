@@ -1,7 +1,6 @@
 import { loadConfig } from '@wins/config';
 import { createProcessManager, type PortOpener } from '@wins/process-manager';
-import { RunExposeProtocol } from '@wins/wins-api';
-import { createRawClient } from '@wins/wins-api/raw';
+import { RunExposeProtocol, createWinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +53,7 @@ describe('a daemon whose firewall hangs', () => {
 
   it('serves and closes all the same', async () => {
     const { daemon } = await start(hanging);
-    const client = createRawClient({ address: daemon.address });
+    const client = createWinsClient({ address: daemon.address });
     await expect(client.listProcesses()).resolves.toEqual([]);
     await client.close();
     await daemon.close();
@@ -65,7 +64,7 @@ describe('a daemon whose firewall hangs', () => {
     writeFileSync(program, source, { mode: 0o755 });
     const whyNotNeeded = () => 'the firewall is off in every profile';
     const { daemon, events } = await start(hanging, { whyNotNeeded });
-    const client = createRawClient({ address: daemon.address });
+    const client = createWinsClient({ address: daemon.address });
     const warnings: string[] = [];
     await client.startProcess(
       {
@@ -91,7 +90,7 @@ describe('a daemon whose firewall hangs', () => {
       cancelling.abort();
       return givenUp.then(() => signal.throwIfAborted());
     });
-    const client = createRawClient({ address: daemon.address });
+    const client = createWinsClient({ address: daemon.address });
     const request = {
       Path: program,
       Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],

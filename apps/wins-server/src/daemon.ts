@@ -9,7 +9,7 @@ import {
   networkServiceDefinition,
   routeServiceDefinition,
   runStatsDefinition,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
 import { type ClientIdentity, EVERYBODY } from './kernel/admission/client-identity.js';
 import { ClientTurns } from './kernel/admission/client-turns.js';

@@ -1,9 +1,8 @@
 /**
- * HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits. A server, and a client for calls with one
- * message each way.
+ * Serves HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits.
  *
- * Owns what an octet of a peer may do before somebody sees a call or an answer: frames, header compression, flow control, whole messages,
- * deadlines, and the end of it all. Does not know what a call means, who may make it, or how many connections there may be.
+ * Owns what an octet of a client may do before somebody sees a call: frames, header compression, flow control, whole messages, deadlines, and
+ * the end of it all. Does not know what a call means, who may make it, or how many connections there may be.
  *
  * @example
  * ```ts
@@ -21,11 +20,6 @@
  */
 export { serveHttp2Connection } from './serve-http2-connection.js';
 export type { Http2Connection, Http2ConnectionOptions } from './serve-http2-connection.js';
-export { openGrpcConnection } from './client/open-grpc-connection.js';
-export type { GrpcConnection, GrpcConnectionOptions } from './client/open-grpc-connection.js';
-export type { GrpcRequest } from './client/client-connection.js';
-export type { GrpcOutcome } from './client/grpc-call.js';
-export type { GrpcStatus } from './client/grpc-status.js';
 export type { Http2Limits } from './connection-limits.js';
 export { END_REASONS, type EndReason } from './end-reason.js';
 export type { AnswerHeaders, PeerAddress } from './http2-stream.js';

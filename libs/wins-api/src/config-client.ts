@@ -1,4 +1,4 @@
-import type { UnaryCaller } from './host-client.js';
+import type { DaemonCalls } from './daemon-calls.js';
 import {
   ConfigServiceService,
   type ConfigDescribeResponse,
@@ -42,14 +42,13 @@ export interface ConfigClient {
 }
 
 /** The config calls of a client. */
-export function createConfigClient(client: Pick<UnaryCaller, 'unary'>): ConfigClient {
+export function createConfigClient(calls: Pick<DaemonCalls, 'unary'>): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {
-    explain: (subject, options = {}) =>
-      client.unary('Explain', explain, { Subject: subjectOf(subject) }, options),
-    describe: (options = {}) => client.unary('Describe', describe, {}, options),
+    explain: (subject, options) => calls.unary(explain, { Subject: subjectOf(subject) }, options),
+    describe: (options) => calls.unary(describe, {}, options),
     reload: ({ allowDrop = [], ...options } = {}) =>
-      client.unary('Reload', reload, { AllowDrop: [...allowDrop] }, options),
+      calls.unary(reload, { AllowDrop: [...allowDrop] }, options),
   };
 }
 

@@ -7,27 +7,28 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Void } from './gen/common.js';
 import { healthCheckDefinition } from './definitions/health-check-definition.js';
-import { WinsClientError } from './index.js';
-import type { CallEvent, WinsClientOptions } from './index.js';
+import {
+  WinsClientError,
+  type CallEvent,
+  type WinsClientOptions,
+  createWinsClient,
+  type WinsClient,
+} from './index.js';
 import {
   applicationServiceDefinition,
-  createRawClient,
   ERROR_METADATA_KEY,
   processServiceDefinition,
   ProcessExit,
   ProcessName,
   RunExposeProtocol,
-} from './raw.js';
-import type {
-  ApplicationInfoResponse,
-  ApplicationServiceServer,
-  ProcessKeepAliveRequest,
-  ProcessServiceServer,
-  ProcessStartRequest,
-  ProcessWaitRequest,
-  ProcessWaitResponse,
-  RawClient,
-} from './raw.js';
+  type ApplicationInfoResponse,
+  type ApplicationServiceServer,
+  type ProcessKeepAliveRequest,
+  type ProcessServiceServer,
+  type ProcessStartRequest,
+  type ProcessWaitRequest,
+  type ProcessWaitResponse,
+} from './contract.js';
 
 const NAME = { Value: 'rancher-wins-nginx', RunID: '00112233445566778899aabbccddeeff' };
 const INFO = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
@@ -42,7 +43,7 @@ describe('createWinsClient', () => {
   let listener: net.Server;
   let sockets: Set<net.Socket>;
   let server: Server;
-  let client: RawClient;
+  let client: WinsClient;
   let asked: { request?: ProcessStartRequest; metadata: Metadata }[];
   let kept: ProcessKeepAliveRequest[];
   let leaseEnded: Promise<void>;
@@ -102,7 +103,7 @@ describe('createWinsClient', () => {
       injector.injectConnection(socket);
     });
     await listen();
-    client = createRawClient({ address });
+    client = createWinsClient({ address });
   });
 
   afterEach(async () => {
@@ -138,7 +139,7 @@ describe('createWinsClient', () => {
 
   async function replaceClient(options: Partial<WinsClientOptions>): Promise<void> {
     await client.close();
-    client = createRawClient({ address, ...options });
+    client = createWinsClient({ address, ...options });
   }
 
   async function collect(messages: AsyncIterable<ProcessWaitResponse>) {
@@ -245,27 +246,27 @@ describe('createWinsClient', () => {
     ['time that is no number', { connectTimeoutMs: Number.NaN }],
     ['more time than a timer takes', { connectTimeoutMs: 2 ** 31 }],
   ])('refuses %s', (_what, options) => {
-    expect(() => createRawClient({ address, ...options })).toThrow(
+    expect(() => createWinsClient({ address, ...options })).toThrow(
       expect.objectContaining({ code: 'invalidRequest' }) as Error,
     );
   });
 
   it('takes a name of 128 characters, and an address with a space', async () => {
-    await createRawClient({ address: '/run/a b/s', clientName: 'x'.repeat(128) }).close();
+    await createWinsClient({ address: '/run/a b/s', clientName: 'x'.repeat(128) }).close();
   });
 
   it('does not compile a call without what it needs', () => {
-    const incomplete = (raw: RawClient): unknown[] => [
+    const incomplete = (on: WinsClient): unknown[] => [
       // @ts-expect-error -- which program, and which bytes
-      raw.startProcess({}),
+      on.startProcess({}),
       // @ts-expect-error -- which run
-      raw.keepAlive({}),
+      on.keepAlive({}),
       // @ts-expect-error -- which run
-      raw.waitProcess({}),
+      on.waitProcess({}),
       // @ts-expect-error -- which run
-      raw.stopProcess({}),
+      on.stopProcess({}),
       // @ts-expect-error -- which program
-      raw.runProcess({}),
+      on.runProcess({}),
     ];
     expect(incomplete).toBeInstanceOf(Function);
   });
@@ -811,19 +812,20 @@ describe('createWinsClient', () => {
       held.close();
     });
 
-    it('does not wait for a server that is still being judged', async () => {
-      let judging: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => (judging = resolve));
+    it('does not wait for a server that is still being judged, and tells who judges to give up', async () => {
+      let judging: (closed: AbortSignal) => void = () => undefined;
+      const begun = new Promise<AbortSignal>((resolve) => (judging = resolve));
       await replaceClient({
-        dial: () => {
-          judging();
+        dial: (closed) => {
+          judging(closed);
           return new Promise(() => undefined);
         },
       });
       const call = failure(client.info());
-      await begun;
+      const closed = await begun;
       await client.close();
       expect((await call).code).toBe('cancelled');
+      expect(closed.aborted).toBe(true);
     });
   });
 

@@ -7,7 +7,7 @@ import type { WinsClient } from './index.js';
 import { RecordedDaemon } from './testing/index.js';
 import type { RecordedCommand } from './testing/index.js';
 
-describe('the host calls of a client, answered by a recorded Go daemon', () => {
+describe('the calls of a client, answered by a recorded Go daemon', () => {
   let directory: string;
   let daemon: RecordedDaemon;
   let client: WinsClient;
@@ -27,6 +27,11 @@ describe('the host calls of a client, answered by a recorded Go daemon', () => {
     daemon = await RecordedDaemon.listen(address, command);
     client = createWinsClient({ address });
   }
+
+  it('reads the build of the daemon', async () => {
+    await connect('app-info');
+    await expect(client.info()).resolves.toMatchObject({ Version: expect.any(String) as string });
+  });
 
   it('reads the version of the host', async () => {
     await connect('host-get-version');

@@ -33,46 +33,34 @@ export interface HostClient {
   removeRoutes(addresses: readonly string[], options?: HostCallOptions): Promise<void>;
 }
 
-/** How the client makes a call that has one answer. */
-export interface UnaryCaller {
-  unary<Request, Answer>(
-    name: string,
-    method: MethodDefinition<Request, Answer>,
-    request: Request,
-    options: HostCallOptions,
-  ): Promise<Answer>;
-  /** The value, or the error of an answer without it. */
-  present<T>(method: string, value: T | undefined): T;
-}
+/** Makes a call that has one answer and takes a part of it; an answer without that part is an error. */
+export type Ask = <Request, Answer, Part>(
+  method: MethodDefinition<Request, Answer>,
+  request: Request,
+  part: (answer: Answer) => Part | undefined,
+  options?: HostCallOptions,
+) => Promise<Part>;
 
 /** The host calls of a client. */
-export function createHostClient(client: UnaryCaller): HostClient {
+export function createHostClient(ask: Ask): HostClient {
   return {
-    version: async (options = {}) => {
-      const method = HostServiceService.getVersion;
-      const { Data } = await client.unary('GetVersion', method, {}, options);
-      return client.present('GetVersion', Data);
-    },
-    adapter: async (which, options = {}) => {
+    version: (options) => ask(HostServiceService.getVersion, {}, ({ Data }) => Data, options),
+    adapter: (which, options) => {
       const request = which === undefined ? {} : { Options: choiceOf(which) };
-      const { Data } = await client.unary('Get', NetworkServiceService.get, request, options);
-      return client.present('Get', Data);
+      return ask(NetworkServiceService.get, request, ({ Data }) => Data, options);
     },
-    hnsNetwork: async (which, options = {}) => {
+    hnsNetwork: (which, options) => {
       const request = { Options: choiceOf(which) };
-      const method = HnsServiceService.getNetwork;
-      const { Data } = await client.unary('GetNetwork', method, request, options);
-      return client.present('GetNetwork', Data);
+      return ask(HnsServiceService.getNetwork, request, ({ Data }) => Data, options);
     },
-    routes: async (options = {}) =>
-      (await client.unary('List', RouteServiceService.list, {}, options)).Data,
-    addRoutes: async (addresses, options = {}) => {
+    routes: (options) => ask(RouteServiceService.list, {}, ({ Data }) => Data, options),
+    addRoutes: async (addresses, options) => {
       const request = { Addresses: [...addresses] };
-      await client.unary('Add', RouteServiceService.add, request, options);
+      await ask(RouteServiceService.add, request, (answer) => answer, options);
     },
-    removeRoutes: async (addresses, options = {}) => {
+    removeRoutes: async (addresses, options) => {
       const request = { Addresses: [...addresses] };
-      await client.unary('Remove', RouteServiceService.remove, request, options);
+      await ask(RouteServiceService.remove, request, (answer) => answer, options);
     },
   };
 }

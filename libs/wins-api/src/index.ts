@@ -1,8 +1,8 @@
 /**
  * Talks to the daemon: runs a program of the host and follows it to its end, asks about the host, lists and stops what runs.
  *
- * Owns the words on the wire, which are behind the door `@wins/wins-api/raw`, with the definitions that a server takes. Does
- * not open listeners, knows no policy, runs no process.
+ * Owns the words on the wire, which are behind the door `@wins/wins-api/contract`, with the definitions that a server takes.
+ * Does not open listeners, knows no policy, runs no process.
  *
  * @example
  * ```ts
@@ -20,11 +20,13 @@ export { createWinsClient } from './create-wins-client.js';
 export type {
   CallOptions,
   RunName,
+  StartOptions,
+  StartRequest,
   StopOptions,
-  UnaryClient,
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
+<<<<<<< HEAD
 export type {
   ConfigCallOptions,
   ConfigClient,
@@ -32,6 +34,12 @@ export type {
   ConfigSubject,
 } from './config-client.js';
 export type { HostCallOptions, HostClient, NetworkSelector } from './host-client.js';
+=======
+export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
+export type { HostClient, NetworkSelector } from './host-client.js';
+export type { KeepAliveHandle } from './keep-alive-handle.js';
+>>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
+export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 export { routeGrpcLog } from './grpc-js/route-grpc-log.js';

@@ -3,8 +3,8 @@ import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { WinsClientError } from './client-error.js';
 import type { ProcessExit } from './gen/process.js';
-import type { RawClient } from './raw-client.js';
 import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
+import type { WinsClient } from './wins-client.js';
 
 /** How long a program that is stopped may take to end, in milliseconds: longer than the daemon lets it. */
 const STOP_TIMEOUT_MS = 30_000;
@@ -15,7 +15,7 @@ const STOP_TIMEOUT_MS = 30_000;
  * @throws WinsClientError `notFound` without such a program here; `cancelled` after an abort; all that the daemon refuses.
  */
 export async function runToEnd(
-  client: RawClient,
+  client: Pick<WinsClient, 'startProcess' | 'keepAlive' | 'waitProcess'>,
   options: RunProcessOptions,
 ): Promise<ProcessResult> {
   const { args = [], envs = {}, directory, onStdout, onStderr, signal } = options;

@@ -3,9 +3,16 @@ import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ApplicationInfo } from './gen/application.js';
-import type { ProcessExit, ProcessName, ProcessSummary } from './gen/process.js';
+import type {
+  ProcessExit,
+  ProcessName,
+  ProcessStartRequest,
+  ProcessSummary,
+  ProcessWaitResponse,
+} from './gen/process.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { HostClient } from './host-client.js';
+import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
 
 /** How to reach a daemon. */
@@ -52,21 +59,37 @@ export interface StopOptions extends CallOptions {
   readonly force?: boolean;
 }
 
+/** What to start: the program and a digest of its bytes, which the daemon compares with the host's; all else may be left out. */
+export type StartRequest = Partial<ProcessStartRequest> &
+  Pick<ProcessStartRequest, 'Path'> &
+  (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
+
+/** How a program is started. */
+export interface StartOptions extends CallOptions {
+  /** Gets each warning of the daemon about a start that succeeded, such as a port that it did not open: foreign text. */
+  readonly onWarning?: (text: string) => void;
+}
+
 /**
- * The calls to one daemon that have one answer. Their connection is made by the first call and again after it was lost. Each method rejects with a
+ * The calls to one daemon. Their connection is made by the first call and again after it was lost. Each method rejects with a
  * `WinsClientError`. Whoever created it closes it, or says `await using`.
  */
-export interface UnaryClient extends AsyncDisposable {
+export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
-  /** Makes a call that has one answer, of a service that has no method here: `planServiceDefinition.status` of the door `raw`. */
-  call<Request, Answer>(
-    method: MethodDefinition<Request, Answer>,
-    request: Request,
-    options?: CallOptions,
-  ): Promise<Answer>;
+  /** Runs a program of the host and follows it to its end. */
+  runProcess(options: RunProcessOptions): Promise<ProcessResult>;
+  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no one keeps. */
+  startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
+  /**
+   * Follows a process to its end. The call goes out at once; iterate it, once, or abort it. Chunks that are not taken hold up
+   * the daemon's side, so memory stays bounded. Output is a view of the received message: copy what you keep for long.
+   */
+  waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
+  /** Holds a process: sends its name at once and every five minutes. The process is stopped when this ends. */
+  keepAlive(name: RunName, options?: CallOptions): KeepAliveHandle;
   /** Asks which build of the daemon answers. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
@@ -80,21 +103,21 @@ export interface UnaryClient extends AsyncDisposable {
    * another gets the same figures. A daemon of an earlier release answers `unimplemented`.
    */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStatsResponse>;
-  /** Cancels what is under way and resolves when the connection is closed. May be called again. */
-  close(): Promise<void>;
-}
-
-/** A client that runs programs too. */
-export interface WinsClient extends UnaryClient {
-  /** Runs a program of the host and follows it to its end. */
-  runProcess(options: RunProcessOptions): Promise<ProcessResult>;
+  /** Makes a call that has one answer, of a service without a method here: `planServiceDefinition.status` of the contract. */
+  call<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    options?: CallOptions,
+  ): Promise<Answer>;
   /**
-   * Makes a call whose answer is many messages: `debugServiceDefinition.heap` of the door `raw`. The call goes out at once; iterate it, once, or abort
-   * it. Messages that are not taken hold up the daemon's side. `answerTimeoutMs` does not end it.
+   * Makes a call whose answer is many messages: `debugServiceDefinition.heap` of the contract. The call goes out at once; iterate it,
+   * once, or abort it. Messages that are not taken hold up the daemon's side. `answerTimeoutMs` does not end it.
    */
   stream<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
     options?: CallOptions,
   ): AsyncIterable<Answer>;
+  /** Cancels what is under way and resolves when the connection is closed. May be called again. */
+  close(): Promise<void>;
 }

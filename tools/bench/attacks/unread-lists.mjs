@@ -7,8 +7,7 @@ import {
   SETTING,
   settingsFrame,
 } from '@wins/http2-connection/testing';
-import { RunExposeProtocol } from '@wins/wins-api';
-import { createRawClient } from '@wins/wins-api/raw';
+import { RunExposeProtocol, createWinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { address, attacking, file, forever, method } from './hostile.mjs';
@@ -19,7 +18,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Port: 40_000 + index,
   Protocol: RunExposeProtocol.TCP,
 }));
-const client = createRawClient({ address });
+const client = createWinsClient({ address });
 // Where no port can be opened it is refused with them, and the List is short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })

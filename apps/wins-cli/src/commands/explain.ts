@@ -1,6 +1,6 @@
 import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
-import { withDaemon } from '../daemon/with-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 /** The options of `wins cli explain`. */

@@ -1,7 +1,7 @@
 import type { NetworkSelector } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
-import { withDaemon } from '../daemon/with-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 export interface ChoiceOptions extends DaemonOptions {

@@ -1,7 +1,6 @@
-import type { ProcessSummary } from '@wins/wins-api';
-import { RunExposeProtocol } from '@wins/wins-api/unary';
+import { type ProcessSummary, RunExposeProtocol } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/with-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { watchAnswer } from './watch-answer.js';
 

@@ -2,12 +2,15 @@
  * `wins cli prc run`. It does not use `runProcess` of the client library, which hides the run's name: a second Ctrl-C forces the end of
  * the run by it, and the messages about its end and about dropped output name it.
  */
-import type { ProcessExit, ProcessName } from '@wins/wins-api';
-import type { RawClient } from '@wins/wins-api/raw';
-import { WinsClientError } from '@wins/wins-api/unary';
+import {
+  type ProcessExit,
+  type ProcessName,
+  type WinsClient,
+  WinsClientError,
+} from '@wins/wins-api';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { withRuns } from '../daemon/with-runs.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
@@ -65,7 +68,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withRuns(daemonAddress(options), async (client, answered) => {
+  return withDaemon(daemonAddress(options), async (client, answered) => {
     const onWarning = (text: string): void => {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
@@ -77,7 +80,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
 }
 
 /** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
-async function follow(client: RawClient, name: ProcessName, quiet: boolean): Promise<number> {
+async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
   const lease = client.keepAlive(name);
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);

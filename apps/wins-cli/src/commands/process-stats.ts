@@ -1,8 +1,7 @@
-import type { RunStatsResponse } from '@wins/wins-api';
-import { WinsClientError } from '@wins/wins-api/unary';
+import { type RunStatsResponse, WinsClientError } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
-import { withDaemon } from '../daemon/with-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { cpuPercentOf, runKey } from './run-cpu.js';
 import { formatBytes } from './format-bytes.js';

@@ -1,5 +1,5 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/with-daemon.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 
 export interface StopOptions extends DaemonOptions {

@@ -1,10 +1,9 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { createUnaryClient } from '@wins/wins-api/unary';
+import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
 import { DEFAULT_PIPE_NAME } from '@wins/wins-program';
 import { once } from 'node:events';
-import { clientLabel } from '../daemon/client-label.js';
+import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
-import { Http2Transport } from '../daemon/http2-transport.js';
 
 /**
  * The names of what the daemon runs.
@@ -15,11 +14,12 @@ export async function runNames(
   server = DEFAULT_PIPE_NAME,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const open = (closing: AbortSignal) => connectTrustedPipe(server, { signal: closing });
-  const client = createUnaryClient({
+  // A shell completes a word meanwhile.
+  routeGrpcLog(() => undefined);
+  const client = createWinsClient({
     address: resolvePipePath(server).address,
-    clientName: `${clientLabel()}/${process.pid}`,
-    transport: new Http2Transport(open),
+    clientName: clientName(),
+    dial: (closed) => connectTrustedPipe(server, { signal: closed }),
   });
   const late = once(signal, 'abort').then(() => {
     throw new Error('no answer in time');

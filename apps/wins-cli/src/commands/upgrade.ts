@@ -1,5 +1,4 @@
-import { WinsClientError } from '@wins/wins-api/unary';
-import type { RawClient } from '@wins/wins-api/raw';
+import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   escapeText,
   EXIT,
@@ -14,8 +13,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/with-daemon.js';
-import { withRuns } from '../daemon/with-runs.js';
+import { withDaemon } from '../daemon/connect-daemon.js';
 import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
@@ -251,7 +249,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withRuns(daemonFor(options, waitTimeoutMs), async (client) => {
+    return await withDaemon(daemonFor(options, waitTimeoutMs), async (client) => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
@@ -268,8 +266,8 @@ async function ask(
 }
 
 async function output(
-  client: RawClient,
-  name: Parameters<RawClient['waitProcess']>[0],
+  client: WinsClient,
+  name: Parameters<WinsClient['waitProcess']>[0],
   signal: AbortSignal,
 ): Promise<{ stdout: string; stderr: string }> {
   const lease = client.keepAlive(name, { signal });

@@ -7,3 +7,8 @@ const MOST_CHARACTERS = 100;
 export function clientLabel(name: string = hostname()): string {
   return name.replace(/[^\x21-\x7e]/g, '?').slice(0, MOST_CHARACTERS) || 'unknown';
 }
+
+/** The label with the id of this process, which a daemon writes beside what a call does. */
+export function clientName(): string {
+  return `${clientLabel()}/${process.pid}`;
+}

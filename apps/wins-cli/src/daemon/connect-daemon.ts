@@ -1,7 +1,13 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { WinsClientError } from '@wins/wins-api/unary';
+import {
+  createWinsClient,
+  routeGrpcLog,
+  WinsClientError,
+  type WinsClient,
+  type WinsClientOptions,
+} from '@wins/wins-api';
 import { EXIT, formatDuration } from '@wins/wins-program';
-import { clientLabel } from './client-label.js';
+import { clientName } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { showProgress } from '../progress.js';
@@ -20,7 +26,7 @@ const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCT
 const TELL_AFTER_MS = 2000;
 
 /** A task for a client; it may say that it was answered, when it takes longer than that. */
-export type Task<Client, T> = (client: Client, answered: () => void) => Promise<T>;
+export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
 
 /**
  * Runs a task with a client of the daemon that is made for it, and closes the client soon after, however the task ends. The task is run
@@ -31,15 +37,13 @@ export type Task<Client, T> = (client: Client, answered: () => void) => Promise<
  * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
  * cannot be reached.
  */
-export async function withClients<Client extends AsyncDisposable, T>(
-  address: DaemonAddress,
-  task: Task<Client, T>,
-  createClient: (options: ClientOptions) => Client,
-): Promise<T> {
+export async function withDaemon<T>(address: DaemonAddress, task: Task<T>): Promise<T> {
   const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
   // What is no name of a pipe is not waited for.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
+  // By itself grpc-js would print what the other end of the pipe sends, as it came.
+  routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
   using waiting = showProgress(`waiting for the daemon on pipe "${server}"`, {
     afterMs: TELL_AFTER_MS,
@@ -49,9 +53,7 @@ export async function withClients<Client extends AsyncDisposable, T>(
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(createClient(clientOptions(address, pipe)), (client) =>
-          task(client, answered),
-        );
+        return await withClient(clientOptions(address, pipe), (client) => task(client, answered));
       } catch (error) {
         // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
@@ -67,29 +69,31 @@ export async function withClients<Client extends AsyncDisposable, T>(
 }
 
 /** Closes the client, however the task ends: after what the command has to say. A process that has ended by then has closed it, too. */
-async function withClient<Client extends AsyncDisposable, T>(
-  client: Client,
-  task: (client: Client) => Promise<T>,
+async function withClient<T>(
+  options: WinsClientOptions,
+  task: (client: WinsClient) => Promise<T>,
 ): Promise<T> {
+  const client = createWinsClient(options);
   try {
     return await task(client);
   } finally {
-    setImmediate(() => void client[Symbol.asyncDispose]());
+    setImmediate(() => void client.close());
   }
 }
 
-function clientOptions({ connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress, address: string) {
+function clientOptions(
+  { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
+  address: string,
+): WinsClientOptions {
   return {
     address,
-    clientName: `${clientLabel()}/${process.pid}`,
+    dial: (signal) => connectTrustedPipe(server, { timeoutMs: connectTimeoutMs, signal }),
+    clientName: clientName(),
     connectTimeoutMs,
     ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
     ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
   };
 }
-
-/** What is the same for every client. */
-type ClientOptions = ReturnType<typeof clientOptions>;
 
 /** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
 function isNotTaken(error: unknown): boolean {

@@ -1,5 +1,4 @@
-import type { ProcessExpose } from '@wins/wins-api';
-import { RunExposeProtocol } from '@wins/wins-api/unary';
+import { type ProcessExpose, RunExposeProtocol } from '@wins/wins-api';
 import { ListValueError } from './list-value.js';
 import { parsePort } from '../tunnel/parse-port.js';
 

@@ -1,6 +1,10 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
-import { HealthCheckResponse, HealthStatus, healthServiceDefinition } from '@wins/wins-api/raw';
+import {
+  HealthCheckResponse,
+  HealthStatus,
+  healthServiceDefinition,
+} from '@wins/wins-api/contract';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { base64, PlanNode } from '../testing/agent/plan-node.js';

@@ -1,5 +1,5 @@
-import { type WinsClientError } from '@wins/wins-api';
-import { createRawClient, type ProcessStartRequest, type RawClient } from '@wins/wins-api/raw';
+import { type WinsClientError, createWinsClient, type WinsClient } from '@wins/wins-api';
+import type { ProcessStartRequest } from '@wins/wins-api/contract';
 import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
@@ -12,7 +12,7 @@ describe('an attacker at the pipe', () => {
   const source = `echo ran >> ${proof}`;
   const listed = workspace.script('bin/listed', source);
   let daemon: Daemon;
-  let client: RawClient;
+  let client: WinsClient;
 
   beforeAll(async () => {
     workspace.script('evil/listed', source);
@@ -39,7 +39,7 @@ describe('an attacker at the pipe', () => {
     workspace.script('bin/pinned', source);
     daemon = await Daemon.start(workspace, workspace.config(allowed));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    client = createRawClient({ address: String(address) });
+    client = createWinsClient({ address: String(address) });
   });
   afterAll(async () => {
     await client.close();

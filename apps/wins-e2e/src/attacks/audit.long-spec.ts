@@ -1,5 +1,4 @@
-import { type WinsClientError } from '@wins/wins-api';
-import { createRawClient } from '@wins/wins-api/raw';
+import { type WinsClientError, createWinsClient } from '@wins/wins-api';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
@@ -47,7 +46,7 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'exec sleep 1000');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
-    const client = createRawClient({ address: String(address) });
+    const client = createWinsClient({ address: String(address) });
     let isDone = false;
     const floods = [1, 2].map(() =>
       floodOfConnects(String(tunnelAddress), (refused) => !isDone || refused < 1000),
@@ -78,13 +77,13 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'exit 0');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const address = path.join(workspace.runtimeDirectory, 'rancher_wins');
-    const client = createRawClient({ address });
+    const client = createWinsClient({ address });
     await client.startProcess(startRequest(tool));
     await client.close();
     // As long as a path in a record can be, and six characters for each of its own.
     const Path = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
-      const attacker = createRawClient({ address });
+      const attacker = createWinsClient({ address });
       let refused = 0;
       for (let index = 0; index < 20; index += 1) {
         await attacker.startProcess({ Path, Checksum: '' }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { createRawClient } from '@wins/wins-api/raw';
+import { createWinsClient } from '@wins/wins-api';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -59,7 +59,7 @@ describe('an attacker of the audit log', () => {
     const tool = workspace.script('tool', 'echo ran');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    const client = createRawClient({ address: String(address) });
+    const client = createWinsClient({ address: String(address) });
     const run = () => runWins(['cli', 'prc', 'run', '--path', tool], workspace.environment);
     expect(await run()).toMatchObject({ code: 0, stdout: Buffer.from('ran\n') });
     await expect(client.isServing()).resolves.toBe(true);

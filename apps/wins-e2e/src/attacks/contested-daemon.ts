@@ -1,4 +1,4 @@
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { get } from 'node:http';
 import path from 'node:path';
 import type { RunningProgram } from '../testing/built-program.js';
@@ -25,7 +25,7 @@ export function clientOf(record: LogRecord): Readonly<Record<string, unknown>> {
 
 /** A daemon that a client wants to itself, in a container if there can be one, and another client that wants to be served. */
 export class ContestedDaemon implements AsyncDisposable {
-  readonly client: RawClient;
+  readonly client: WinsClient;
   readonly #hostile: RunningProgram[] = [];
 
   private constructor(
@@ -35,7 +35,7 @@ export class ContestedDaemon implements AsyncDisposable {
     readonly address: string,
     readonly tunnelAddress: string,
   ) {
-    this.client = createRawClient({ address, clientName: CLAIMED });
+    this.client = createWinsClient({ address, clientName: CLAIMED });
   }
 
   static async start(): Promise<ContestedDaemon> {

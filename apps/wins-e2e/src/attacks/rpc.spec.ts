@@ -6,7 +6,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { HealthCheckResponse, HealthStatus } from '@wins/wins-api/raw';
+import { HealthCheckResponse, HealthStatus } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';

@@ -1,5 +1,11 @@
-import { RunExposeProtocol, type ProcessName, type WinsClientError } from '@wins/wins-api';
-import { createRawClient, type ProcessStartRequest, type RawClient } from '@wins/wins-api/raw';
+import {
+  RunExposeProtocol,
+  type ProcessName,
+  type WinsClientError,
+  createWinsClient,
+  type WinsClient,
+} from '@wins/wins-api';
+import type { ProcessStartRequest } from '@wins/wins-api/contract';
 import { copyFileSync, existsSync } from 'node:fs';
 import { startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -14,10 +20,10 @@ describe('an attacker who may start a listed program', () => {
   const proof = workspace.path('it-ran');
   const shown = workspace.script('env', 'exec env');
   const sleeper = workspace.script('sleeper', 'echo up; exec sleep 1000');
-  const clients: RawClient[] = [];
+  const clients: WinsClient[] = [];
   let daemon: Daemon;
-  let client: RawClient;
-  let other: RawClient;
+  let client: WinsClient;
+  let other: WinsClient;
 
   beforeAll(async () => {
     workspace.program('node', `require('node:fs').writeFileSync(${JSON.stringify(proof)}, '')`);
@@ -45,7 +51,7 @@ describe('an attacker who may start a listed program', () => {
     const environment = { ...workspace.environment, ...secrets };
     daemon = Daemon.of(startWins(['srv', 'app', 'run', '--config', config], environment));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
-    const connect = () => createRawClient({ address: String(address) });
+    const connect = () => createWinsClient({ address: String(address) });
     clients.push((client = connect()), (other = connect()));
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { silent } from '@wins/rancher-server/testing';
-import { HealthStatus } from '@wins/wins-api/raw';
+import { HealthStatus } from '@wins/wins-api/contract';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

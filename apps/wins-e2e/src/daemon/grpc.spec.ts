@@ -6,8 +6,7 @@ import {
   type GrpcObject,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { WinsClientError } from '@wins/wins-api';
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { WinsClientError, createWinsClient, type WinsClient } from '@wins/wins-api';
 import { once, setMaxListeners } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -42,7 +41,7 @@ describe('the gRPC pipe', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
   let address: string;
-  let client: RawClient;
+  let client: WinsClient;
   const sleeper = workspace.script('sleeper', 'echo up; exec sleep 1000');
   const quick = workspace.script('quick', 'echo quick; exit 4');
 
@@ -52,7 +51,7 @@ describe('the gRPC pipe', () => {
       workspace.config([sleeper, quick], { reflection: true }),
     );
     address = String((await daemon.logged(({ msg }) => msg === 'ready'))['address']);
-    client = createRawClient({ address, clientName: 'e2e' });
+    client = createWinsClient({ address, clientName: 'e2e' });
   });
   afterAll(async () => {
     await client.close();
@@ -139,11 +138,11 @@ describe('the gRPC pipe', () => {
   });
 
   describe('with a process of another connection (a guessed name)', () => {
-    let stranger: RawClient;
+    let stranger: WinsClient;
     let name: { Value: string; RunID: string };
     let lease: { end(): Promise<void> };
     beforeEach(async () => {
-      stranger = createRawClient({ address });
+      stranger = createWinsClient({ address });
       name = await client.startProcess(startRequest(sleeper));
       lease = client.keepAlive(name);
     });
@@ -306,7 +305,7 @@ describe('the gRPC pipe', () => {
     const lease = client.keepAlive(name);
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
-    const clients = Array.from({ length: 3 }, () => createRawClient({ address }));
+    const clients = Array.from({ length: 3 }, () => createWinsClient({ address }));
     const waits = clients.flatMap((other) =>
       Array.from({ length: 200 }, () =>
         other.waitProcess(name, { signal: stop.signal })[Symbol.asyncIterator]().next(),
@@ -340,7 +339,7 @@ describe('the gRPC pipe', () => {
     for (const socket of sockets) socket.destroy();
     // The daemon sees them go one by one; until then a new client may still be one too many.
     for (let served = false; !served;) {
-      const after = createRawClient({ address });
+      const after = createWinsClient({ address });
       served = await after.info().then(
         () => true,
         () => false,

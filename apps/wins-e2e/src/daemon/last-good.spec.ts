@@ -1,4 +1,4 @@
-import { HealthStatus } from '@wins/wins-api/raw';
+import { HealthStatus } from '@wins/wins-api/contract';
 import {
   chmodSync,
   existsSync,

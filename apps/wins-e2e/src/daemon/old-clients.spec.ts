@@ -3,7 +3,7 @@ import {
   HostGetVersionResponse,
   ProcessStartResponse,
   ProcessWaitResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { messagesOf, recordedClient } from '@wins/wins-api/testing';
 import { release } from 'node:os';
 import { Daemon } from '../testing/daemon.js';

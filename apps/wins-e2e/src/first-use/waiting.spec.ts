@@ -1,5 +1,5 @@
 import { Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
-import { processServiceDefinition } from '@wins/wins-api/raw';
+import { processServiceDefinition } from '@wins/wins-api/contract';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server as LocalServer, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 import { createWinsClient } from '@wins/wins-api';
-import { planServiceDefinition } from '@wins/wins-api/raw';
+import { planServiceDefinition } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';

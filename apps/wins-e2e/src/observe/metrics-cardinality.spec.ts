@@ -1,4 +1,5 @@
-import * as contract from '@wins/wins-api/raw';
+import { createWinsClient } from '@wins/wins-api';
+import * as contract from '@wins/wins-api/contract';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
@@ -108,7 +109,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
 
   /** Lets a program end in each way that takes no waiting, and be refused. */
   async function runInEachWay(program: string): Promise<void> {
-    await using client = contract.createRawClient({ address });
+    await using client = createWinsClient({ address });
     for (const word of ['0', '3', 'die', 'stay']) {
       const name = await client.startProcess(startRequest(program, [word]));
       const lease = client.keepAlive(name);

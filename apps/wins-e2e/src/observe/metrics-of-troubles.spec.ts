@@ -1,4 +1,4 @@
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { chmodSync, copyFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +28,7 @@ describe('the metrics of a daemon in trouble', () => {
   let metrics: string;
   let address: string;
   let tunnelAddress: string;
-  let client: RawClient;
+  let client: WinsClient;
   let deaf: HostProgram;
   let first: Scrape;
 
@@ -49,7 +49,7 @@ describe('the metrics of a daemon in trouble', () => {
     daemon = await Daemon.start(workspace, config);
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     [address, tunnelAddress] = [String(ready['address']), String(ready['tunnelAddress'])];
-    client = createRawClient({ address });
+    client = createWinsClient({ address });
     await client.info();
     await daemon.logged(({ msg }) => msg === 'metrics are served');
     first = await scrape(metrics);
@@ -210,7 +210,7 @@ describe('the metrics of a daemon in trouble', () => {
 
   it('wins_handles has a handle for each connection while it is open', async () => {
     const before = (await scrape(metrics)).get('wins_handles') ?? NaN;
-    const clients = Array.from({ length: CONNECTIONS }, () => createRawClient({ address }));
+    const clients = Array.from({ length: CONNECTIONS }, () => createWinsClient({ address }));
     await Promise.all(clients.map((each) => each.info()));
     const now = await scrape(metrics);
     expect(now.get('wins_connections{pipe="main"}')).toBe(CONNECTIONS + 1);

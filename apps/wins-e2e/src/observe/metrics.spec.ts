@@ -1,5 +1,5 @@
 import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
-import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';

@@ -3,7 +3,7 @@ import {
   applicationServiceDefinition,
   processServiceDefinition,
   ProcessStartRequest,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -5,7 +5,7 @@ import {
   type sendUnaryData,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
-import { processServiceDefinition } from '@wins/wins-api/raw';
+import { processServiceDefinition } from '@wins/wins-api/contract';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

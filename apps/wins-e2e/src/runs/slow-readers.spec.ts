@@ -1,4 +1,4 @@
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { Daemon } from '../testing/daemon.js';
 import { markOf } from '../testing/mark-of.js';
@@ -15,7 +15,7 @@ const BLOCK_BYTES = 65_536;
 describe('a daemon whose clients read slowly', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
-  let client: RawClient;
+  let client: WinsClient;
   const flood = workspace.script('flood', 'head -c "$1" /dev/zero; echo done >&2');
   const quick = workspace.script('quick', 'echo quick');
   // Text that a lost, doubled or swapped byte changes.
@@ -36,7 +36,7 @@ write();`,
     const { address } = (await daemon.logged(({ msg }) => msg === 'ready')) as unknown as {
       address: string;
     };
-    client = createRawClient({ address });
+    client = createWinsClient({ address });
   });
   afterAll(async () => {
     await client.close();

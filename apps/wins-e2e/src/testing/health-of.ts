@@ -3,7 +3,7 @@ import {
   HealthCheckResponse,
   healthServiceDefinition,
   type HealthStatus,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 
 /** What the daemon behind a socket says of the health of one of its services. */
 export async function healthOf(socket: string, service: string): Promise<HealthStatus> {

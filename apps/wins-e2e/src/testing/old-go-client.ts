@@ -1,4 +1,4 @@
-import { ProcessStartRequest } from '@wins/wins-api/raw';
+import { ProcessStartRequest } from '@wins/wins-api/contract';
 import { AnswerReader, recordedClient, type Answer } from '@wins/wins-api/testing';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-import { createRawClient, type RawClient } from '@wins/wins-api/raw';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Daemon } from './daemon.js';
@@ -14,13 +14,13 @@ export class ShortRuns implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #programs: readonly string[];
   readonly daemon: Daemon;
-  readonly client: RawClient;
+  readonly client: WinsClient;
 
   private constructor(workspace: Workspace, programs: readonly string[], daemon: Daemon) {
     this.#workspace = workspace;
     this.#programs = programs;
     this.daemon = daemon;
-    this.client = createRawClient({ address: this.#address });
+    this.client = createWinsClient({ address: this.#address });
   }
 
   static async start(): Promise<ShortRuns> {

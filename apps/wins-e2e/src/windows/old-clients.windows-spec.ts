@@ -2,7 +2,7 @@ import {
   ApplicationInfoResponse,
   ProcessStartResponse,
   ProcessWaitResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { messagesOf, recordedClient, type Answer } from '@wins/wins-api/testing';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

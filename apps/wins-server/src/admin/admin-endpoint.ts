@@ -7,7 +7,7 @@ import { ClientTurns } from '../kernel/admission/client-turns.js';
 import { Places } from '../kernel/admission/places.js';
 import { tallyLog } from '../kernel/admission/tally.js';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
-import { debugServiceDefinition } from '@wins/wins-api/raw';
+import { debugServiceDefinition } from '@wins/wins-api/contract';
 import { createDebugService } from '../debug/debug-service.js';
 import type { DebugSources } from '../debug/debug-sources.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';

@@ -7,7 +7,7 @@ import {
   eventsServiceDefinition,
   metricsServiceDefinition,
   planServiceDefinition,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import type { AgentSwitch } from '../agent/agent-switch.js';
 import type { CsiProxySwitch } from '../csi-proxy/csi-proxy-switch.js';
 import type { Logger } from '../log/logger.js';

@@ -14,7 +14,7 @@ import type {
   PlanInstructionEntry,
   PlanProbeState,
   PlanSource,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
 
 /** What a plan wants, without what may be a secret: contents, arguments, values. */

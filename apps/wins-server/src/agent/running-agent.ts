@@ -1,7 +1,12 @@
 import type { CommandRunner } from '@wins/process-manager';
 import type { AgentAct, AgentEvent, PlanFiles } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PlanApplied, PlanApplyResponse, PlanContent, PlanSource } from '@wins/wins-api/raw';
+import type {
+  PlanApplied,
+  PlanApplyResponse,
+  PlanContent,
+  PlanSource,
+} from '@wins/wins-api/contract';
 import type { AgentSettings } from './agent-settings.js';
 
 /** Makes the error that the agent knows for a file that cannot be made. */

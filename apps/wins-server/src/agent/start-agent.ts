@@ -14,7 +14,7 @@ import {
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PlanApplyResponse } from '@wins/wins-api/raw';
+import type { PlanApplyResponse } from '@wins/wins-api/contract';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { fileEffects } from './dry-run.js';

@@ -3,7 +3,7 @@ import {
   csiProxyServiceDefinition,
   type CsiProxyStatusResponse,
   type CsiProxyStep,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';

@@ -2,7 +2,7 @@ import { EventRingError } from '../kernel/events/event-ring-error.js';
 import { readEvents } from '../kernel/events/read-events.js';
 import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
-import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/raw';
+import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { sinceOption } from '../audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';

@@ -1,5 +1,5 @@
 import type { CsiProxyStatus, Decision } from '@wins/csi-proxy';
-import { CsiProxyStatusResponse, type CsiProxyStep } from '@wins/wins-api/raw';
+import { CsiProxyStatusResponse, type CsiProxyStep } from '@wins/wins-api/contract';
 
 /** What is told of a component that is on. */
 export function statusMessage({ state, wanted }: CsiProxyStatus): CsiProxyStatusResponse {

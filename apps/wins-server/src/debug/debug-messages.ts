@@ -6,7 +6,7 @@ import type {
   DebugLogLevelResponse,
   DebugRun,
   DebugSession,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import type { LevelNow } from '../log/log-level.js';
 import type { OpenConnection } from '../rpc/connections.js';
 import type { OpenSession } from '../tunnel/tunnel-endpoint.js';

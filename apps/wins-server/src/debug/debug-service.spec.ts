@@ -1,7 +1,7 @@
 import { EVERYBODY, type ClientIdentity } from '../kernel/admission/client-identity.js';
 import type { Decision } from '@wins/audit-log';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
+import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { DebugPiece } from '@wins/wins-api/raw';
+import type { DebugPiece } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 
 /**

@@ -1,5 +1,5 @@
 import { parseConfig } from '@wins/config';
-import type { PlanStatusResponse } from '@wins/wins-api/raw';
+import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import { checkAgent } from './check-agent.js';
 import type { DoctorHost, FileJudgement } from './doctor-host.js';
 

@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import type { PlanStatusResponse } from '@wins/wins-api/raw';
+import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import { agentSettings, isOff, type AgentSettings } from '../agent/agent-settings.js';
 import type { Check, DoctorHost } from './doctor-host.js';

@@ -1,5 +1,5 @@
 import { parseConfig } from '@wins/config';
-import { CsiProxyStatusResponse } from '@wins/wins-api/raw';
+import { CsiProxyStatusResponse } from '@wins/wins-api/contract';
 import { checkCsiProxy } from './check-csi-proxy.js';
 import type { DoctorHost } from './doctor-host.js';
 

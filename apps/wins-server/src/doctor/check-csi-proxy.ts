@@ -1,4 +1,4 @@
-import type { CsiProxyStatusResponse } from '@wins/wins-api/raw';
+import type { CsiProxyStatusResponse } from '@wins/wins-api/contract';
 import { csiProxySettings } from '../csi-proxy/csi-proxy-settings.js';
 import type { Check } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';

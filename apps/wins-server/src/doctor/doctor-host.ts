@@ -2,7 +2,7 @@ import type { AuditVerdict } from '@wins/audit-log';
 import type { GuardedKey, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
-import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/raw';
+import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
 import type { AgentSettings } from '../agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
 import type { LatestUpgrade } from '../upgrade/upgrader.js';

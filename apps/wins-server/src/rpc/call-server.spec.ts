@@ -1,5 +1,5 @@
 import { createWinsClient } from '@wins/wins-api';
-import { applicationServiceDefinition } from '@wins/wins-api/raw';
+import { applicationServiceDefinition } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';

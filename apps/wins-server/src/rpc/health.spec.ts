@@ -10,7 +10,7 @@ import {
   HealthStatus,
   type HealthCheckResponse,
   type HealthListResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 import { status, type Server } from '@grpc/grpc-js';
-import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/raw';
+import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
 /** Whether the node follows its plans; SERVING as well while it is to follow none. */

@@ -23,7 +23,7 @@ import {
   type ProcessServiceServer,
   type ProcessStartRequest,
   type RouteServiceServer,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import {
   AnswerReader,
   messagesOf,

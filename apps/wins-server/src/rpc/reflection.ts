@@ -5,7 +5,7 @@ import {
   type ServerDuplexStream,
   type UntypedHandleCall,
 } from '@grpc/grpc-js';
-import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/raw';
+import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/contract';
 import { EventEmitter } from 'node:events';
 import { addLazyService, type LazyMethod } from './lazy-service.js';
 import { rpcError, toRpcError } from './rpc-errors.js';

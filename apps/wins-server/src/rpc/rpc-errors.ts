@@ -1,7 +1,7 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
-import { ERROR_METADATA_KEY } from '@wins/wins-api/raw';
+import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import {
   hostSystemErrorCode,

@@ -2,7 +2,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { logTail } from '../features/support-bundle/log-tail.js';
 import type { SupportMember } from '../features/support-bundle/make-member.js';
 import type { WinsClientError } from '@wins/wins-api';
-import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';

@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
-import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/raw';
+import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import type { NodeParts, Proof } from './node-parts.js';
 

@@ -3,7 +3,7 @@ import {
   applicationServiceDefinition,
   configServiceDefinition,
   type ApplicationServiceServer,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, WinsClientError, type UnaryClient } from '@wins/wins-api';
+import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { hashFile } from '@wins/trusted-files';
 import { adminPipeOf } from '@wins/wins-program';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export async function loadedFiles({
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
   // Why a config is wrong is told by who plans to change it.
   if (pipe === undefined) return undefined;
-  const clientOf = (name: string): UnaryClient => {
+  const clientOf = (name: string): WinsClient => {
     const dial = dialOf?.(name);
     return createWinsClient({
       address: resolvePipePath(name).address,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { processServiceDefinition, ProcessWaitResponse } from '../raw.js';
+import { processServiceDefinition, ProcessWaitResponse } from '../contract.js';
 import { deserializeWaitOutput, serializeWaitOutput } from './process-service-definition.js';
 
 const output = fc.record({

@@ -4,11 +4,15 @@ import type { Socket } from 'node:net';
 
 /**
  * Opens a connection to the daemon and resolves with it once the other side is known to be who it should be; nothing was sent
- * or read. Rejects when there is no such connection. Whoever called it closes what it gives.
+ * or read. Rejects when there is no such connection, and when the signal is aborted, as `close()` of the client does. Whoever
+ * called it closes what it gives.
  */
-export type ConnectDaemon = () => Promise<Socket>;
+export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 
 type TcpConnect = (this: unknown, address: unknown, options: ChannelOptions) => Promise<Socket>;
+
+/** {@link ConnectDaemon} for one channel. */
+type Dial = () => Promise<Socket>;
 
 const DIAL_OPTION = 'wins.dial';
 
@@ -17,11 +21,11 @@ const DIAL_OPTION = 'wins.dial';
 const transport = Http2SubchannelConnector.prototype as unknown as { tcpConnect: TcpConnect };
 const ownConnect = transport.tcpConnect;
 transport.tcpConnect = function (address, options) {
-  const dial = options[DIAL_OPTION] as ConnectDaemon | undefined;
+  const dial = options[DIAL_OPTION] as Dial | undefined;
   return dial === undefined ? ownConnect.call(this, address, options) : dial();
 };
 
 /** Options of a channel whose connections come from `dial` alone, whatever its address is. */
-export function dialOptions(dial: ConnectDaemon): ChannelOptions {
+export function dialOptions(dial: Dial): ChannelOptions {
   return { [DIAL_OPTION]: dial };
 }

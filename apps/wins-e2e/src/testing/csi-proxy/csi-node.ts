@@ -1,7 +1,7 @@
 import { LinuxService } from '@wins/csi-proxy';
 import { archiveOf, stubProgram } from '@wins/csi-proxy/testing';
 import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
-import type { HealthStatus } from '@wins/wins-api/raw';
+import type { HealthStatus } from '@wins/wins-api/contract';
 import path from 'node:path';
 import { runWins, startWins, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';

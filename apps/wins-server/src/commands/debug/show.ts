@@ -2,7 +2,7 @@ import {
   debugServiceDefinition,
   type DebugClient,
   type DebugLogLevelResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { askForDiagnosis, requireEnd, type SecondsOptions } from './ask-about-debug.js';
 import { lines } from '../plan/plan-text.js';

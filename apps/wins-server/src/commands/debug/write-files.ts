@@ -1,6 +1,6 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
-import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/raw';
+import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';

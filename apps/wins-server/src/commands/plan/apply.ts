@@ -1,4 +1,4 @@
-import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/raw';
+import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/contract';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { open } from 'node:fs/promises';
 import { askAboutPlans } from './ask-about-plans.js';

@@ -1,5 +1,5 @@
 import type { WinsClientError } from '@wins/wins-api';
-import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/raw';
+import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/contract';
 import { EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';

@@ -3,7 +3,7 @@ import type {
   PlanProbeState,
   PlanSource,
   PlanStatusResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { escapeText } from '@wins/wins-program';
 
 /** Of a checksum, enough to tell plans apart. */

@@ -1,4 +1,4 @@
-import { planServiceDefinition } from '@wins/wins-api/raw';
+import { planServiceDefinition } from '@wins/wins-api/contract';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { askAboutPlans, askPlanStatus } from './ask-about-plans.js';
 import { contentText, statusText } from './plan-text.js';

@@ -1,4 +1,4 @@
-import type { ApplicationServiceServer } from '@wins/wins-api/raw';
+import type { ApplicationServiceServer } from '@wins/wins-api/contract';
 import { COMMIT, VERSION } from '@wins/wins-program';
 
 /**

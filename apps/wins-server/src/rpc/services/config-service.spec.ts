@@ -1,7 +1,7 @@
 import { changedKeys, parseConfig } from '@wins/config';
 import { createProcessManager } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { configServiceDefinition } from '@wins/wins-api/raw';
+import { configServiceDefinition } from '@wins/wins-api/contract';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

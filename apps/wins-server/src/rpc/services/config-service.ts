@@ -1,7 +1,7 @@
 import { changedKeys, type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
-import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/raw';
+import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
 import { escapeText, messageOf } from '@wins/wins-program';
 import {
   portVerdict,

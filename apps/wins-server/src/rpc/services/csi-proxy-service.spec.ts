@@ -2,7 +2,7 @@ import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import type { Decision } from '@wins/audit-log';
 import { CsiProxyError, type CsiProxyStatus } from '@wins/csi-proxy';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { csiProxyServiceDefinition } from '@wins/wins-api/raw';
+import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

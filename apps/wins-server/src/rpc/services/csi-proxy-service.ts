@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { AuditTrail } from '@wins/audit-log';
-import type { CsiProxyServiceServer } from '@wins/wins-api/raw';
+import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import { offMessage, statusMessage, stepMessage } from '../../csi-proxy/csi-proxy-status.js';
 import type { CsiProxySwitch } from '../../csi-proxy/csi-proxy-switch.js';

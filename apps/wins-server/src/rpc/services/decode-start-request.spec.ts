@@ -1,5 +1,5 @@
 import { RunExposeProtocol } from '@wins/wins-api';
-import { ProcessStartRequest } from '@wins/wins-api/raw';
+import { ProcessStartRequest } from '@wins/wins-api/contract';
 import { decodeStartRequest } from './decode-start-request.js';
 
 const REQUEST = ProcessStartRequest.fromPartial({

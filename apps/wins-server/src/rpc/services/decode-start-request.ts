@@ -1,5 +1,5 @@
 import { START_LIMITS } from '@wins/process-manager';
-import { ProcessStartRequest } from '@wins/wins-api/raw';
+import { ProcessStartRequest } from '@wins/wins-api/contract';
 
 /** The most entries of each list that are decoded, by field number: one more than may be, so that the manager refuses it. */
 const DECODED: ReadonlyMap<number, number> = new Map([

@@ -1,6 +1,6 @@
 import { EventRing } from '../../kernel/events/event-ring.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { eventsServiceDefinition } from '@wins/wins-api/raw';
+import { eventsServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -4,7 +4,7 @@ import type {
   EventsReadRequest,
   EventsReadResponse,
   EventsServiceServer,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import type { EventJournal } from '../../observe/event-journal.js';
 import type { Caller } from '../connections.js';

@@ -1,4 +1,4 @@
-import type { HostServiceServer } from '@wins/wins-api/raw';
+import type { HostServiceServer } from '@wins/wins-api/contract';
 import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.HostService. */

@@ -5,7 +5,7 @@ import {
   hostServiceDefinition,
   networkServiceDefinition,
   routeServiceDefinition,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import {
   AnswerReader,
   recordedClient,

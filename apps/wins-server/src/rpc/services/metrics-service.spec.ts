@@ -1,6 +1,6 @@
 import { EVERYBODY } from '../../kernel/admission/client-identity.js';
 import { createWinsClient } from '@wins/wins-api';
-import { metricsServiceDefinition } from '@wins/wins-api/raw';
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { MetricsServiceServer } from '@wins/wins-api/raw';
+import type { MetricsServiceServer } from '@wins/wins-api/contract';
 import type { MetricsSwitch } from '../../metrics/metrics-switch.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
 import { administratorsOnly, type Callers } from './administrators-only.js';

@@ -1,4 +1,4 @@
-import type { NetworkServiceServer } from '@wins/wins-api/raw';
+import type { NetworkServiceServer } from '@wins/wins-api/contract';
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 

@@ -1,6 +1,6 @@
 import { AgentError } from '@wins/system-agent';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { planServiceDefinition } from '@wins/wins-api/raw';
+import { planServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

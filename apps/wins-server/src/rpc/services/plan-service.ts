@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { PlanServiceServer } from '@wins/wins-api/raw';
+import type { PlanServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import type { AgentSwitch } from '../../agent/agent-switch.js';
 import type { RunningAgent } from '../../agent/running-agent.js';

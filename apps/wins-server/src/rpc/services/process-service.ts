@@ -17,7 +17,7 @@ import {
   type ProcessServiceServer,
   type ProcessWaitRequest,
   type ProcessWaitResponse,
-} from '@wins/wins-api/raw';
+} from '@wins/wins-api/contract';
 import type { Connections } from '../connections.js';
 import { rpcError, toRpcError } from '../rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';

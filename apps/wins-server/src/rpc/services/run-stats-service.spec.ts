@@ -6,7 +6,7 @@ import {
   type ProcessManager,
 } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { runStatsDefinition } from '@wins/wins-api/raw';
+import { runStatsDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -6,7 +6,7 @@ import {
   type TreeUsage,
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
-import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/raw';
+import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../connections.js';
 import { toRpcError } from '../rpc-errors.js';
 

@@ -1,14 +1,10 @@
 /**
- * The contract itself: generated messages and service definitions, what a server adds, and a client with the calls of the
- * protocol. Names and shapes follow `proto/`.
+ * The contract itself, for servers and tests: generated messages and service definitions, and what a server adds. Names and
+ * shapes follow `proto/`.
  *
  * @module
  */
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
-export { createRawClient } from './create-wins-client.js';
-export type { RawClient, StartOptions, StartRequest } from './raw-client.js';
-export type { RunName } from './wins-client.js';
-export type { KeepAliveHandle } from './keep-alive-handle.js';
 export { ERROR_METADATA_KEY } from './client-error.js';
 
 export { processServiceDefinition } from './definitions/process-service-definition.js';

@@ -1,0 +1,303 @@
+import { Client, connectivityState, Metadata, status } from '@grpc/grpc-js';
+import type { ClientWritableStream, MethodDefinition, ServiceError } from '@grpc/grpc-js';
+import type { Socket } from 'node:net';
+import type { CallEvent } from './call-event.js';
+import { fromServiceError, isServiceError, WinsClientError } from './client-error.js';
+import { checkOptions, CLIENT_NAME_METADATA_KEY } from './client-options.js';
+import { dialOptions } from './grpc-js/dialled-transport.js';
+import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
+import { SocketCredentials } from './grpc-js/socket-credentials.js';
+import { readToEnd } from './read-to-end.js';
+import type { CallOptions, WinsClientOptions } from './wins-client.js';
+
+/** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
+const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
+/**
+ * The window of a stream, in octets: just under 1 MiB. Large, because the default of 64 KiB makes a stream wait for its reader five times
+ * as long; deliberately not a round number, because older daemons recognise this client by it, and a Go client's octets they check
+ * one by one.
+ */
+const WINDOW_BYTES = 0xffffd;
+/** How long `close` lets a connection end in good order before it cuts it. */
+const CLOSE_GRACE_MS = 1000;
+
+/** Takes the outcome of a call in the words of grpc-js: an error, or the answer. */
+type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
+
+/** A call that goes out; without one, `result` says why. */
+interface Begun<T, C> {
+  readonly call: C | undefined;
+  /** Rejects with a `WinsClientError`. */
+  readonly result: Promise<T>;
+}
+
+// Promise.withResolvers, which the oldest Node that is served does not have.
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (reason: WinsClientError) => void = () => undefined;
+  const promise = new Promise<T>((resolveIt, rejectIt) => {
+    resolve = resolveIt;
+    reject = rejectIt;
+  });
+  return { promise, resolve, reject };
+}
+
+/**
+ * The calls of one client, whatever their messages are, on a channel of grpc-js. It ends them by signal, by want of a connection or of
+ * an answer, and at `close`; the first cause wins.
+ */
+export class DaemonCalls {
+  readonly address: string;
+  readonly #client: Client;
+  readonly #credentials = new SocketCredentials();
+  readonly #metadata = new Metadata();
+  readonly #connectTimeoutMs: number;
+  readonly #answerTimeoutMs: number | undefined;
+  readonly #onCallEvent: ((event: CallEvent) => void) | undefined;
+  /** Calls that have not ended, by their results, with what cancels them. */
+  readonly #open = new Map<Promise<unknown>, () => void>();
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
+  #dialFailure: unknown;
+  /** The daemon let a call's time pass without a word: it will not end a connection in good order either. */
+  #isSilent = false;
+  #count = 0;
+  #isConnecting = false;
+
+  /** @throws WinsClientError `invalidRequest` when an option is invalid */
+  constructor(options: WinsClientOptions) {
+    const { address, connectTimeoutMs, clientName } = checkOptions(options);
+    const { answerTimeoutMs, dial, onCallEvent } = options;
+    this.address = address;
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#onCallEvent = onCallEvent;
+    if (clientName !== '') this.#metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
+    this.#client = new Client(`unix:${address}`, this.#credentials, {
+      ...(dial && dialOptions(() => this.#dial(dial))),
+      'grpc.default_authority': 'localhost',
+      // Connections belong to this object alone: another client may have another dial.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.service_config_disable_resolution': 1,
+      'grpc.enable_retries': 0,
+      'grpc.enable_http_proxy': 0,
+      'grpc.enable_channelz': 0,
+      // The daemon is on the same machine: when it restarts it is back within a second.
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+      'grpc-node.flow_control_window': WINDOW_BYTES,
+    });
+  }
+
+  /** Makes a call with one message each way. */
+  unary<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    { signal }: CallOptions = {},
+  ): Promise<Answer> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    return this.#begin(
+      method,
+      signal,
+      (done: CallDone<Answer>) =>
+        this.#client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          this.#metadata,
+          done,
+        ),
+      this.#answerTimeoutMs,
+    ).result;
+  }
+
+  /** Makes a call whose answer is many messages, as `stream` of a client. */
+  stream<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    request: Request,
+    { signal }: CallOptions = {},
+  ): AsyncIterable<Answer> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    const { call, result } = this.#begin(method, signal, (done: CallDone<void>) =>
+      this.#client
+        .makeServerStreamRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          this.#metadata,
+        )
+        .on('error', (error) => isServiceError(error) && done(error))
+        .on('status', ({ code }) => code === status.OK && done(null)),
+    );
+    return readToEnd<Answer>(call, result);
+  }
+
+  /** Makes a call that sends many messages. */
+  send<Request, Answer>(
+    method: MethodDefinition<Request, Answer>,
+    { signal }: CallOptions = {},
+  ): Begun<Answer, ClientWritableStream<Request>> {
+    const { path, requestSerialize, responseDeserialize } = method;
+    return this.#begin(method, signal, (done: CallDone<Answer>) =>
+      this.#client.makeClientStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        this.#metadata,
+        done,
+      ),
+    );
+  }
+
+  /** Cancels all calls, refuses new ones, and resolves when the connection is closed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#closed.abort(new Error('the client was closed'));
+    const results = [...this.#open.keys()];
+    for (const cancel of [...this.#open.values()]) cancel();
+    await Promise.allSettled(results);
+    this.#client.close();
+    await this.#credentials.close(this.#isSilent ? 0 : CLOSE_GRACE_MS);
+  }
+
+  async #dial(dial: ConnectDaemon): Promise<Socket> {
+    try {
+      const socket = await dial(this.#closed.signal);
+      this.#dialFailure = undefined;
+      return socket;
+    } catch (error) {
+      this.#dialFailure = error;
+      throw error;
+    }
+  }
+
+  /**
+   * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started.
+   *
+   * @param answerTimeoutMs - How long the call may take. Default: as long as it takes.
+   */
+  #begin<T, C extends { cancel(): void }>(
+    definition: { readonly path: string },
+    signal: AbortSignal | undefined,
+    start: (done: CallDone<T>) => C,
+    answerTimeoutMs?: number,
+  ): Begun<T, C> {
+    const method = methodName(definition);
+    if (this.#closed.signal.aborted)
+      return { call: undefined, result: Promise.reject(this.#clientClosed(method)) };
+    if (signal?.aborted === true)
+      return { call: undefined, result: Promise.reject(this.#cancelled(method, signal.reason)) };
+    const { promise: result, resolve, reject } = withResolvers<T>();
+    const call = start((error, answer) => {
+      if (error === null) resolve(answer as T);
+      else reject(this.#translate(error, method));
+    });
+    // The first cause wins: what is said of a call that is cancelled here comes second.
+    const end = (reason: WinsClientError) => {
+      reject(reason);
+      call.cancel();
+    };
+    const onAbort = () => end(this.#cancelled(method, signal?.reason));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const watch = this.#watchConnection(() => end(this.#notConnected(method)));
+    const late =
+      answerTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => end(this.#notAnswered(method, answerTimeoutMs)), answerTimeoutMs);
+    const forget = () => {
+      clearTimeout(watch);
+      clearTimeout(late);
+      signal?.removeEventListener('abort', onAbort);
+      this.#open.delete(result);
+    };
+    this.#open.set(result, () => end(this.#cancelled(method, this.#clientClosed(method))));
+    result.then(forget, forget);
+    if (this.#onCallEvent !== undefined) this.#trace(method, result, this.#onCallEvent);
+    return { call, result };
+  }
+
+  #isConnected(): boolean {
+    return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
+  }
+
+  #trace(method: string, result: Promise<unknown>, tell: (event: CallEvent) => void): void {
+    const beganAt = performance.now();
+    const msSince = (): number => Math.round((performance.now() - beganAt) * 10) / 10;
+    if (!this.#isConnecting && !this.#isConnected()) {
+      this.#isConnecting = true;
+      tell({ kind: 'connecting' });
+      this.#client.waitForReady(Infinity, (error) => {
+        if (error !== undefined) return;
+        this.#isConnecting = false;
+        tell({ kind: 'connected', ms: msSince() });
+      });
+    }
+    const call = (this.#count += 1);
+    tell({ kind: 'called', call, method });
+    result.then(
+      () => tell({ kind: 'ended', call, method, ms: msSince() }),
+      (reason: unknown) => {
+        const error = reason instanceof WinsClientError ? reason.code : 'unknown';
+        tell({ kind: 'ended', call, method, ms: msSince(), error });
+      },
+    );
+  }
+
+  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait forever. */
+  #watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
+    if (this.#isConnected()) return undefined;
+    return setTimeout(() => {
+      if (!this.#isConnected()) onTimeout();
+    }, this.#connectTimeoutMs);
+  }
+
+  #translate(error: ServiceError, method: string): WinsClientError {
+    const { address } = this;
+    const cause = this.#dialFailure;
+    const translated = fromServiceError(error, { method, address });
+    const found = cause instanceof Error ? cause.message : 'no reason was given';
+    // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
+    const dialled = cause !== undefined && error.details.includes(found);
+    if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
+      return translated;
+    }
+    const details = `no connection: ${found}`;
+    const grpcCode = error.code;
+    return new WinsClientError('unavailable', { method, address, details, grpcCode, cause });
+  }
+
+  #cancelled(method: string, cause: unknown): WinsClientError {
+    const details = 'the call was cancelled by its caller';
+    return new WinsClientError('cancelled', { method, address: this.address, details, cause });
+  }
+
+  #clientClosed(method: string): WinsClientError {
+    const details = 'found the client closed; wanted an open one';
+    return new WinsClientError('failedPrecondition', { method, address: this.address, details });
+  }
+
+  #notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
+    this.#isSilent = true;
+    const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
+    return new WinsClientError('deadlineExceeded', { method, address: this.address, details });
+  }
+
+  #notConnected(method: string): WinsClientError {
+    this.#isSilent = true;
+    const details = `found no answer within ${this.#connectTimeoutMs} ms; wanted an HTTP/2 server`;
+    return new WinsClientError('unavailable', { method, address: this.address, details });
+  }
+}
+
+/** The last part of the path of a method: `Start`. */
+export function methodName({ path }: { readonly path: string }): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
