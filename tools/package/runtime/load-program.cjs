@@ -10,12 +10,8 @@ const NOWHERE =
 exports.wrapProgram = (text) =>
   `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
 
-/**
- * Compiles and runs a program as a CommonJS module. A code cache fits if it was made of the same text under the same name, and no
- * flag of V8 differs; the compiled script is returned, of which such a cache can be made.
- */
-exports.loadProgram = function loadProgram({ name, source, cachedData, module, require }) {
-  const script = new Script(source, { filename: name, cachedData });
-  script.runInThisContext()(module.exports, require, module, path.join(NOWHERE, name), NOWHERE);
-  return script;
+/** Compiles and runs a program as a CommonJS module. */
+exports.loadProgram = function loadProgram({ name, source, module, require }) {
+  const program = new Script(source, { filename: name }).runInThisContext();
+  program(module.exports, require, module, path.join(NOWHERE, name), NOWHERE);
 };

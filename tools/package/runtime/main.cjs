@@ -24,11 +24,7 @@ function requireInside(request) {
       );
     else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(name));
   } else {
-    // Windows takes no code cache that was made on another platform.
-    const cachedData =
-      process.platform === 'win32' ? undefined : Buffer.from(getRawAsset(`${name}.cache`));
-    const source = getAsset(name, 'utf8');
-    loadProgram({ name, source, cachedData, module, require: requireInside });
+    loadProgram({ name, source: getAsset(name, 'utf8'), module, require: requireInside });
   }
   return module.exports;
 }
