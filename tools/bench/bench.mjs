@@ -98,7 +98,10 @@ async function measureDaemon() {
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');
   chmodSync(writer, 0o755);
   const config = path.join(folder, 'config');
-  writeFileSync(config, JSON.stringify({ white_list: { processPaths: [writer] } }));
+  const empty = path.join(folder, 'empty');
+  writeFileSync(empty, '#!/bin/sh\n');
+  chmodSync(empty, 0o755);
+  writeFileSync(config, JSON.stringify({ white_list: { processPaths: [writer, empty] } }));
   chmodSync(config, 0o600);
 
   const endpoint = path.join(folder, 'bare.sock');
@@ -126,5 +129,5 @@ async function measureDaemon() {
   const client = createWinsClient({ address: JSON.parse(started.line).address });
   await measureInfo({ ...ofPipe, client });
   await client.close();
-  await measureStarts({ ...parts, daemon });
+  await measureStarts({ ...parts, daemon, empty });
 }
